@@ -1,0 +1,1 @@
+//! Memory models as predicates on execution graphs, and the exhaustive oracle.

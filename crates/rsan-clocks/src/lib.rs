@@ -1,0 +1,1 @@
+//! Online monitors for robustness and data races.

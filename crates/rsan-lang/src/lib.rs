@@ -1,0 +1,1 @@
+//! Readers for C litmus tests and TPL programs.

@@ -1,0 +1,30 @@
+//! The vocabulary that every crate of rsan shares: memory orders, expressions, programs, execution
+//! graphs and verdicts.
+//!
+//! This crate does no I/O, knows no syntax, and decides nothing: what a memory model allows is the business
+//! of `rsan-axioms` (slow and obvious) and of `rsan-clocks` / `rsan-verify` (fast), which share only
+//! what stands here.
+
+mod condition;
+mod expr;
+mod graph;
+mod ids;
+mod model;
+mod order;
+mod program;
+mod relation;
+mod source;
+mod verdict;
+
+pub use condition::{Atom, Condition, Observable, Prop, Quantifier};
+pub use expr::{BinOp, Domain, EvalError, Expr, UnOp, Value};
+pub use graph::{Event, Graph, Label};
+pub use ids::{EventId, LocId, Pc, RegId, ThreadId};
+pub use model::Model;
+pub use order::{FenceOrd, ReadOrd, RmwOrd, WriteOrd};
+pub use program::{
+    CasStrength, Instr, LocKind, Location, Place, Program, Register, RmwOp, Start, Thread, Track,
+};
+pub use relation::{EventSet, MAX_EVENTS, Relation};
+pub use source::{Source, Span};
+pub use verdict::{Edge, Fault, Reason, StaleAccess, Step, Verdict, Witness};

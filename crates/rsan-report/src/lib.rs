@@ -1,0 +1,1 @@
+//! A finding as text, JSON or a graph.

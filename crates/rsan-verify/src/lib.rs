@@ -1,0 +1,1 @@
+//! Explicit-state verification of robustness under sequential consistency.

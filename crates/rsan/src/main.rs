@@ -1,0 +1,2 @@
+//! The `rsan` command.
+fn main() {}

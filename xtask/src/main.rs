@@ -1,0 +1,2 @@
+//! The repository's own chores.
+fn main() {}
