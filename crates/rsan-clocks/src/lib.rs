@@ -1,1 +1,21 @@
-//! Online monitors for robustness and data races.
+//! Online monitors: they watch one sequentially consistent run and say, at each access, whether weak memory
+//! would have allowed something that no sequentially consistent run shows, and whether two accesses race.
+//!
+//! * [`event`] is the interface: what a thread is about to do ([`Access`]), what then happened ([`Effect`]),
+//!   and the traits that a verifier (replay) and a runtime (sanitizer) drive: [`Observer`], [`Monitor`],
+//!   [`RaceMonitor`].
+//! * [`location_clocks`] is the readable reference, for RA, RC20 and C20. Cost and memory grow with the
+//!   number of locations.
+//!
+//! This crate does no I/O, knows no program syntax and depends only on `rsan-model`. Nothing in it looks at
+//! real time, real threads or addresses.
+
+pub mod clock;
+pub mod event;
+pub mod location_clocks;
+mod mutation;
+
+pub use event::{
+    Access, AccessKind, Bounds, Effect, Monitor, Observer, Race, RaceMonitor, RaceSide,
+    ReleaseAcquire, Timestamp, Violation, WriteRef,
+};

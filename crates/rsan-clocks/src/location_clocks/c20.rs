@@ -1,0 +1,253 @@
+//! C++20: RC20's happens-before, and seq_cst accesses and fences as in \[atomics.order\]p4.
+//!
+//! A total order S of the seq_cst events exists iff this relation is acyclic (`A` SC accesses, `F` SC fences):
+//!
+//! ```text
+//! shb   = (po ∪ [SC];sw;[SC] ∪ po;hb;po)+
+//! psc20 = [SC];shb;[SC] ∪ ([A] ∪ [F];hb) ; eco ; ([A] ∪ hb;[F])
+//! ```
+//!
+//! A write is out of reach when happens-before says so, or when an SC event that *carries* it (its own SC
+//! access, an SC read of it, an SC fence that knows it) comes psc20-before an SC fence that happens-before the
+//! access, or, for SC accesses, psc20-before an SC event that is before the access. No S is ever chosen: there is no
+//! reserved location, and fences are thread-local.
+//!
+//! | paper | here | newest writes known ... |
+//! | --- | --- | --- |
+//! | c | `View::hb` | through happens-before |
+//! | q | `View::sc` | through SC events before |
+//! | d | `View::direct` | through SC release-side events that synchronise with whoever acquires this message |
+//! | f | `View::fence` | through SC fences that happen before |
+//! | e | `View::eco` | through SC events eco-before something that happens before |
+//! | MS, MF | `Location::any` | through SC accesses of the location; through fences before any access of it |
+//! | WS, WF | `Location::last_write` | the same as of the last write |
+//!
+//! The rules are a transcription of the specification, step by step, without any simplification.
+
+use super::{Reach, ScOrder, Step, StepKind};
+use crate::Timestamp;
+use crate::clock::{LocationClock, entry};
+use rsan_model::{FenceOrd, LocId, ThreadId};
+
+/// The clocks of C++20.
+#[derive(Clone, Debug, Default)]
+pub struct C20 {
+    threads: Vec<Thread>,
+    locations: Vec<Location>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct View {
+    hb: LocationClock,
+    sc: LocationClock,
+    direct: LocationClock,
+    fence: LocationClock,
+    eco: LocationClock,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    current: View,
+    acquirable: View,
+    released: View,
+}
+
+/// What SC accesses and SC fences carry.
+#[derive(Clone, Debug, Default)]
+struct Carried {
+    by_accesses: LocationClock,
+    by_fences: LocationClock,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Location {
+    message: View,
+    any: Carried,
+    last_write: Carried,
+}
+
+impl View {
+    fn join_without_direct(&mut self, other: &Self) {
+        self.hb.join(&other.hb);
+        self.sc.join(&other.sc);
+        self.fence.join(&other.fence);
+        self.eco.join(&other.eco);
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.join_without_direct(other);
+        self.direct.join(&other.direct);
+    }
+
+    fn clocks_mut(&mut self) -> [&mut LocationClock; 5] {
+        [
+            &mut self.hb,
+            &mut self.sc,
+            &mut self.direct,
+            &mut self.fence,
+            &mut self.eco,
+        ]
+    }
+}
+
+impl Carried {
+    fn join_into(&self, clock: &mut LocationClock) {
+        clock.join(&self.by_accesses);
+        clock.join(&self.by_fences);
+    }
+}
+
+impl Reach for C20 {
+    fn lower_bound(&self, thread: ThreadId, loc: LocId, sc: bool) -> Timestamp {
+        let Some(thread) = self.threads.get(thread.index()) else {
+            return Timestamp::INITIAL;
+        };
+        let view = &thread.current;
+        let bound = view.hb.get(loc).max(view.fence.get(loc));
+        if sc {
+            bound.max(view.sc.get(loc))
+        } else {
+            bound
+        }
+    }
+
+    fn access(&mut self, step: &Step) {
+        let thread = entry(&mut self.threads, step.thread.index());
+        let location = entry(&mut self.locations, step.loc.index());
+        let (reads, rmw, acquires, releases, sc) = match step.kind {
+            StepKind::Atomic(effect) => (
+                effect.reads(),
+                effect.is_rmw(),
+                effect.acquires(),
+                effect.releases(),
+                effect.is_sc(),
+            ),
+            StepKind::PlainWrite => (false, false, false, false, false),
+        };
+        let writes = step.kind.writes();
+        let sc_before = thread.current.sc.clone();
+        // 1. Take the message.
+        if reads {
+            thread.acquirable.join(&location.message);
+            if acquires {
+                thread.current.join_without_direct(&location.message);
+            }
+        }
+        // 2. Observe the write.
+        thread.current.hb.raise(step.loc, step.timestamp);
+        // 3. What is eco-before this access.
+        let eco_before = if writes {
+            &location.any
+        } else {
+            &location.last_write
+        };
+        eco_before.join_into(&mut thread.current.eco);
+        // 4. What this SC access carries.
+        let carried = sc.then(|| {
+            let mut carried = sc_before;
+            if reads {
+                carried.join(&location.message.direct);
+            }
+            eco_before.join_into(&mut carried);
+            carried.raise(step.loc, step.timestamp);
+            carried
+        });
+        if let Some(carried) = &carried {
+            location.any.by_accesses.join(carried);
+        }
+        // 5. What fences before this access carry.
+        location.any.by_fences.join(&thread.current.fence);
+        // 6. Leave the message.
+        if writes {
+            location.last_write = location.any.clone();
+            let mut message = if releases {
+                let mut message = thread.current.clone();
+                message.direct.assign(&thread.released.direct);
+                if let Some(carried) = &carried {
+                    message.direct.join(carried);
+                }
+                message
+            } else if matches!(step.kind, StepKind::PlainWrite) {
+                View::default()
+            } else {
+                thread.released.clone()
+            };
+            message.hb.raise(step.loc, step.timestamp);
+            if rmw {
+                message.join(&location.message);
+            }
+            location.message = message;
+        }
+        // 7. and 8.
+        if let Some(carried) = &carried {
+            thread.current.sc.join(carried);
+        }
+        thread.acquirable.join_without_direct(&thread.current);
+    }
+
+    fn fence(&mut self, thread: ThreadId, ord: FenceOrd, _: &mut ScOrder) {
+        let t = entry(&mut self.threads, thread.index());
+        let mut carried = t.current.sc.clone();
+        if ord.acquires() {
+            t.current.join_without_direct(&t.acquirable);
+        }
+        if ord.is_sc() {
+            carried.join(&t.current.hb);
+            carried.join(&t.current.eco);
+            carried.join(&t.current.fence);
+            carried.join(&t.acquirable.direct);
+            t.released = t.current.clone();
+            t.released.direct.assign(&carried);
+            t.current.sc.join(&carried);
+            t.current.fence.join(&carried);
+            t.released.fence.assign(&t.current.fence);
+        } else if ord.releases() {
+            let direct = std::mem::take(&mut t.released.direct);
+            t.released = t.current.clone();
+            t.released.direct = direct;
+        }
+        t.acquirable.join_without_direct(&t.current);
+    }
+
+    fn spawn(&mut self, parent: ThreadId, child: ThreadId) {
+        let mut inherited = View::default();
+        inherited.join_without_direct(&entry(&mut self.threads, parent.index()).current);
+        *entry(&mut self.threads, child.index()) = Thread {
+            current: inherited.clone(),
+            acquirable: inherited,
+            released: View::default(),
+        };
+    }
+
+    fn join(&mut self, parent: ThreadId, child: ThreadId) {
+        let last = entry(&mut self.threads, child.index()).current.clone();
+        let parent = entry(&mut self.threads, parent.index());
+        parent.current.join_without_direct(&last);
+        parent.acquirable.join_without_direct(&last);
+    }
+
+    fn forget(&mut self, loc: LocId) {
+        *entry(&mut self.locations, loc.index()) = Location::default();
+        let mut clear = |clock: &mut LocationClock| clock.set(loc, Timestamp::INITIAL);
+        for thread in &mut self.threads {
+            for view in [
+                &mut thread.current,
+                &mut thread.acquirable,
+                &mut thread.released,
+            ] {
+                view.clocks_mut().into_iter().for_each(&mut clear);
+            }
+        }
+        for location in &mut self.locations {
+            location
+                .message
+                .clocks_mut()
+                .into_iter()
+                .for_each(&mut clear);
+            for carried in [&mut location.any, &mut location.last_write] {
+                clear(&mut carried.by_accesses);
+                clear(&mut carried.by_fences);
+            }
+        }
+    }
+}
