@@ -1,1 +1,107 @@
-//! A finding as text, JSON or a graph.
+//! What an engine found, for people and for machines: text, JSON and DOT.
+//!
+//! This crate does no I/O and decides nothing: it turns a [`Verdict`] or the final states of a litmus test into a
+//! string. It knows no engine; commands hand over what it shows. Output is a function of its arguments, so
+//! the same answer gives the same bytes; times stand only where the formats say so.
+
+mod describe;
+mod dot;
+mod excerpt;
+mod finding;
+mod json;
+mod litmus;
+pub mod number;
+mod style;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use dot::dot;
+pub use json::{Document, document, json};
+pub use litmus::{Answer, Final, Litmus, condition, litmus_document, litmus_text};
+pub use style::Style;
+pub use text::text;
+
+use rsan_model::{Model, Program, Source, Span, Verdict};
+use std::time::Duration;
+
+/// What was asked about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Claim {
+    /// Every execution that the model allows is sequentially consistent.
+    Robust,
+    /// The same, up to reads whose value is never used.
+    Observational,
+    /// Assertions hold and nothing races, under sequential consistency.
+    Safe,
+}
+
+impl Claim {
+    /// A stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Robust => "robust",
+            Self::Observational => "observational",
+            Self::Safe => "safe",
+        }
+    }
+
+    /// What a proof of it says.
+    fn promise(self, model: Model) -> String {
+        match self {
+            Self::Robust => format!("robust against {model}"),
+            Self::Observational => format!("observationally robust against {model}"),
+            Self::Safe => "safe (assertions and races, under sequential consistency)".to_owned(),
+        }
+    }
+}
+
+/// What a search took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effort {
+    /// Distinct states.
+    pub states: u64,
+    /// Transitions between them.
+    pub transitions: u64,
+    /// Steps from the start to the farthest state.
+    pub depth: u32,
+    /// Bytes that the states take.
+    pub memory: u64,
+    /// Time.
+    pub elapsed: Duration,
+}
+
+/// An answered question about one input.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<'a> {
+    /// The command that asked.
+    pub command: &'a str,
+    /// The input as the user named it.
+    pub subject: &'a str,
+    /// The program in it.
+    pub program: &'a Program,
+    /// The memory model.
+    pub model: Model,
+    /// The question.
+    pub claim: Claim,
+    /// The answer.
+    pub verdict: &'a Verdict,
+    /// What it took.
+    pub effort: Effort,
+}
+
+/// `FILE:LINE:COLUMN: message`, and the source line with carets: the form of every complaint about an input.
+pub fn complaint(source: &Source, span: Span, message: &str, label: &str, style: Style) -> String {
+    let (line, column) = source.line_column(span.start);
+    let mark = excerpt::Mark {
+        span,
+        label: label.to_owned(),
+    };
+    format!(
+        "{}:{line}:{column}: {}: {message}\n{}",
+        source.name,
+        style.paint(style::Role::Bad, "error"),
+        excerpt::excerpt(source, &[mark], style),
+    )
+}

@@ -1,0 +1,255 @@
+//! What a witness says, once and for every format: the property that fails, one plain sentence, and the places in
+//! the source that belong to it.
+
+use crate::describe::{Describe, letter};
+use crate::excerpt::Mark;
+use rsan_model::{Edge, EventId, Fault, Model, Pc, Program, Span, StaleAccess, ThreadId, Witness};
+
+/// A witness in words.
+pub(crate) struct Finding<'a> {
+    pub(crate) witness: &'a Witness,
+    pub(crate) describe: Describe<'a>,
+    /// The model it was found under.
+    pub(crate) model: Model,
+}
+
+impl<'a> Finding<'a> {
+    pub(crate) fn new(program: &'a Program, model: Model, witness: &'a Witness) -> Self {
+        Self {
+            witness,
+            describe: Describe::new(program, &witness.graph),
+            model,
+        }
+    }
+
+    /// A stable name of the property that fails.
+    pub(crate) fn property(&self) -> &'static str {
+        match self.witness.fault {
+            Fault::Weak(_) => "robustness",
+            Fault::Observed { .. } => "observational-robustness",
+            Fault::Race { .. } => "race-freedom",
+            Fault::Assertion { .. } => "assertions",
+            Fault::Trap { .. } => "trap-freedom",
+            Fault::Deadlock { .. } => "deadlock-freedom",
+        }
+    }
+
+    /// What the property that fails would have promised.
+    pub(crate) fn promise(&self) -> String {
+        let model = self.model;
+        match self.witness.fault {
+            Fault::Weak(_) => format!(
+                "robustness: every execution that {model} allows is sequentially consistent"
+            ),
+            Fault::Observed { .. } => format!(
+                "observational robustness: every execution that {model} allows is sequentially \
+                 consistent, up to reads whose value is never used"
+            ),
+            Fault::Race { .. } => {
+                "race freedom: conflicting accesses, one of them non-atomic, are ordered by \
+                 happens-before"
+                    .to_owned()
+            }
+            Fault::Assertion { .. } => {
+                "assertions hold in every sequentially consistent run".to_owned()
+            }
+            Fault::Trap { .. } => "every expression has a value".to_owned(),
+            Fault::Deadlock { .. } => {
+                "deadlock freedom: while a thread has not ended, some thread can move".to_owned()
+            }
+        }
+    }
+
+    /// The headline, without the subject.
+    pub(crate) fn headline(&self) -> String {
+        let d = self.describe;
+        match &self.witness.fault {
+            Fault::Weak(_) => format!("not robust against {}", self.model),
+            Fault::Observed { .. } => format!("not observationally robust against {}", self.model),
+            Fault::Race { second, .. } => format!("data race on `{}`", d.location_of(*second)),
+            Fault::Assertion { .. } => "an assertion fails".to_owned(),
+            Fault::Trap { error, .. } => error.to_string(),
+            Fault::Deadlock { .. } => "deadlock".to_owned(),
+        }
+    }
+
+    /// What goes wrong, in one sentence.
+    pub(crate) fn message(&self) -> String {
+        let d = self.describe;
+        match &self.witness.fault {
+            Fault::Weak(access) => format!("{}.", self.stale_sentence(access)),
+            Fault::Observed { access, user } => format!(
+                "{}, and the value is used{}.",
+                self.stale_sentence(access),
+                d.at(d.span(user.0, user.1))
+            ),
+            Fault::Race { first, second } => format!(
+                "{} and {} both access `{}`, at least one of them non-atomically, and nothing \
+                 orders the two.",
+                self.access(*first),
+                self.access(*second),
+                d.location_of(*second),
+            ),
+            Fault::Assertion { thread, pc } => format!(
+                "the assertion of thread {}{} fails in a sequentially consistent run.",
+                d.thread(*thread),
+                d.at(d.span(*thread, *pc))
+            ),
+            Fault::Trap { thread, pc, error } => format!(
+                "thread {} cannot go on{}: {error}.",
+                d.thread(*thread),
+                d.at(d.span(*thread, *pc))
+            ),
+            Fault::Deadlock { blocked } => {
+                let names: Vec<_> = blocked.iter().map(|&(t, _)| d.thread(t)).collect();
+                format!("no thread can move: {} cannot end.", names.join(", "))
+            }
+        }
+    }
+
+    fn access(&self, e: EventId) -> String {
+        let d = self.describe;
+        let thread = d.thread_of(e).unwrap_or("the initial state");
+        format!("{thread}'s {}{}", d.verb(e), d.at(d.span_of(e)))
+    }
+
+    fn stale_sentence(&self, stale: &StaleAccess) -> String {
+        let d = self.describe;
+        let label = self.witness.graph.label(stale.access);
+        let thread = d.thread_of(stale.access).unwrap_or("?");
+        let loc = d.location_of(stale.access);
+        let at = d.at(d.span_of(stale.access));
+        let missed = d.write(stale.missed);
+        let what = if label.is_read() {
+            format!("may read {} from `{loc}`{at}", stale.stale_value)
+        } else {
+            format!(
+                "may have its {} of {} to `{loc}`{at} take effect too early",
+                d.verb(stale.access),
+                d.written(stale.access)
+            )
+        };
+        format!(
+            "thread {thread} {what} although {missed} comes first in every sequentially consistent \
+             order"
+        )
+    }
+
+    /// The main place, for machine formats.
+    pub(crate) fn place(&self) -> (Option<ThreadId>, Option<Span>) {
+        let d = self.describe;
+        let of_event = |e: EventId| (self.witness.graph.event(e).thread, d.span_of(e));
+        let of_instr = |thread: ThreadId, pc: Pc| (Some(thread), d.span(thread, pc));
+        match &self.witness.fault {
+            Fault::Weak(stale) | Fault::Observed { access: stale, .. } => of_event(stale.access),
+            Fault::Race { second, .. } => of_event(*second),
+            Fault::Assertion { thread, pc } | Fault::Trap { thread, pc, .. } => {
+                of_instr(*thread, *pc)
+            }
+            Fault::Deadlock { blocked } => blocked
+                .first()
+                .map_or((None, None), |&(thread, pc)| of_instr(thread, pc)),
+        }
+    }
+
+    /// The places to show in the source, the main one first.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        let mut mark = |span: Option<Span>, label: String| {
+            if let Some(span) = span {
+                marks.push(Mark { span, label });
+            }
+        };
+        let d = self.describe;
+        match &self.witness.fault {
+            Fault::Weak(stale) => self.mark_stale(stale, &mut mark),
+            Fault::Observed { access, user } => {
+                self.mark_stale(access, &mut mark);
+                mark(
+                    d.span(user.0, user.1),
+                    format!("{} uses the value here", d.thread(user.0)),
+                );
+            }
+            Fault::Race { first, second } => {
+                for (e, when) in [(*second, "here"), (*first, "and, unordered with it, here")] {
+                    let thread = d.thread_of(e).unwrap_or("?");
+                    mark(
+                        d.span_of(e),
+                        format!("{thread} does {} {when}", d.operation(e)),
+                    );
+                }
+            }
+            Fault::Assertion { thread, pc } => mark(
+                d.span(*thread, *pc),
+                format!("does not hold when {} comes here", d.thread(*thread)),
+            ),
+            Fault::Trap { thread, pc, error } => mark(d.span(*thread, *pc), error.to_string()),
+            Fault::Deadlock { blocked } => {
+                for &(thread, pc) in blocked {
+                    let name = d.thread(thread);
+                    mark(
+                        d.span(thread, pc),
+                        format!("{name} {}", d.waits_for(thread, pc)),
+                    );
+                }
+            }
+        }
+        marks
+    }
+
+    fn mark_stale(&self, stale: &StaleAccess, mark: &mut dyn FnMut(Option<Span>, String)) {
+        let d = self.describe;
+        let thread = d.thread_of(stale.access).unwrap_or("?");
+        let main = if self.witness.graph.label(stale.access).is_read() {
+            format!("{thread} may read {} here", stale.stale_value)
+        } else {
+            format!("{thread}'s store may take effect too early")
+        };
+        mark(d.span_of(stale.access), main);
+        mark(
+            d.span_of(stale.missed),
+            format!(
+                "although {} wrote {} here before",
+                d.thread_of(stale.missed).unwrap_or("the initial state"),
+                d.written(stale.missed)
+            ),
+        );
+        let verb = if self.witness.graph.label(stale.access).is_read() {
+            "the stale value"
+        } else {
+            "the write that it may follow directly"
+        };
+        mark(
+            d.span_of(stale.stale),
+            format!("{verb} {} comes from here", stale.stale_value),
+        );
+    }
+
+    /// The stale write of a weak behaviour.
+    pub(crate) fn stale(&self) -> Option<&StaleAccess> {
+        match &self.witness.fault {
+            Fault::Weak(stale) | Fault::Observed { access: stale, .. } => Some(stale),
+            Fault::Race { .. }
+            | Fault::Assertion { .. }
+            | Fault::Trap { .. }
+            | Fault::Deadlock { .. } => None,
+        }
+    }
+
+    /// The cycle, begun at its first event of the run.
+    pub(crate) fn cycle(&self) -> Vec<(EventId, Edge)> {
+        let mut cycle = self.witness.cycle.clone();
+        if let Some(start) = (0..cycle.len()).min_by_key(|&i| cycle[i].0) {
+            cycle.rotate_left(start);
+        }
+        cycle
+    }
+
+    /// The short name of an event on the cycle; names follow the order of the run.
+    pub(crate) fn letter(&self, e: EventId) -> Option<String> {
+        let mut events: Vec<_> = self.witness.cycle.iter().map(|&(e, _)| e).collect();
+        events.sort_unstable();
+        events.dedup();
+        events.binary_search(&e).ok().map(letter)
+    }
+}

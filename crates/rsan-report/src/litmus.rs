@@ -1,0 +1,350 @@
+//! The final states of a litmus test, shown the way herd and litmus7 show them.
+//!
+//! A state's line is litmus7's: the number of executions that end in it, `*>` when it satisfies the formula of the
+//! condition and `:>` when it does not, then the values. `Positive` counts the executions that speak for the
+//! condition as written: for `~exists` those that do not satisfy the formula.
+
+use crate::json::{ConditionDoc, Document, FindingDoc, LitmusDoc, StateDoc, StatsDoc};
+use crate::style::{Role, Style};
+use rsan_model::{Atom, Condition, Model, Observable, Program, Prop, Quantifier, Reason, Value};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// A final state and the number of consistent executions that end in it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Final {
+    /// One value for each of [`Litmus::observables`].
+    pub values: Vec<Value>,
+    /// How many executions end in it.
+    pub executions: u64,
+}
+
+/// The final states of one test under one model.
+#[derive(Clone, Copy, Debug)]
+pub struct Litmus<'a> {
+    /// The command that asked.
+    pub command: &'a str,
+    /// The input as the user named it.
+    pub subject: &'a str,
+    /// The program in it.
+    pub program: &'a Program,
+    /// The memory model.
+    pub model: Model,
+    /// What is observed at the end, in the order in which it is shown.
+    pub observables: &'a [Observable],
+    /// The final states, sorted.
+    pub finals: &'a [Final],
+    /// The executions shown are not all: why.
+    pub incomplete: Option<&'a Reason>,
+    /// Whether some consistent execution has a data race, which leaves the program without a meaning.
+    pub data_race: bool,
+    /// Time.
+    pub elapsed: Duration,
+}
+
+/// Whether the condition holds as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It does, or there is none.
+    Holds,
+    /// It does not.
+    Fails,
+    /// What was enumerated does not settle it.
+    Undecided,
+}
+
+impl Litmus<'_> {
+    /// Whether the condition holds as written. A state that was found stays found, so it settles `exists` (and
+    /// refutes the others) even when executions are missing; everything else needs them all. A data race
+    /// leaves only what a found state settles.
+    pub fn answer(&self) -> Answer {
+        let partial = self.incomplete.is_some() || self.data_race;
+        let Some(condition) = &self.program.condition else {
+            return if partial {
+                Answer::Undecided
+            } else {
+                Answer::Holds
+            };
+        };
+        let (yes, no) = self.tally();
+        let (settled, when_settled) = match condition.quantifier {
+            Quantifier::Exists => (yes > 0, Answer::Holds),
+            Quantifier::NotExists => (yes > 0, Answer::Fails),
+            Quantifier::Forall => (no > 0, Answer::Fails),
+        };
+        match (settled, partial, when_settled) {
+            (true, _, answer) => answer,
+            (false, true, _) => Answer::Undecided,
+            (false, false, Answer::Holds) => Answer::Fails,
+            (false, false, _) => Answer::Holds,
+        }
+    }
+
+    /// Executions that satisfy the formula of the condition, and that do not.
+    fn tally(&self) -> (u64, u64) {
+        let mut tally = (0, 0);
+        for state in self.finals {
+            match self.satisfies(state) {
+                Some(true) => tally.0 += state.executions,
+                Some(false) => tally.1 += state.executions,
+                None => {}
+            }
+        }
+        tally
+    }
+
+    fn satisfies(&self, state: &Final) -> Option<bool> {
+        let condition = self.program.condition.as_ref()?;
+        let value = |o: Observable| {
+            let position = self.observables.iter().position(|&other| other == o);
+            position.map_or(0, |i| state.values[i])
+        };
+        Some(condition.prop.holds(&value))
+    }
+
+    fn observation(&self) -> &'static str {
+        match self.tally() {
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
+        }
+    }
+
+    fn executions(&self) -> u64 {
+        self.finals.iter().map(|f| f.executions).sum()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(reason) = self.incomplete {
+            let effect = match (self.answer(), &self.program.condition) {
+                (Answer::Undecided, _) => "states may be missing, so the answer is open",
+                (_, Some(_)) => "states may be missing, but the condition is already decided",
+                (_, None) => "states may be missing",
+            };
+            notes.push(format!("{reason}: {effect}"));
+        }
+        if self.data_race {
+            notes.push(format!(
+                "some execution has a data race, so under {} the program may do anything",
+                self.model
+            ));
+        }
+        notes
+    }
+}
+
+/// The text of one test.
+pub fn litmus_text(litmus: &Litmus<'_>, style: Style) -> String {
+    let name = &litmus.program.name;
+    let condition = litmus.program.condition.as_ref();
+    let kind = match condition.map(|c| c.quantifier) {
+        None => "",
+        Some(Quantifier::Exists) => " Allowed",
+        Some(Quantifier::NotExists) => " Forbidden",
+        Some(Quantifier::Forall) => " Required",
+    };
+    let mut out = style.paint(Role::Strong, &format!("Test {name}{kind}"));
+    let _ = writeln!(out, "\nStates {}", litmus.finals.len());
+    let width = litmus
+        .finals
+        .iter()
+        .map(|f| f.executions.to_string().len())
+        .max()
+        .unwrap_or(1);
+    for state in litmus.finals {
+        let sign = if litmus.satisfies(state) == Some(true) {
+            '*'
+        } else {
+            ':'
+        };
+        let _ = writeln!(
+            out,
+            "{:<width$} {sign}>{}",
+            state.executions,
+            values(litmus, state)
+        );
+    }
+    if let Some(condition) = condition {
+        verdict(&mut out, litmus, condition, style);
+    }
+    for note in litmus.notes() {
+        let _ = writeln!(out, "{} {note}", style.paint(Role::Undecided, "Note"));
+    }
+    let _ = writeln!(out, "Time {name} {:.2}", litmus.elapsed.as_secs_f64());
+    out
+}
+
+fn verdict(out: &mut String, litmus: &Litmus<'_>, condition: &Condition, style: Style) {
+    let (role, word) = match (litmus.answer(), litmus.data_race) {
+        (Answer::Holds, _) => (Role::Good, "Ok"),
+        (Answer::Fails, _) => (Role::Bad, "No"),
+        (Answer::Undecided, true) => (Role::Undecided, "Undef"),
+        (Answer::Undecided, false) => (Role::Undecided, "Unknown"),
+    };
+    let (yes, no) = litmus.tally();
+    let (positive, negative) = match condition.quantifier {
+        Quantifier::NotExists => (no, yes),
+        Quantifier::Exists | Quantifier::Forall => (yes, no),
+    };
+    let name = &litmus.program.name;
+    let _ = writeln!(out, "{}", style.paint(role, word));
+    let _ = writeln!(out, "Witnesses\nPositive: {positive} Negative: {negative}");
+    let _ = writeln!(
+        out,
+        "Condition {}",
+        self::condition(litmus.program, condition)
+    );
+    let _ = writeln!(
+        out,
+        "Observation {name} {} {yes} {no}",
+        litmus.observation()
+    );
+}
+
+fn values(litmus: &Litmus<'_>, state: &Final) -> String {
+    let mut out = String::new();
+    for (&observable, value) in litmus.observables.iter().zip(&state.values) {
+        let _ = write!(out, "{}={value}; ", name(litmus.program, observable));
+    }
+    out.trim_end().to_owned()
+}
+
+/// `0:r1` or `x`: the name of an observable in conditions and states.
+fn name(program: &Program, observable: Observable) -> String {
+    match observable {
+        Observable::Reg(thread, reg) => {
+            let register = &program.threads[thread.index()].registers[reg.index()];
+            format!("{}:{}", thread.0, register.name)
+        }
+        Observable::Loc(loc) => program.location_name(loc).to_owned(),
+    }
+}
+
+/// The condition in herd's syntax, with no more brackets than it needs.
+pub fn condition(program: &Program, condition: &Condition) -> String {
+    format!(
+        "{} ({})",
+        quantifier(condition.quantifier),
+        prop(program, &condition.prop, 0)
+    )
+}
+
+fn quantifier(quantifier: Quantifier) -> &'static str {
+    match quantifier {
+        Quantifier::Exists => "exists",
+        Quantifier::NotExists => "~exists",
+        Quantifier::Forall => "forall",
+    }
+}
+
+/// `level` is how tightly the context binds: 0 for none, 1 inside `\/`, 2 inside `/\`, 3 inside `~`.
+fn prop(program: &Program, p: &Prop, level: u8) -> String {
+    let (text, own) = match p {
+        Prop::True => ("true".to_owned(), 3),
+        Prop::False => ("false".to_owned(), 3),
+        Prop::Atom(Atom::Is(o, v)) => (format!("{}={v}", name(program, *o)), 3),
+        Prop::Atom(Atom::Same(a, b)) => (format!("{}={}", name(program, *a), name(program, *b)), 3),
+        // herd wants brackets after `~`, whatever follows.
+        Prop::Not(p) => (format!("~({})", prop(program, p, 0)), 3),
+        Prop::And(p, q) => (
+            format!("{} /\\ {}", prop(program, p, 2), prop(program, q, 2)),
+            2,
+        ),
+        Prop::Or(p, q) => (
+            format!("{} \\/ {}", prop(program, p, 1), prop(program, q, 1)),
+            1,
+        ),
+    };
+    if own < level {
+        format!("({text})")
+    } else {
+        text
+    }
+}
+
+/// The document of one test.
+pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
+    let answer = litmus.answer();
+    let verdict = match answer {
+        Answer::Holds => "robust",
+        Answer::Fails => "violation",
+        Answer::Undecided => "unknown",
+    };
+    let cut_at = match litmus.incomplete {
+        Some(Reason::LoopBound(n)) => Some(*n),
+        _ => None,
+    };
+    let states = litmus.finals.iter().map(|state| StateDoc {
+        values: litmus
+            .observables
+            .iter()
+            .zip(&state.values)
+            .map(|(&o, &v)| (name(litmus.program, o), v))
+            .collect(),
+        executions: state.executions,
+        satisfies: litmus.satisfies(state),
+    });
+    let reason = litmus.notes().join("; ");
+    Document {
+        model: litmus.model.name(),
+        reason: (!reason.is_empty()).then_some(reason),
+        litmus: Some(LitmusDoc {
+            name: litmus.program.name.clone(),
+            condition: condition_doc(litmus, answer),
+            states: states.collect(),
+            data_race: litmus.data_race,
+            cut_at,
+        }),
+        findings: findings(litmus, answer),
+        stats: StatsDoc {
+            executions: Some(litmus.executions()),
+            seconds: litmus.elapsed.as_secs_f64(),
+            ..StatsDoc::default()
+        },
+        ..Document::empty(litmus.command, litmus.subject, verdict)
+    }
+}
+
+fn condition_doc(litmus: &Litmus<'_>, answer: Answer) -> Option<ConditionDoc> {
+    let (satisfied, unsatisfied) = litmus.tally();
+    litmus
+        .program
+        .condition
+        .as_ref()
+        .map(|condition| ConditionDoc {
+            quantifier: quantifier(condition.quantifier),
+            text: self::condition(litmus.program, condition),
+            holds: match answer {
+                Answer::Holds => Some(true),
+                Answer::Fails => Some(false),
+                Answer::Undecided => None,
+            },
+            satisfied,
+            unsatisfied,
+            observation: litmus.observation(),
+        })
+}
+
+fn findings(litmus: &Litmus<'_>, answer: Answer) -> Vec<FindingDoc> {
+    let condition = litmus.program.condition.as_ref();
+    let Some(condition) = condition.filter(|_| answer == Answer::Fails) else {
+        return vec![];
+    };
+    vec![FindingDoc {
+        kind: "condition",
+        property: "condition",
+        message: format!(
+            "`{}` does not hold under {}",
+            self::condition(litmus.program, condition),
+            litmus.model
+        ),
+        thread: None,
+        location: None,
+        related: vec![],
+        stale: None,
+        schedule: vec![],
+        cycle: vec![],
+        graph: None,
+    }]
+}
