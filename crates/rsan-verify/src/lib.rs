@@ -1,11 +1,42 @@
 //! Explicit-state verification of robustness under sequential consistency.
+//!
+//! A program is robust against a memory model when every execution that the model allows is sequentially
+//! consistent. Robustness is decided by looking at sequentially consistent runs only: this crate explores all of
+//! them, with a monitor beside the program that knows what weak memory could do next (Rocker, PLDI 2019 and POPL
+//! 2021). Assertions, data races and, on request, deadlocks are checked in the same pass.
+//!
+//! *Decides*: robustness against RA, RC20 and C20, observational robustness, safety under SC; sound and complete
+//! for programs with finitely many states. A limit gives [`Verdict::Unknown`], never `Robust`.
+//!
+//! - [`facts`]: what is known without running: visibility, liveness.
+//! - [`layout`] and [`monitor`]: the finite monitor, bit sets instead of timestamps.
+//! - [`machine`]: the program under SC, one visible step at a time.
+//! - [`codec`] and [`store`]: packed states, each kept once.
+//! - [`search`]: breadth-first, parallel, deterministic.
+//! - [`witness`]: a failing schedule, replayed with real timestamps and explained.
 
+mod bits;
+mod codec;
+mod facts;
+mod layout;
+mod machine;
+mod monitor;
 mod options;
+mod search;
+mod state;
+mod store;
+mod witness;
 
 pub use options::{Options, Property, Stats};
 
-use rsan_model::{Model, Pc, Program, ThreadId, Verdict};
+use codec::Codec;
+use facts::Facts;
+use layout::{Layout, Range};
+use machine::Machine;
+use rsan_model::{Expr, Instr, Model, Pc, Program, Reason, ThreadId, Value, Verdict};
+use search::{End, Problem, Search};
 use std::fmt;
+use std::time::Instant;
 
 /// The answer, and what it took.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +89,123 @@ pub fn verify(
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Stats),
 ) -> Result<Outcome, Error> {
-    let _ = (program, options, progress);
-    Err(Error::Model(options.model))
+    check_supported(program, options)?;
+    let program = program.for_model(options.model);
+    let facts = Facts::new(&program, options.model);
+    let started = Instant::now();
+    let mut range = Range::covering(constants(&program));
+    loop {
+        let bits = layout::bits_needed(&program, &facts, options.model, options.property, range);
+        let job = Job {
+            program: &program,
+            facts: &facts,
+            options,
+            range,
+            started,
+        };
+        let answer = match bits {
+            0..=64 => job.run::<1>(progress),
+            65..=128 => job.run::<2>(progress),
+            129..=256 => job.run::<4>(progress),
+            257..=1024 => job.run::<16>(progress),
+            _ => {
+                return Err(Error::TooLarge(format!(
+                    "the monitor needs {bits} bits a view, more than 1024; fewer locations, or smaller \
+                     ranges of the values that waits and compare-and-swaps compare with, would help"
+                )));
+            }
+        };
+        match answer {
+            Ok(outcome) => return Ok(outcome),
+            Err(value) => range = range.widened_to(value),
+        }
+    }
+}
+
+fn check_supported(program: &Program, options: &Options<'_>) -> Result<(), Error> {
+    match options.model {
+        Model::Ra | Model::Rc20 | Model::C20 => {}
+        model => return Err(Error::Model(model)),
+    }
+    if program.threads.len() > 64 {
+        return Err(Error::TooLarge(format!(
+            "{} threads, at most 64",
+            program.threads.len()
+        )));
+    }
+    if options.model.has_sc_accesses() {
+        return Ok(());
+    }
+    match program.instructions().find(|(_, _, i)| i.is_sc_access()) {
+        Some((thread, pc, _)) => Err(Error::ScAccess {
+            model: options.model,
+            thread,
+            pc,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// One search with a fixed range of values.
+struct Job<'a> {
+    program: &'a Program,
+    facts: &'a Facts,
+    options: &'a Options<'a>,
+    range: Range,
+    started: Instant,
+}
+
+impl Job<'_> {
+    /// The outcome, or a value that the range lacks.
+    fn run<const W: usize>(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Value> {
+        let Options {
+            model, property, ..
+        } = *self.options;
+        let layout = Layout::<W>::new(self.program, self.facts, model, property, self.range);
+        let taints = property == Property::Observational;
+        let codec = Codec::new(self.program, self.facts, &layout, taints);
+        let machine = Machine::new(self.program, self.facts, layout, property);
+        let mut search = Search::new(&machine, &codec, self.options.deadlock, self.started);
+        let end = search.run(self.options, progress);
+        search.stats.memory = search.store.memory();
+        let verdict = match end {
+            End::Exhausted => Verdict::Robust,
+            End::Cut(reason) => Verdict::Unknown(reason),
+            End::Widen(overflow) => return Err(overflow.0),
+            End::Failed(_, Problem::Step(failure)) if search::is_limit(&failure) => {
+                Verdict::Unknown(Reason::TooLarge(
+                    "a loop without shared accesses runs for millions of steps".into(),
+                ))
+            }
+            End::Failed(state, problem) => {
+                Verdict::Violation(Box::new(witness::explain(&search, model, state, &problem)))
+            }
+        };
+        search.stats.elapsed = self.started.elapsed();
+        Ok(Outcome {
+            verdict,
+            stats: search.stats,
+        })
+    }
+}
+
+/// The constants of a program, as a first guess of the values that occur.
+fn constants(program: &Program) -> Vec<Value> {
+    let mut values: Vec<Value> = program.locations.iter().map(|l| l.init).collect();
+    for thread in &program.threads {
+        values.extend(thread.registers.iter().map(|r| r.init));
+    }
+    for (_, _, instr) in program.instructions() {
+        let stored = match instr {
+            Instr::Store { value, .. }
+            | Instr::PlainStore { value, .. }
+            | Instr::Assign { value, .. } => Some(value),
+            Instr::Cas { new, .. } | Instr::Bcas { new, .. } => Some(new),
+            _ => None,
+        };
+        if let Some(value) = stored.and_then(Expr::as_const) {
+            values.push(program.domain.wrap(value));
+        }
+    }
+    values
 }

@@ -1,0 +1,375 @@
+//! Packing of states: only what can still matter, in as few bits as possible, in two halves (threads,
+//! shared) that the store keeps apart.
+//!
+//! Invariant: two states that pack alike have the same future. Registers that are dead at a thread's program
+//! counter, views that no later fence or store uses, and everything about ended threads are left out.
+
+use crate::bits::Bits;
+use crate::facts::Facts;
+use crate::layout::{Layout, bits_for};
+use crate::state::{HALTED, STUCK, State, UNBORN};
+use rsan_model::{Program, RegId, Value};
+
+/// A value does not fit the range that the search reckons with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overflow(pub(crate) Value);
+
+/// How the states of a program are packed.
+#[derive(Clone, Debug)]
+pub(crate) struct Codec {
+    threads: Vec<ThreadCodec>,
+    /// Locations that are ever written; the others keep their initial value.
+    variables: Vec<usize>,
+    value_bits: u32,
+    taints: bool,
+    /// Words of each half.
+    pub(crate) words: [usize; 2],
+}
+
+#[derive(Clone, Debug)]
+struct ThreadCodec {
+    pc_bits: u32,
+    halted: u32,
+    /// First register of the thread.
+    base: usize,
+    /// Live registers, per program counter.
+    live: Vec<Vec<RegId>>,
+    /// Slots to keep, per program counter.
+    slots: Vec<Vec<usize>>,
+    /// Slots to keep of an ended thread, and of one not born yet.
+    ended: Vec<usize>,
+    unborn: Vec<usize>,
+    all: std::ops::Range<usize>,
+}
+
+impl Codec {
+    pub(crate) fn new<const W: usize>(
+        program: &Program,
+        facts: &Facts,
+        layout: &Layout<W>,
+        taints: bool,
+    ) -> Self {
+        let value_bits = layout.range.bits;
+        let mut base = 0;
+        let mut threads = Vec::new();
+        let mut bits = [0usize; 2];
+        for (t, thread) in program.threads.iter().enumerate() {
+            let codec = ThreadCodec::new(facts, layout, t, base);
+            base += thread.registers.len();
+            let value = value_bits as usize + usize::from(taints);
+            let widest = (codec.live.iter().zip(&codec.slots))
+                .map(|(live, slots)| live.len() * value + total(layout, slots))
+                .chain([total(layout, &codec.ended), total(layout, &codec.unborn)])
+                .max()
+                .unwrap_or(0);
+            bits[0] += codec.pc_bits as usize + widest;
+            threads.push(codec);
+        }
+        let variables: Vec<usize> = (0..program.locations.len())
+            .filter(|&l| !facts.locations[l].writers.is_empty())
+            .collect();
+        let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
+        bits[1] = variables.len() * value_bits as usize + total(layout, &shared);
+        Self {
+            threads,
+            variables,
+            value_bits,
+            taints,
+            words: bits.map(|b| b.div_ceil(64).max(1)),
+        }
+    }
+
+    /// Packs a state; `words` is as long as both halves together.
+    pub(crate) fn pack<const W: usize>(
+        &self,
+        layout: &Layout<W>,
+        s: &State<W>,
+        words: &mut [u64],
+    ) -> Result<(), Overflow> {
+        let (first, second) = words.split_at_mut(self.words[0]);
+        let mut out = Writer::new(first);
+        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
+            out.put(u64::from(thread.encode_pc(pc)), thread.pc_bits);
+            for &r in thread.live(pc) {
+                let r = thread.base + r.index();
+                out.put(self.value(layout, s.regs[r])?, self.value_bits);
+                if self.taints {
+                    out.put(u64::from(s.tainted[r]), 1);
+                }
+            }
+            for &slot in thread.slots(pc) {
+                out.put_bits(&s.slots[slot], layout.width(slot));
+            }
+        }
+        out.finish();
+        let mut out = Writer::new(second);
+        for &l in &self.variables {
+            out.put(self.value(layout, s.memory[l])?, self.value_bits);
+        }
+        for slot in layout.shared..layout.kinds.len() {
+            out.put_bits(&s.slots[slot], layout.width(slot));
+        }
+        out.finish();
+        Ok(())
+    }
+
+    /// Unpacks into a state that belongs to the same program.
+    pub(crate) fn unpack<const W: usize>(
+        &self,
+        layout: &Layout<W>,
+        words: &[u64],
+        s: &mut State<W>,
+    ) {
+        let (first, second) = words.split_at(self.words[0]);
+        let mut input = Reader::new(first);
+        s.regs.fill(0);
+        s.tainted.fill(false);
+        for (t, thread) in self.threads.iter().enumerate() {
+            let pc = thread.decode_pc(input.get(thread.pc_bits) as u32);
+            s.pcs[t] = pc;
+            for &r in thread.live(pc) {
+                let r = thread.base + r.index();
+                s.regs[r] = self.unvalue(layout, input.get(self.value_bits));
+                if self.taints {
+                    s.tainted[r] = input.get(1) != 0;
+                }
+            }
+            s.slots[thread.all.clone()].fill(Bits::EMPTY);
+            for &slot in thread.slots(pc) {
+                s.slots[slot] = input.get_bits(layout.width(slot));
+            }
+        }
+        let mut input = Reader::new(second);
+        for &l in &self.variables {
+            s.memory[l] = self.unvalue(layout, input.get(self.value_bits));
+        }
+        for slot in layout.shared..layout.kinds.len() {
+            s.slots[slot] = input.get_bits(layout.width(slot));
+        }
+    }
+
+    #[inline]
+    fn value<const W: usize>(&self, layout: &Layout<W>, value: Value) -> Result<u64, Overflow> {
+        let offset = i64::from(value) - i64::from(layout.range.low);
+        if offset >> self.value_bits == 0 {
+            Ok(offset as u64)
+        } else {
+            Err(Overflow(value))
+        }
+    }
+
+    #[inline]
+    fn unvalue<const W: usize>(&self, layout: &Layout<W>, offset: u64) -> Value {
+        (i64::from(layout.range.low) + offset as i64) as Value
+    }
+}
+
+fn total<const W: usize>(layout: &Layout<W>, slots: &[usize]) -> usize {
+    slots.iter().map(|&slot| layout.width(slot)).sum()
+}
+
+impl ThreadCodec {
+    fn new<const W: usize>(facts: &Facts, layout: &Layout<W>, t: usize, base: usize) -> Self {
+        let own = layout.threads[t];
+        let pcs = &facts.pcs[t];
+        let count = layout.components.count;
+        let view = |first: Option<usize>| first.map(|f| f..f + count).into_iter().flatten();
+        let kept = |acquire: bool, release: bool| -> Vec<usize> {
+            view(Some(own.current))
+                .chain(view(own.acquire.filter(|_| acquire)))
+                .chain(view(own.release.filter(|_| release)))
+                .chain(own.order)
+                .collect()
+        };
+        let next = layout
+            .threads
+            .get(t + 1)
+            .map_or(layout.shared, |n| n.current);
+        Self {
+            pc_bits: bits_for(pcs.len() as u64 + 2),
+            halted: (pcs.len() - 1) as u32,
+            base,
+            live: pcs.iter().map(|p| p.live.clone()).collect(),
+            slots: pcs
+                .iter()
+                .map(|p| kept(p.acquire_live, p.release_live))
+                .collect(),
+            // What an ended thread knew matters only to whoever joins it.
+            ended: if facts.has_join {
+                kept(false, false)
+            } else {
+                Vec::new()
+            },
+            unborn: view(own.release).collect(),
+            all: own.current..next,
+        }
+    }
+
+    #[inline]
+    fn encode_pc(&self, pc: u32) -> u32 {
+        match pc {
+            HALTED => self.halted,
+            STUCK => self.halted + 1,
+            UNBORN => self.halted + 2,
+            pc => pc,
+        }
+    }
+
+    #[inline]
+    fn decode_pc(&self, code: u32) -> u32 {
+        match code {
+            c if c == self.halted => HALTED,
+            c if c == self.halted + 1 => STUCK,
+            c if c == self.halted + 2 => UNBORN,
+            pc => pc,
+        }
+    }
+
+    #[inline]
+    fn live(&self, pc: u32) -> &[RegId] {
+        match pc {
+            HALTED | STUCK => &[],
+            UNBORN => &self.live[0],
+            pc => &self.live[pc as usize],
+        }
+    }
+
+    #[inline]
+    fn slots(&self, pc: u32) -> &[usize] {
+        match pc {
+            HALTED => &self.ended,
+            STUCK => &[],
+            UNBORN => &self.unborn,
+            pc => &self.slots[pc as usize],
+        }
+    }
+}
+
+/// Writes bit fields into words, low bits first.
+struct Writer<'a> {
+    words: &'a mut [u64],
+    index: usize,
+    word: u64,
+    used: u32,
+}
+
+impl<'a> Writer<'a> {
+    fn new(words: &'a mut [u64]) -> Self {
+        Self {
+            words,
+            index: 0,
+            word: 0,
+            used: 0,
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, value: u64, bits: u32) {
+        if bits == 0 {
+            return;
+        }
+        self.word |= value << self.used;
+        self.used += bits;
+        if self.used >= 64 {
+            self.words[self.index] = self.word;
+            self.index += 1;
+            self.used -= 64;
+            self.word = if self.used == 0 {
+                0
+            } else {
+                value >> (bits - self.used)
+            };
+        }
+    }
+
+    #[inline]
+    fn put_bits<const W: usize>(&mut self, set: &Bits<W>, width: usize) {
+        let mut left = width;
+        for &word in set.words() {
+            let bits = left.min(64);
+            self.put(word, bits as u32);
+            left -= bits;
+        }
+    }
+
+    /// Writes what is left, and zeros up to the end.
+    fn finish(self) {
+        if self.index < self.words.len() {
+            self.words[self.index] = self.word;
+            self.words[self.index + 1..].fill(0);
+        }
+    }
+}
+
+/// Reads what [`Writer`] wrote.
+struct Reader<'a> {
+    words: &'a [u64],
+    index: usize,
+    used: u32,
+}
+
+impl<'a> Reader<'a> {
+    fn new(words: &'a [u64]) -> Self {
+        Self {
+            words,
+            index: 0,
+            used: 0,
+        }
+    }
+
+    #[inline]
+    fn get(&mut self, bits: u32) -> u64 {
+        if bits == 0 {
+            return 0;
+        }
+        let mut value = self.words[self.index] >> self.used;
+        let have = 64 - self.used;
+        self.used += bits;
+        if self.used >= 64 {
+            self.index += 1;
+            self.used -= 64;
+            if have < bits {
+                value |= self.words[self.index] << have;
+            }
+        }
+        if bits == 64 {
+            value
+        } else {
+            value & ((1 << bits) - 1)
+        }
+    }
+
+    #[inline]
+    fn get_bits<const W: usize>(&mut self, width: usize) -> Bits<W> {
+        let mut words = [0; W];
+        let mut left = width;
+        for word in &mut words {
+            let bits = left.min(64);
+            *word = self.get(bits as u32);
+            left -= bits;
+        }
+        Bits::from_words(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bit_fields_of_every_width_are_read_back() {
+        let mut words = [0; 8];
+        let fields: Vec<(u64, u32)> = (1..=28)
+            .map(|w| (0x5555_5555_5555_5555 & ((1 << w) - 1), w))
+            .collect();
+        let mut out = Writer::new(&mut words);
+        fields.iter().for_each(|&(v, w)| out.put(v, w));
+        out.put(u64::MAX, 64);
+        out.finish();
+        let mut input = Reader::new(&words);
+        for (v, w) in fields {
+            assert_eq!(input.get(w), v, "width {w}");
+        }
+        assert_eq!(input.get(64), u64::MAX);
+    }
+}
