@@ -55,14 +55,7 @@ impl<'a> Describe<'a> {
 
     /// Where an instruction stands; `None` when the program has no source.
     pub(crate) fn span(self, thread: ThreadId, pc: Pc) -> Option<Span> {
-        self.source()?;
-        let thread = &self.program.threads[thread.index()];
-        // Past its last instruction a thread halts: the end of its code stands for that.
-        thread
-            .spans
-            .get(pc.index())
-            .or(thread.spans.last())
-            .copied()
+        span(self.program, thread, pc)
     }
 
     /// Where an event stands; `None` for events that no instruction makes.
@@ -82,10 +75,7 @@ impl<'a> Describe<'a> {
 
     /// ` at FILE:LINE:COLUMN`, or nothing when there is no place to name.
     pub(crate) fn at(self, span: Option<Span>) -> String {
-        match (self.source(), span.and_then(|s| self.position(s))) {
-            (Some(source), Some(p)) => format!(" at {}:{}:{}", source.name, p.line, p.column),
-            _ => String::new(),
-        }
+        at(self.program, span)
     }
 
     /// `LINE:COLUMN`, or `-`.
@@ -200,6 +190,25 @@ impl<'a> Describe<'a> {
             }
             (None, _) => "nothing".to_owned(),
         }
+    }
+}
+
+/// Where an instruction stands; `None` when the program has no source.
+pub(crate) fn span(program: &Program, thread: ThreadId, pc: Pc) -> Option<Span> {
+    program.source.as_ref()?;
+    let spans = &program.threads[thread.index()].spans;
+    // Past its last instruction a thread halts: the end of its code stands for that.
+    spans.get(pc.index()).or(spans.last()).copied()
+}
+
+/// ` at FILE:LINE:COLUMN`, or nothing when there is no place to name.
+pub(crate) fn at(program: &Program, span: Option<Span>) -> String {
+    match (&program.source, span) {
+        (Some(source), Some(span)) => {
+            let (line, column) = source.line_column(span.start);
+            format!(" at {}:{line}:{column}", source.name)
+        }
+        _ => String::new(),
     }
 }
 

@@ -38,33 +38,33 @@ pub(crate) fn excerpt(source: &Source, marks: &[Mark], style: Style) -> String {
     out
 }
 
+/// How much of a line is shown before and after the start of the mark, in columns.
+const CONTEXT: usize = 100;
+
 fn one(out: &mut String, source: &Source, mark: &Mark, main: bool, width: usize, style: Style) {
     let (line, column) = source.line_column(mark.span.start);
     let arrow = style.paint(Role::Faint, if main { "-->" } else { ":::" });
     let bar = style.paint(Role::Faint, "|");
     let number = style.paint(Role::Faint, &format!("{line:>width$}"));
     let role = if main { Role::Bad } else { Role::Other };
-    let text = expand_tabs(source.line(line));
-    let (indent, length) = underline(source, mark.span, line, column);
+    let (text, indent, length) = shown(source, mark.span, line, column);
     let sign = if main { "^" } else { "-" }.repeat(length);
     let note = style.paint(role, &format!("{sign} {}", mark.label));
     let pad = " ".repeat(width);
     let name = &source.name;
-    let ruler = if main {
-        String::new()
-    } else {
-        format!("{pad} {bar}\n")
-    };
+    if !main {
+        let _ = writeln!(out, "{pad} {bar}");
+    }
     let _ = writeln!(
         out,
-        "{ruler}{pad}{arrow} {name}:{line}:{column}\n{pad} {bar}\n{number} {bar} {text}\n{pad} {bar} {indent}{note}",
+        "{pad}{arrow} {name}:{line}:{column}\n{pad} {bar}\n{number} {bar} {text}\n{pad} {bar} {indent}{note}",
         indent = " ".repeat(indent),
     );
 }
 
-/// Where the underline starts (in columns of the expanded line) and how long it is: to the end of the span
+/// The part of the line to show, where the underline starts in it, and how long it is: to the end of the span
 /// or of its first line, and at least one.
-fn underline(source: &Source, span: Span, line: usize, column: usize) -> (usize, usize) {
+fn shown(source: &Source, span: Span, line: usize, column: usize) -> (String, usize, usize) {
     let raw = source.line(line);
     let (end_line, end_column) = source.line_column(span.end);
     let until = if end_line == line {
@@ -72,15 +72,28 @@ fn underline(source: &Source, span: Span, line: usize, column: usize) -> (usize,
     } else {
         raw.trim_end().chars().count()
     };
-    let cut = |n: usize| expand_tabs(&raw.chars().take(n).collect::<String>());
-    let indent = cut(column - 1).chars().count();
-    let end = cut(until).chars().count();
-    (indent, end.saturating_sub(indent).max(1))
+    let from = (column - 1).saturating_sub(CONTEXT);
+    let part = |from: usize, to: usize| {
+        let wanted = raw.chars().skip(from).take(to.saturating_sub(from));
+        printable(&wanted.collect::<String>())
+    };
+    let to = column - 1 + CONTEXT;
+    let mut text = part(from, to);
+    let mut indent = part(from, column - 1).chars().count();
+    let length = part(column - 1, until.min(to)).chars().count().max(1);
+    if from > 0 {
+        text.insert_str(0, "...");
+        indent += 3;
+    }
+    if raw.chars().nth(to).is_some() {
+        text.push_str("...");
+    }
+    (text, indent, length)
 }
 
 /// Tabs as four spaces, so that what stands below a character is below it; other control characters as `?`, so
 /// that a source cannot steer the terminal.
-fn expand_tabs(text: &str) -> String {
+fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -134,5 +147,6 @@ mod tests {
         assert!(show("é\u{1b}[31m;", &[(0, 2)]).contains("1 | é?[31m;\n  | ^ here"));
         assert!(show("x", &[(40, 90)]).contains("1:2"));
         assert!(show("", &[(0, 0)]).contains("1:1"));
+        assert!(show(&"x".repeat(100_000), &[(50_000, 99_000)]).len() < 600);
     }
 }

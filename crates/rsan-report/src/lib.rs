@@ -91,16 +91,14 @@ pub struct Checked<'a> {
     pub effort: Effort,
 }
 
-/// `FILE:LINE:COLUMN: message`, and the source line with carets: the form of every complaint about an input.
+/// A complaint about an input: `error: MESSAGE`, the place as `FILE:LINE:COLUMN`, and the source line with carets.
 pub fn complaint(source: &Source, span: Span, message: &str, label: &str, style: Style) -> String {
-    let (line, column) = source.line_column(span.start);
     let mark = excerpt::Mark {
         span,
         label: label.to_owned(),
     };
     format!(
-        "{}:{line}:{column}: {}: {message}\n{}",
-        source.name,
+        "{}: {message}\n{}",
         style.paint(style::Role::Bad, "error"),
         excerpt::excerpt(source, &[mark], style),
     )

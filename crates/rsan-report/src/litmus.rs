@@ -4,9 +4,13 @@
 //! condition and `:>` when it does not, then the values. `Positive` counts the executions that speak for the
 //! condition as written: for `~exists` those that do not satisfy the formula.
 
+use crate::describe;
 use crate::json::{ConditionDoc, Document, FindingDoc, LitmusDoc, StateDoc, StatsDoc};
+use crate::number::plural;
 use crate::style::{Role, Style};
-use rsan_model::{Atom, Condition, Model, Observable, Program, Prop, Quantifier, Reason, Value};
+use rsan_model::{
+    Atom, Condition, Model, Observable, Pc, Program, Prop, Quantifier, Reason, ThreadId, Value,
+};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -36,8 +40,12 @@ pub struct Litmus<'a> {
     pub finals: &'a [Final],
     /// The executions shown are not all: why.
     pub incomplete: Option<&'a Reason>,
-    /// Whether some consistent execution has a data race, which leaves the program without a meaning.
+    /// Number of executions in which some thread waits for ever; they have no final state.
+    pub blocked: u64,
+    /// Whether some consistent execution has a data race.
     pub data_race: bool,
+    /// The assertions that fail in some execution.
+    pub failed_asserts: &'a [(ThreadId, Pc)],
     /// Time.
     pub elapsed: Duration,
 }
@@ -45,7 +53,7 @@ pub struct Litmus<'a> {
 /// Whether the condition holds as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// It does, or there is none.
+    /// It does; where there is none, no assertion fails.
     Holds,
     /// It does not.
     Fails,
@@ -54,29 +62,36 @@ pub enum Answer {
 }
 
 impl Litmus<'_> {
-    /// Whether the condition holds as written. A state that was found stays found, so it settles `exists` (and
-    /// refutes the others) even when executions are missing; everything else needs them all. A data race
-    /// leaves only what a found state settles.
+    /// Whether the condition holds as written; assertions take the place of a missing one. What was found stays
+    /// found, so a state settles `exists` and refutes the others, and an assertion fails, even when executions
+    /// are missing; everything else needs them all. Undefined behaviour leaves only what was found.
     pub fn answer(&self) -> Answer {
-        let partial = self.incomplete.is_some() || self.data_race;
-        let Some(condition) = &self.program.condition else {
-            return if partial {
-                Answer::Undecided
-            } else {
-                Answer::Holds
-            };
+        let (found, when_found) = match &self.program.condition {
+            None => (!self.failed_asserts.is_empty(), Answer::Fails),
+            Some(condition) => {
+                let (yes, no) = self.tally();
+                match condition.quantifier {
+                    Quantifier::Exists => (yes > 0, Answer::Holds),
+                    Quantifier::NotExists => (yes > 0, Answer::Fails),
+                    Quantifier::Forall => (no > 0, Answer::Fails),
+                }
+            }
         };
-        let (yes, no) = self.tally();
-        let (settled, when_settled) = match condition.quantifier {
-            Quantifier::Exists => (yes > 0, Answer::Holds),
-            Quantifier::NotExists => (yes > 0, Answer::Fails),
-            Quantifier::Forall => (no > 0, Answer::Fails),
-        };
-        match (settled, partial, when_settled) {
+        let partial = self.incomplete.is_some() || self.undefined();
+        match (found, partial, when_found) {
             (true, _, answer) => answer,
             (false, true, _) => Answer::Undecided,
             (false, false, Answer::Holds) => Answer::Fails,
-            (false, false, _) => Answer::Holds,
+            (false, false, Answer::Fails | Answer::Undecided) => Answer::Holds,
+        }
+    }
+
+    /// Whether a data race leaves the program without a meaning: in the models of C and C++ it does, in those of
+    /// interleaving and of the x86 a racy access is an access like any other.
+    fn undefined(&self) -> bool {
+        match self.model {
+            Model::Sc | Model::Tso => false,
+            Model::Ra | Model::Rc20 | Model::C20 | Model::Rc11 => self.data_race,
         }
     }
 
@@ -124,10 +139,25 @@ impl Litmus<'_> {
             };
             notes.push(format!("{reason}: {effect}"));
         }
-        if self.data_race {
+        if self.undefined() {
             notes.push(format!(
                 "some execution has a data race, so under {} the program may do anything",
                 self.model
+            ));
+        } else if self.data_race {
+            notes.push("some execution has a data race".to_owned());
+        }
+        for &(thread, pc) in self.failed_asserts {
+            notes.push(format!(
+                "the assertion of {}{} fails in some execution",
+                self.program.threads[thread.index()].name,
+                describe::at(self.program, describe::span(self.program, thread, pc))
+            ));
+        }
+        if self.blocked > 0 {
+            notes.push(format!(
+                "{} in which a thread waits for ever, without a final state",
+                plural(self.blocked, "execution")
             ));
         }
         notes
@@ -176,7 +206,7 @@ pub fn litmus_text(litmus: &Litmus<'_>, style: Style) -> String {
 }
 
 fn verdict(out: &mut String, litmus: &Litmus<'_>, condition: &Condition, style: Style) {
-    let (role, word) = match (litmus.answer(), litmus.data_race) {
+    let (role, word) = match (litmus.answer(), litmus.undefined()) {
         (Answer::Holds, _) => (Role::Good, "Ok"),
         (Answer::Fails, _) => (Role::Bad, "No"),
         (Answer::Undecided, true) => (Role::Undecided, "Undef"),

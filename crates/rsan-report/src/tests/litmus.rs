@@ -41,7 +41,9 @@ fn litmus<'a>(program: &'a Program, finals: &'a [Final]) -> Litmus<'a> {
         observables: &OBSERVED,
         finals,
         incomplete: None,
+        blocked: 0,
         data_race: false,
+        failed_asserts: &[],
         elapsed: Duration::from_millis(2),
     }
 }
@@ -118,6 +120,28 @@ fn a_data_race_leaves_the_program_without_meaning() {
     };
     assert_eq!(racy.answer(), Answer::Undecided);
     assert!(litmus_text(&racy, Style::Plain).contains("\nUndef\n"));
+    let machine = Litmus {
+        model: rsan_model::Model::Tso,
+        ..racy
+    };
+    assert_eq!(machine.answer(), Answer::Holds);
+}
+
+#[test]
+fn assertions_take_the_place_of_a_missing_condition() {
+    let (program, all) = (store_buffering(), finals(&ALL));
+    let quiet = litmus(&program, &all);
+    assert_eq!(quiet.answer(), Answer::Holds);
+    let failing = Litmus {
+        failed_asserts: &[(ThreadId(0), Pc(1))],
+        blocked: 2,
+        ..quiet
+    };
+    assert_eq!(failing.answer(), Answer::Fails);
+    let text = litmus_text(&failing, Style::Plain);
+    assert!(text.starts_with("Test SB\nStates 4\n1 :>"));
+    assert!(text.contains("Note the assertion of P0 at sb.litmus:5:12 fails in some execution\n"));
+    assert!(text.contains("Note 2 executions in which a thread waits for ever"));
 }
 
 #[test]
