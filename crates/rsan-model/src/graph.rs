@@ -260,7 +260,7 @@ impl Graph {
     }
 
     /// All events.
-    pub fn ids(&self) -> impl Iterator<Item = EventId> + use<> {
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = EventId> + use<> {
         (0..self.events.len()).map(EventId::new)
     }
 

@@ -146,7 +146,7 @@ pub enum Fault {
 /// An access that may go behind a write that SC puts before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StaleAccess {
-    /// The access; the last event of the graph.
+    /// The access: the last event of the graph for [`Fault::Weak`], an earlier load for [`Fault::Observed`].
     pub access: EventId,
     /// The older write that it may read from, or write directly after.
     pub stale: EventId,

@@ -11,6 +11,7 @@
 use crate::bits::Bits;
 use crate::facts::Facts;
 use crate::options::Property;
+use rsan_clocks::AccessKind;
 use rsan_model::{Instr, LocId, Model, Program, ThreadId, Track, Value};
 
 /// How many values the search reckons with at present; it starts over with more when it meets another.
@@ -157,37 +158,6 @@ impl<const W: usize> LocBits<W> {
             (Some(first), Some(class)) => Bits::single(first + class),
             _ => Bits::EMPTY,
         }
-    }
-}
-
-/// A kind of access, for races.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AccessKind {
-    PlainRead,
-    PlainWrite,
-    AtomicRead,
-    AtomicWrite,
-}
-
-impl AccessKind {
-    pub(crate) const ALL: [Self; 4] = [
-        Self::PlainRead,
-        Self::PlainWrite,
-        Self::AtomicRead,
-        Self::AtomicWrite,
-    ];
-
-    fn writes(self) -> bool {
-        matches!(self, Self::PlainWrite | Self::AtomicWrite)
-    }
-
-    fn is_plain(self) -> bool {
-        matches!(self, Self::PlainRead | Self::PlainWrite)
-    }
-
-    /// Whether two unordered accesses of these kinds are a data race.
-    pub(crate) fn conflicts(self, other: Self) -> bool {
-        (self.writes() || other.writes()) && (self.is_plain() || other.is_plain())
     }
 }
 

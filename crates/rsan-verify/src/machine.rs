@@ -10,10 +10,11 @@
 //! are unordered by happens-before in either order.
 
 use crate::facts::Facts;
-use crate::layout::{AccessKind, Layout};
-use crate::monitor::{Attempt, WritePart};
+use crate::layout::Layout;
+use crate::monitor::{Attempt, Weakness, WritePart};
 use crate::options::Property;
 use crate::state::{HALTED, STUCK, State, UNBORN};
+use rsan_clocks::AccessKind;
 use rsan_model::{
     CasStrength, EvalError, Expr, Instr, LocId, Pc, Place, Program, RegId, ThreadId, Value,
 };
@@ -32,11 +33,12 @@ pub(crate) struct Failure {
 /// What went wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FailureKind {
-    /// The access at `pc` can go behind the last write of its location.
-    Weak,
-    /// The instruction at `pc` uses a value that weak memory might have made different.
-    Observed,
-    Race,
+    /// The access at `pc` can go behind the last write of its location, in this way.
+    Weak(Weakness),
+    /// The instruction at `pc` uses this register, whose value weak memory might have made different.
+    Observed(RegId),
+    /// The access at `pc` races with the last one of this thread and kind.
+    Race(ThreadId, AccessKind),
     Assertion,
     Trap(EvalError),
     /// A local loop of more than [`LOCAL_STEPS`] steps.
@@ -267,7 +269,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             return Ok(false);
         }
         let value = |e: &Expr| self.value(s, t, pc, e);
-        let mut waited = [0; 8];
+        let waited;
         let attempt = match instr {
             Instr::Load { ord, .. } => Attempt::Load(*ord),
             Instr::Store { ord, .. } => Attempt::Store(*ord),
@@ -285,32 +287,22 @@ impl<'a, const W: usize> Machine<'a, W> {
                 expected: value(expected)?,
                 strength: *strength,
             },
-            Instr::Wait { ord, values, .. } if values.len() <= waited.len() => {
-                for (slot, v) in waited.iter_mut().zip(values) {
-                    *slot = value(v)?;
-                }
-                Attempt::Wait(*ord, &waited[..values.len()])
-            }
             Instr::Wait { ord, values, .. } => {
-                let values: Vec<Value> = values.iter().map(value).collect::<Result<_, _>>()?;
-                let stale = self
-                    .layout
-                    .is_violation(s, t, loc, Attempt::Wait(*ord, &values));
-                return if stale {
-                    Err(failure(FailureKind::Weak, t, pc))
-                } else {
-                    Ok(false)
-                };
+                waited = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+                Attempt::Wait(*ord, &waited)
             }
             _ => return Ok(false),
         };
-        if !self.layout.is_violation(s, t, loc, attempt) {
-            return Ok(false);
+        match self.layout.weakness(s, t, loc, attempt) {
+            None => Ok(false),
+            Some(_)
+                if self.property == Property::Observational
+                    && matches!(instr, Instr::Load { .. }) =>
+            {
+                Ok(true)
+            }
+            Some(weakness) => Err(failure(FailureKind::Weak(weakness), t, pc)),
         }
-        if self.property == Property::Observational && matches!(instr, Instr::Load { .. }) {
-            return Ok(true);
-        }
-        Err(failure(FailureKind::Weak, t, pc))
     }
 
     /// What the access can do in this state; a weak compare-and-swap can do two things.
@@ -385,16 +377,6 @@ impl<'a, const W: usize> Machine<'a, W> {
         stale: bool,
     ) -> Result<(), Failure> {
         let old = s.memory[loc.index()];
-        let race_checked = self.facts.locations[loc.index()].race_checked;
-        let record = |s: &mut State<W>, kind: AccessKind| -> Result<(), Failure> {
-            if race_checked {
-                if self.layout.is_race(s, t, loc, kind) {
-                    return Err(failure(FailureKind::Race, t, pc));
-                }
-                self.layout.record(s, t, loc, kind);
-            }
-            Ok(())
-        };
         if let Outcome::Write(new) = outcome {
             let (read, write) = match instr {
                 Instr::Store { ord, .. } => (None, *ord),
@@ -406,7 +388,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             if let Some(read) = read {
                 self.layout.receive(s, t, loc, read);
             }
-            record(s, AccessKind::AtomicWrite)?;
+            self.race(s, t, pc, loc, AccessKind::AtomicWrite)?;
             let part = WritePart {
                 old,
                 releases: write.releases(),
@@ -426,7 +408,7 @@ impl<'a, const W: usize> Machine<'a, W> {
                 self.layout.read_order(s, t, loc);
             } else {
                 self.layout.receive(s, t, loc, ord);
-                record(s, AccessKind::AtomicRead)?;
+                self.race(s, t, pc, loc, AccessKind::AtomicRead)?;
                 self.layout.read(s, t, loc, ord);
             }
         }
@@ -597,6 +579,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         Ok(())
     }
 
+    /// Checks and records an access to a location that has non-atomic accesses.
     fn race(
         &self,
         s: &mut State<W>,
@@ -608,8 +591,8 @@ impl<'a, const W: usize> Machine<'a, W> {
         if !self.facts.locations[loc.index()].race_checked {
             return Ok(());
         }
-        if self.layout.is_race(s, t, loc, kind) {
-            return Err(failure(FailureKind::Race, t, pc));
+        if let Some((other, other_kind)) = self.layout.race(s, t, loc, kind) {
+            return Err(failure(FailureKind::Race(other, other_kind), t, pc));
         }
         self.layout.record(s, t, loc, kind);
         Ok(())
@@ -622,12 +605,16 @@ impl<'a, const W: usize> Machine<'a, W> {
             return Ok(());
         }
         let base = self.bases[t.index()];
-        let mut used = false;
-        instr.for_each_read_reg(&mut |r| used |= s.tainted[base + r.index()]);
-        if used {
-            return Err(failure(FailureKind::Observed, t, pc));
+        let mut used = None;
+        instr.for_each_read_reg(&mut |r| {
+            if s.tainted[base + r.index()] {
+                used = Some(r);
+            }
+        });
+        match used {
+            Some(r) => Err(failure(FailureKind::Observed(r), t, pc)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     #[inline]

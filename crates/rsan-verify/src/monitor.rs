@@ -19,8 +19,9 @@
 //! *Cost*: a read touches the slots of one thread and one location, a write ORs one mask into every slot.
 
 use crate::bits::Bits;
-use crate::layout::{AccessKind, Layout, SlotKind};
+use crate::layout::{Layout, SlotKind};
 use crate::state::State;
+use rsan_clocks::AccessKind;
 use rsan_model::{CasStrength, FenceOrd, LocId, ReadOrd, RmwOrd, ThreadId, Value, WriteOrd};
 
 /// What a thread is about to do to a location, as far as checks care.
@@ -37,6 +38,15 @@ pub(crate) enum Attempt<'a> {
         expected: Value,
         strength: CasStrength,
     },
+}
+
+/// How an attempt can go behind the last write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Weakness {
+    /// As what it is; a compare-and-swap as a success.
+    Direct,
+    /// As a compare-and-swap that fails.
+    Failing,
 }
 
 /// The write part of an access.
@@ -81,24 +91,24 @@ impl<const W: usize> Layout<W> {
         stale
     }
 
-    /// Whether the attempt can go behind the last write of `loc`, which SC forbids.
+    /// How the attempt can go behind the last write of `loc`, which SC forbids; `None` if it cannot.
     #[inline]
-    pub(crate) fn is_violation(
+    pub(crate) fn weakness(
         &self,
         s: &State<W>,
         t: ThreadId,
         loc: LocId,
         attempt: Attempt<'_>,
-    ) -> bool {
+    ) -> Option<Weakness> {
         let bits = &self.locations[loc.index()];
         let (Some(order), Some(bit)) = (self.threads[t.index()].order, bits.order) else {
-            return false;
+            return None;
         };
         if s.slots[order].contains(bit) {
-            return false;
+            return None;
         }
         let visible = |sc: bool| self.visible(s, t, sc);
-        match attempt {
+        let direct = match attempt {
             Attempt::Load(ord) => visible(ord.is_sc()).intersects(bits.stale_mask),
             Attempt::Store(ord) => visible(ord.is_sc()).intersects(bits.unextended_mask),
             Attempt::Rmw(ord) => visible(ord.is_sc()).intersects(bits.unextended_mask),
@@ -122,26 +132,34 @@ impl<const W: usize> Layout<W> {
                     CasStrength::Strong => bits.stale_mask.difference(bits.stale_value(expected)),
                     CasStrength::Weak => bits.stale_mask,
                 };
-                visible(fail.is_sc()).intersects(failing)
-                    || visible(ord.is_sc()).intersects(bits.unextended_value(expected))
+                if visible(fail.is_sc()).intersects(failing) {
+                    return Some(Weakness::Failing);
+                }
+                visible(ord.is_sc()).intersects(bits.unextended_value(expected))
             }
-        }
+        };
+        direct.then_some(Weakness::Direct)
     }
 
-    /// Whether an access of kind `kind` by `t` races with an earlier one.
-    pub(crate) fn is_race(&self, s: &State<W>, t: ThreadId, loc: LocId, kind: AccessKind) -> bool {
+    /// The earlier access that an access of kind `kind` by `t` races with: who made it, and of what kind.
+    pub(crate) fn race(
+        &self,
+        s: &State<W>,
+        t: ThreadId,
+        loc: LocId,
+        kind: AccessKind,
+    ) -> Option<(ThreadId, AccessKind)> {
         let current = &s.slots[self.threads[t.index()].current];
         let others = (0..self.threads.len())
             .map(ThreadId::new)
             .filter(|&u| u != t);
-        others.into_iter().any(|u| {
-            AccessKind::ALL.into_iter().any(|k| {
-                kind.conflicts(k)
-                    && self
-                        .race_bit(loc, u, k)
-                        .is_some_and(|bit| current.contains(bit))
+        others
+            .flat_map(|u| AccessKind::ALL.map(|k| (u, k)))
+            .filter(|&(_, k)| kind.conflicts_with(k))
+            .find(|&(u, k)| {
+                self.race_bit(loc, u, k)
+                    .is_some_and(|bit| current.contains(bit))
             })
-        })
     }
 
     /// Records an access for later race checks: nobody else knows it.

@@ -223,7 +223,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Some((_, Stop::Widen(overflow))) => return Some(End::Widen(overflow)),
             None => {}
         }
-        if count == 1 && first % 64 != 0 {
+        if count == 1 && !first.is_multiple_of(64) {
             return None;
         }
         self.stats.memory = self.store.memory();

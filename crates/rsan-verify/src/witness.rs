@@ -1,30 +1,193 @@
 //! A failing schedule, replayed and explained.
+//!
+//! The search keeps packed states and parents only. A witness is made by finding the transitions between the states
+//! on the way ([`schedule`]), executing them once more with events ([`Replay`]), and adding the access that goes
+//! wrong ([`weak`]).
+//!
+//! The stale write that a report names is the newest one that suits the access: the monitor says that *some* write
+//! from the lower bound on does, so the newest suitable one is at or above the bound.
 
+mod replay;
+mod weak;
+
+use crate::machine::{Executed, FailureKind, Scratch};
 use crate::search::{Problem, Search};
+use crate::state::State;
 use crate::store::StateId;
-use rsan_model::{Fault, Graph, Model, Witness};
+use replay::Replay;
+use rsan_model::{Edge, EventId, Fault, Label, Model, ThreadId, Witness};
+use std::collections::VecDeque;
 
 /// Explains why the state (or the initial one) fails.
 pub(crate) fn explain<const W: usize>(
     search: &Search<'_, '_, W>,
-    _model: Model,
+    model: Model,
     state: Option<StateId>,
     problem: &Problem,
 ) -> Witness {
-    let _ = (search, state);
+    let program = search.machine.program;
+    let mut replay = Replay::new(program);
+    for executed in schedule(search, state) {
+        replay.execute(executed);
+    }
+    let mut cycle = Vec::new();
     let fault = match problem {
         Problem::Deadlock(blocked) => Fault::Deadlock {
             blocked: blocked.clone(),
         },
-        Problem::Step(f) => Fault::Assertion {
-            thread: f.thread,
-            pc: f.pc,
-        },
+        Problem::Step(failure) => {
+            let (thread, pc) = (failure.thread, failure.pc);
+            match failure.kind {
+                FailureKind::Assertion => Fault::Assertion { thread, pc },
+                FailureKind::Trap(error) => Fault::Trap { thread, pc, error },
+                FailureKind::LocalLoop => unreachable!("a limit, not a fault"),
+                FailureKind::Race(other, kind) => {
+                    let second = replay.next_access(thread, pc);
+                    let first = replay.last_access(second, other, kind);
+                    Fault::Race { first, second }
+                }
+                FailureKind::Weak(weakness) => {
+                    let access = replay.weak_access(thread, pc, weakness);
+                    cycle = forbidden_cycle(&replay, model, access.access);
+                    Fault::Weak(access)
+                }
+                FailureKind::Observed(register) => {
+                    let access = replay.stale_load(thread, register);
+                    cycle = forbidden_cycle(&replay, model, access.access);
+                    Fault::Observed {
+                        access,
+                        user: (thread, pc),
+                    }
+                }
+            }
+        }
     };
     Witness {
         fault,
-        schedule: vec![],
-        graph: Graph::default(),
-        cycle: vec![],
+        schedule: replay.schedule,
+        graph: replay.graph,
+        cycle,
+    }
+}
+
+/// What is executed on the way to a state, and in it before a step fails.
+fn schedule<const W: usize>(search: &Search<'_, '_, W>, state: Option<StateId>) -> Vec<Executed> {
+    let (machine, codec) = (search.machine, search.codec);
+    let mut log = Vec::new();
+    let Ok(mut current) = machine.initial(&mut log) else {
+        return log;
+    };
+    let Some(last) = state else { return log };
+    let mut path = vec![last];
+    while path[path.len() - 1] != 0 {
+        path.push(search.store.parent(path[path.len() - 1]));
+    }
+    path.reverse();
+    let mut scratch = Scratch::new(&current);
+    scratch.recording = true;
+    let threads = || (0..machine.program.threads.len()).map(ThreadId::new);
+    for &id in &path[1..] {
+        let mut target = Vec::new();
+        search.store.load(id, &mut target);
+        let mut step: Option<(State<W>, Vec<Executed>)> = None;
+        for t in threads() {
+            let mut out = |next: &State<W>, executed: &[Executed]| {
+                let mut words = vec![0; target.len()];
+                let packed = codec.pack(&machine.layout, next, &mut words);
+                if step.is_none() && packed.is_ok() && words == target {
+                    step = Some((next.clone(), executed.to_vec()));
+                }
+            };
+            // A failure elsewhere in the same state would have been reported instead.
+            let _ = machine.expand(&current, t, &mut scratch, &mut out);
+        }
+        let (next, executed) = step.expect("every stored state is a successor of its parent");
+        current = next;
+        log.extend(executed);
+    }
+    for t in threads() {
+        if machine
+            .expand(&current, t, &mut scratch, &mut |_, _| {})
+            .is_err()
+        {
+            log.append(&mut scratch.log);
+            break;
+        }
+    }
+    log
+}
+
+/// A shortest cycle of `po ∪ asw ∪ rf ∪ mo ∪ fr` (and the order of SC fences, where the model has one) through
+/// the event.
+fn forbidden_cycle(replay: &Replay<'_>, model: Model, through: EventId) -> Vec<(EventId, Edge)> {
+    let graph = &replay.graph;
+    let mut reached: Vec<Option<(EventId, Edge)>> = vec![None; graph.len()];
+    let mut queue = VecDeque::from([through]);
+    while let Some(from) = queue.pop_front() {
+        for to in graph.ids() {
+            let Some(edge) = edge(replay, model, from, to) else {
+                continue;
+            };
+            if reached[to.index()].is_some() {
+                continue;
+            }
+            reached[to.index()] = Some((from, edge));
+            if to == through {
+                let mut cycle = Vec::new();
+                let mut at = through;
+                while let Some((from, edge)) = reached[at.index()] {
+                    cycle.push((from, edge));
+                    at = from;
+                    if at == through {
+                        break;
+                    }
+                }
+                cycle.reverse();
+                return cycle;
+            }
+            queue.push_back(to);
+        }
+    }
+    Vec::new()
+}
+
+/// The edge from `a` to `b`, if there is one; the kinds in the order in which a reader would prefer them.
+fn edge(replay: &Replay<'_>, model: Model, a: EventId, b: EventId) -> Option<Edge> {
+    let graph = &replay.graph;
+    if a == b {
+        return None;
+    }
+    let (ea, eb) = (graph.event(a), graph.event(b));
+    if eb.thread.is_none() {
+        return None;
+    }
+    if ea.thread == eb.thread && a < b {
+        return Some(Edge::Po);
+    }
+    if graph.reads_from(b) == Some(a) {
+        return Some(Edge::Rf);
+    }
+    if let (Some(x), Some(y)) = (ea.label.loc(), eb.label.loc())
+        && x == y
+        && eb.label.is_write()
+    {
+        let position = |e: EventId| graph.modification_order(x).iter().position(|&w| w == e);
+        let after = position(b);
+        if let Some(write) = graph.reads_from(a)
+            && position(write) < after
+        {
+            return Some(Edge::Fr);
+        }
+        if ea.label.is_write() && position(a) < after {
+            return Some(Edge::Mo);
+        }
+    }
+    match (ea.label, eb.label) {
+        (Label::Spawn(child), Label::Begin) if eb.thread == Some(child) => Some(Edge::Asw),
+        (Label::End, Label::Join(child)) if ea.thread == Some(child) => Some(Edge::Asw),
+        (x, y) if model != Model::C20 && x.is_sc_fence() && y.is_sc_fence() && a < b => {
+            Some(Edge::ScFence)
+        }
+        _ => None,
     }
 }
