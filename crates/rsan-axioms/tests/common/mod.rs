@@ -8,8 +8,9 @@
 pub(crate) mod random;
 
 use rsan_model::{
-    BinOp, CasStrength, Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Pc, Place,
-    Program, ReadOrd, RegId, Register, RmwOp, RmwOrd, Span, Start, Thread, Value, WriteOrd,
+    Atom, BinOp, CasStrength, Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Observable,
+    Pc, Place, Program, Prop, ReadOrd, RegId, Register, RmwOp, RmwOrd, Span, Start, Thread,
+    ThreadId, Value, WriteOrd,
 };
 
 /// Reads a program; locations start at 0 and are numbered in order of appearance.
@@ -209,4 +210,24 @@ fn fence_ord(text: &str) -> FenceOrd {
         "sc" => FenceOrd::SeqCst,
         _ => panic!("not an order of fences: {text}"),
     }
+}
+
+/// Reads a conjunction like `0:r0=1 & x=2`.
+pub(crate) fn conjunction(program: &Program, text: &str) -> Prop {
+    let atoms = text.split('&').map(|atom| {
+        let (what, value) = atom.split_once('=').expect("observable=value");
+        let what = what.trim();
+        let observable = match what.split_once(':') {
+            Some((t, r)) => {
+                let t: usize = t.parse().expect("a thread number");
+                Observable::Reg(ThreadId::new(t), reg(program, t, r))
+            }
+            None => Observable::Loc(loc(program, what)),
+        };
+        let value = value.trim().parse().expect("a value");
+        Prop::Atom(Atom::Is(observable, value))
+    });
+    atoms
+        .reduce(|p, q| Prop::And(p.into(), q.into()))
+        .unwrap_or(Prop::True)
 }
