@@ -1,0 +1,44 @@
+//! The published programs, when they are at hand.
+
+use rsan_lang::{Format, expected_verdicts, parse};
+use rsan_model::Source;
+use std::path::{Path, PathBuf};
+
+fn files(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return;
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_published_tpl_program_is_read_and_has_verdicts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/tpl");
+    let mut found = Vec::new();
+    files(&root, "tpl", &mut found);
+    if found.is_empty() {
+        eprintln!("skipped: no published programs at {}", root.display());
+    }
+    for path in found {
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let source = Source::new(path.display().to_string(), text.as_str());
+        if let Err(errors) = parse(&source, Format::Tpl) {
+            panic!("{}", errors.render(&source, false));
+        }
+        assert_ne!(
+            expected_verdicts(&text),
+            rsan_lang::ExpectedVerdicts::default(),
+            "{} has no verdict",
+            path.display()
+        );
+        assert_eq!(Format::detect("noname", &text), Some(Format::Tpl));
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the readers through the crate's interface.
+
+mod corpus;
