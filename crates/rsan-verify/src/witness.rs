@@ -158,9 +158,7 @@ fn edge(replay: &Replay<'_>, model: Model, a: EventId, b: EventId) -> Option<Edg
         return None;
     }
     let (ea, eb) = (graph.event(a), graph.event(b));
-    if eb.thread.is_none() {
-        return None;
-    }
+    eb.thread?;
     if ea.thread == eb.thread && a < b {
         return Some(Edge::Po);
     }
