@@ -2,12 +2,10 @@
 
 use super::Parser;
 use super::expr::{Ast, Node};
-use super::lower::Target;
+use super::target::Target;
 use crate::cursor::Name;
 use crate::diagnostic::{Diagnostic, Result};
-use rsan_model::{
-    CasStrength, Expr, FenceOrd, Instr, Place, ReadOrd, RegId, RmwOp, RmwOrd, Span, WriteOrd,
-};
+use rsan_model::{CasStrength, Expr, Instr, Place, ReadOrd, RegId, RmwOp, RmwOrd, Span};
 
 /// What becomes of a call's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,21 +33,10 @@ enum Function {
     Bcas,
 }
 
-/// A `memory_order`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
-    Relaxed,
-    Consume,
-    Acquire,
-    Release,
-    AcqRel,
-    SeqCst,
-}
-
 /// The arguments of a call that is being lowered.
-struct Call<'e, 'a> {
+pub(super) struct Call<'e, 'a> {
     name: Name<'a>,
-    arguments: &'e [Ast<'a>],
+    pub(super) arguments: &'e [Ast<'a>],
     span: Span,
     want: Want,
     /// Whether the orders are arguments.
@@ -379,98 +366,6 @@ impl<'a> Parser<'a> {
         }
         Ok(place)
     }
-
-    /// Whether an argument is a memory order.
-    fn names_order(&self, e: &Ast<'a>) -> bool {
-        self.order(e).is_ok()
-    }
-
-    fn order(&self, e: &Ast<'a>) -> Result<Order> {
-        let Node::Name(name) = &e.node else {
-            return Err(Diagnostic::new(e.span, "expected a memory order"));
-        };
-        let short = match name.strip_prefix("memory_order_") {
-            Some(short) => short,
-            None if self.lookup(name).is_none() => name,
-            None => return Err(Diagnostic::new(e.span, "expected a memory order")),
-        };
-        Ok(match short {
-            "relaxed" => Order::Relaxed,
-            "consume" => Order::Consume,
-            "acquire" => Order::Acquire,
-            "release" => Order::Release,
-            "acq_rel" => Order::AcqRel,
-            "seq_cst" => Order::SeqCst,
-            _ => {
-                return Err(
-                    Diagnostic::new(e.span, format!("`{name}` is not a memory order")).with_help(
-                        "one of memory_order_relaxed, consume, acquire, release, acq_rel, seq_cst",
-                    ),
-                );
-            }
-        })
-    }
-
-    fn read_order(&self, call: &Call<'_, 'a>, at: usize) -> Result<ReadOrd> {
-        let Some(argument) = call.order_argument(at) else {
-            return Ok(ReadOrd::SeqCst);
-        };
-        match self.order(argument)? {
-            Order::Relaxed => Ok(ReadOrd::Relaxed),
-            Order::Consume | Order::Acquire => Ok(ReadOrd::Acquire),
-            Order::SeqCst => Ok(ReadOrd::SeqCst),
-            Order::Release | Order::AcqRel => Err(Diagnostic::new(
-                argument.span,
-                "a read cannot have release order",
-            )
-            .with_help("use relaxed, acquire or seq_cst")),
-        }
-    }
-
-    fn write_order(&self, call: &Call<'_, 'a>, at: usize) -> Result<WriteOrd> {
-        let Some(argument) = call.order_argument(at) else {
-            return Ok(WriteOrd::SeqCst);
-        };
-        match self.order(argument)? {
-            Order::Relaxed => Ok(WriteOrd::Relaxed),
-            Order::Release => Ok(WriteOrd::Release),
-            Order::SeqCst => Ok(WriteOrd::SeqCst),
-            Order::Consume | Order::Acquire | Order::AcqRel => Err(Diagnostic::new(
-                argument.span,
-                "a store cannot have acquire order",
-            )
-            .with_help("use relaxed, release or seq_cst")),
-        }
-    }
-
-    fn rmw_order(&self, call: &Call<'_, 'a>, at: usize) -> Result<RmwOrd> {
-        match call.order_argument(at) {
-            Some(argument) => Ok(self.order(argument)?.for_rmw()),
-            None => Ok(RmwOrd::SeqCst),
-        }
-    }
-
-    fn fence_order(&self, call: &Call<'_, 'a>) -> Result<Option<FenceOrd>> {
-        Ok(match self.order(&call.arguments[0])? {
-            Order::Relaxed => None,
-            Order::Consume | Order::Acquire => Some(FenceOrd::Acquire),
-            Order::Release => Some(FenceOrd::Release),
-            Order::AcqRel => Some(FenceOrd::AcqRel),
-            Order::SeqCst => Some(FenceOrd::SeqCst),
-        })
-    }
-}
-
-impl Order {
-    fn for_rmw(self) -> RmwOrd {
-        match self {
-            Self::Relaxed => RmwOrd::Relaxed,
-            Self::Consume | Self::Acquire => RmwOrd::Acquire,
-            Self::Release => RmwOrd::Release,
-            Self::AcqRel => RmwOrd::AcqRel,
-            Self::SeqCst => RmwOrd::SeqCst,
-        }
-    }
 }
 
 impl<'a> Call<'_, 'a> {
@@ -495,7 +390,7 @@ impl<'a> Call<'_, 'a> {
     }
 
     /// The argument that is an order, if the function has one.
-    fn order_argument(&self, at: usize) -> Option<&Ast<'a>> {
+    pub(super) fn order_argument(&self, at: usize) -> Option<&Ast<'a>> {
         self.arguments.get(at)
     }
 }

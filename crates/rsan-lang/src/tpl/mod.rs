@@ -17,6 +17,7 @@
 //!
 //! Cost: linear in the text.
 
+mod access;
 mod expr;
 mod stmt;
 mod verdicts;
