@@ -388,3 +388,45 @@ fn violated_axioms_have_names() {
         "sequential consistency: po ∪ asw ∪ rf ∪ mo ∪ fr is acyclic"
     );
 }
+
+/// Under TSO a spawn drains the store buffer and a join does not.
+#[test]
+fn tso_treats_spawn_as_locked_and_join_as_a_load() {
+    let text = "st.rlx x 1; ld.rlx r0 y ‖ st.rlx z 1 ‖ st.rlx y 1; fence.sc; ld.rlx r0 x";
+    let store_buffering = |spawn, join| {
+        let mut p = forked(text, spawn, Some(join));
+        p.condition = Some(Condition {
+            quantifier: Quantifier::Exists,
+            prop: conjunction(&p, "0:r0=0 & 2:r0=0"),
+        });
+        all(&p, Model::Tso).condition.expect("a condition").holds
+    };
+    assert!(!store_buffering(1, 2), "store, spawn, join, load");
+    assert!(store_buffering(0, 2), "spawn, store, join, load");
+}
+
+/// The order of SC fences is that of their ids, and `f`'s `rf` is part of `po ∪ rf`.
+#[test]
+fn rc20_reads_the_order_of_fences_off_their_ids() {
+    let x = LocId(0);
+    let mut graph = Graph::initial([0]);
+    let fence = Label::Fence(rsan_model::FenceOrd::SeqCst);
+    let (value, ord) = (1, rsan_model::WriteOrd::Relaxed);
+    let write = Label::Write { loc: x, value, ord };
+    let ord = ReadOrd::Relaxed;
+    let read = Label::Read { loc: x, value, ord };
+    let events = [(1, read), (1, fence), (0, fence), (0, write)];
+    let [r, _, _, w] = events.map(|(t, label)| {
+        graph.push(Event {
+            thread: Some(ThreadId(t)),
+            pc: Pc(0),
+            label,
+        })
+    });
+    graph.insert_mo(w, x, 1);
+    graph.set_rf(r, w);
+    assert_eq!(consistent(Model::Rc20, &graph), Err(Axiom::NoThinAir));
+    for model in [Model::Sc, Model::Tso, Model::C20, Model::Rc11] {
+        assert_eq!(consistent(model, &graph), Ok(()), "{model}");
+    }
+}

@@ -2,8 +2,8 @@
 
 use super::Stop;
 use rsan_model::{
-    CasStrength, Domain, EvalError, FenceOrd, Instr, Label, LocId, Pc, ReadOrd, RegId, RmwOp,
-    RmwOrd, Start, Thread, ThreadId, Value, WriteOrd,
+    CasStrength, Domain, EvalError, Expr, FenceOrd, Instr, Label, LocId, Pc, ReadOrd, RegId, RmwOp,
+    RmwOrd, Start, Thread, ThreadId, Value,
 };
 use std::collections::BTreeMap;
 
@@ -264,96 +264,31 @@ impl ThreadState {
         None
     }
 
+    /// The operation of a non-local instruction.
     fn evaluate(&self, instr: &Instr, domain: Domain) -> Result<Op, EvalError> {
         let regs = &self.registers;
-        let value = |e: &rsan_model::Expr| Ok::<_, EvalError>(domain.wrap(e.eval(regs)?));
-        let write = |loc, value, ord: Option<WriteOrd>| Op::Write {
-            loc,
-            label: match ord {
-                Some(ord) => Label::Write { loc, value, ord },
-                None => Label::PlainWrite { loc, value },
-            },
-        };
-        let read = |loc, read| Op::Read { loc, read };
         Ok(match instr {
-            Instr::Load { dst, place, ord } => read(
-                place.resolve(regs)?,
-                Read::Load {
-                    dst: *dst,
-                    ord: *ord,
-                },
-            ),
-            Instr::PlainLoad { dst, place } => {
-                read(place.resolve(regs)?, Read::Plain { dst: *dst })
+            Instr::Store { place, value, ord } => {
+                let (loc, ord) = (place.resolve(regs)?, *ord);
+                let value = domain.wrap(value.eval(regs)?);
+                let label = Label::Write { loc, value, ord };
+                Op::Write { loc, label }
             }
-            Instr::Store {
-                place,
-                value: v,
-                ord,
-            } => write(place.resolve(regs)?, value(v)?, Some(*ord)),
-            Instr::PlainStore { place, value: v } => write(place.resolve(regs)?, value(v)?, None),
-            Instr::Rmw {
-                dst,
-                place,
-                op,
-                operand,
-                ord,
-            } => read(
-                place.resolve(regs)?,
-                Read::Rmw {
-                    dst: *dst,
-                    op: *op,
-                    operand: operand.eval(regs)?,
-                    ord: *ord,
-                },
-            ),
-            Instr::Cas {
-                dst,
-                success,
-                place,
-                expected,
-                new,
-                ord,
-                fail,
-                strength,
-            } => read(
-                place.resolve(regs)?,
-                Read::Cas {
-                    dst: *dst,
-                    success: *success,
-                    expected: value(expected)?,
-                    new: value(new)?,
-                    ord: *ord,
-                    fail: *fail,
-                    strength: *strength,
-                },
-            ),
-            Instr::Wait {
-                dst,
-                place,
-                values,
-                ord,
-            } => read(
-                place.resolve(regs)?,
-                Read::Wait {
-                    dst: *dst,
-                    values: values.iter().map(value).collect::<Result<_, _>>()?,
-                    ord: *ord,
-                },
-            ),
-            Instr::Bcas {
-                place,
-                expected,
-                new,
-                ord,
-            } => read(
-                place.resolve(regs)?,
-                Read::Bcas {
-                    expected: value(expected)?,
-                    new: value(new)?,
-                    ord: *ord,
-                },
-            ),
+            Instr::PlainStore { place, value } => {
+                let loc = place.resolve(regs)?;
+                let value = domain.wrap(value.eval(regs)?);
+                let label = Label::PlainWrite { loc, value };
+                Op::Write { loc, label }
+            }
+            Instr::Load { place, .. }
+            | Instr::PlainLoad { place, .. }
+            | Instr::Rmw { place, .. }
+            | Instr::Cas { place, .. }
+            | Instr::Wait { place, .. }
+            | Instr::Bcas { place, .. } => Op::Read {
+                loc: place.resolve(regs)?,
+                read: self.evaluate_read(instr, domain)?,
+            },
             Instr::Fence(ord) => Op::Fence(*ord),
             Instr::Choose(targets) => Op::Choose(targets.clone()),
             Instr::Spawn(t) => Op::Spawn(*t),
@@ -365,6 +300,67 @@ impl ThreadState {
             | Instr::Assume(_)
             | Instr::Observe(_)
             | Instr::Halt => unreachable!("{instr:?} is a local step"),
+        })
+    }
+
+    /// The reading operation of an instruction that reads.
+    fn evaluate_read(&self, instr: &Instr, domain: Domain) -> Result<Read, EvalError> {
+        let regs = &self.registers;
+        let value = |e: &Expr| Ok::<_, EvalError>(domain.wrap(e.eval(regs)?));
+        Ok(match *instr {
+            Instr::PlainLoad { dst, .. } => Read::Plain { dst },
+            Instr::Load { dst, ord, .. } => Read::Load { dst, ord },
+            Instr::Rmw {
+                dst,
+                op,
+                ref operand,
+                ord,
+                ..
+            } => Read::Rmw {
+                dst,
+                op,
+                operand: operand.eval(regs)?,
+                ord,
+            },
+            Instr::Cas {
+                dst,
+                success,
+                ref expected,
+                ref new,
+                ord,
+                fail,
+                strength,
+                ..
+            } => Read::Cas {
+                dst,
+                success,
+                expected: value(expected)?,
+                new: value(new)?,
+                ord,
+                fail,
+                strength,
+            },
+            Instr::Wait {
+                dst,
+                ref values,
+                ord,
+                ..
+            } => Read::Wait {
+                dst,
+                values: values.iter().map(value).collect::<Result<_, _>>()?,
+                ord,
+            },
+            Instr::Bcas {
+                ref expected,
+                ref new,
+                ord,
+                ..
+            } => Read::Bcas {
+                expected: value(expected)?,
+                new: value(new)?,
+                ord,
+            },
+            _ => unreachable!("{instr:?} does not read"),
         })
     }
 }
