@@ -97,6 +97,12 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
         self.entries.clear();
     }
 
+    /// Whether nothing was ever put into it since it was last cleared; such a clock is zero.
+    #[inline]
+    pub fn is_absent(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Whether every entry is the least one.
     #[inline]
     pub fn is_zero(&self) -> bool {

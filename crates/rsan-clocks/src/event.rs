@@ -168,8 +168,14 @@ pub struct Violation {
 /// Follows one SC run, event by event.
 ///
 /// Threads and locations need not be announced: a thread that was never spawned starts at the beginning of
-/// the run, and a location that was never given a value starts with 0.
+/// the run, and a location that was never given a value starts with 0. But see [`Observer::start`].
 pub trait Observer {
+    /// `thread` is there from the beginning of the run. A monitor that drops what no thread can use any more
+    /// is exact only if all such threads are announced before it drops anything.
+    fn start(&mut self, thread: ThreadId) {
+        let _ = thread;
+    }
+
     /// `thread` accessed `loc` atomically.
     fn apply(&mut self, thread: ThreadId, loc: LocId, effect: Effect);
 
@@ -305,6 +311,10 @@ fn raise_rmw(ord: RmwOrd) -> RmwOrd {
 }
 
 impl<M: Observer> Observer for ReleaseAcquire<M> {
+    fn start(&mut self, thread: ThreadId) {
+        self.0.start(thread);
+    }
+
     fn apply(&mut self, thread: ThreadId, loc: LocId, effect: Effect) {
         let raised = match effect {
             Effect::Read(ord) => Effect::Read(raise_read(ord)),
@@ -342,6 +352,16 @@ impl<M: Observer> Observer for ReleaseAcquire<M> {
 
     fn forget(&mut self, loc: LocId, value: Value) {
         self.0.forget(loc, value);
+    }
+}
+
+impl<M: Bounds> Bounds for ReleaseAcquire<M> {
+    fn lower_bound(&self, thread: ThreadId, loc: LocId, sc: bool) -> Timestamp {
+        self.0.lower_bound(thread, loc, sc)
+    }
+
+    fn sc_bound(&self, thread: ThreadId, loc: LocId) -> Timestamp {
+        self.0.sc_bound(thread, loc)
     }
 }
 

@@ -72,6 +72,130 @@ mutants! {
     BlockedNotChecked,
     /// [29] A relaxed RMW publishes everything known.
     RelaxedRmwReleases,
+
+    // Write log: LOGFORM20, section 11. The number there is in brackets.
+    /// [1] Fence knowledge through fences is not consulted.
+    FenceSetWithoutFences,
+    /// [2] Fence knowledge through accesses counts for observations that are not seq_cst.
+    FenceSetTakesPlain,
+    /// [3] Fence knowledge through accesses is not consulted.
+    FenceSetWithoutAccesses,
+    /// [4] Knowledge of seq_cst accesses is used for others.
+    ScSetBindsAll,
+    /// [5] seq_cst knowledge through fences is not consulted.
+    ScSetWithoutFences,
+    /// [6] seq_cst knowledge through accesses counts for observations that are not seq_cst.
+    ScSetTakesPlain,
+    /// [7] seq_cst knowledge through accesses is not consulted.
+    ScSetWithoutAccesses,
+    /// [8] The seq_cst shortcut is used for other accesses.
+    ScShortcutForAll,
+    /// [9] The seq_cst shortcuts are used for a compare-and-swap whose failure order is not seq_cst.
+    ScShortcutIgnoresFailure,
+    /// [10] Both outcomes of a compare-and-swap get the seq_cst bound if one is seq_cst.
+    CasSharesScBound,
+    /// [11] The failure of a compare-and-swap is checked with the success order.
+    CasFailureUsesSuccessOrder,
+    /// [12] Checks by value ignore RMW adjacency.
+    ValuesIgnoreBlocks,
+    /// [13] Reader entries are not consulted.
+    ReadersIgnored,
+    /// [14] The check of stores and RMWs ignores RMW adjacency.
+    WritesIgnoreBlocks,
+    /// [15] SC fences do not bump.
+    ScFenceWithoutBump,
+    /// [16] The release view of an SC fence lacks what the fence itself adds for seq_cst accesses.
+    ScFenceReleasesEarlierSc,
+    /// [17] An SC fence does not take what is eco-before.
+    ScFenceWithoutEco,
+    /// [18] An SC fence does not take what happens before.
+    ScFenceWithoutPast,
+    /// [19] An SC fence does not bind later accesses.
+    ScFenceBindsNothing,
+    /// [20] The release view of an SC fence does not bind its acquirers.
+    ScFenceReleasesNoFence,
+    /// [21] A seq_cst read takes the message's seq_cst events before it publishes its own.
+    ScTakenAfterAcquiring,
+    /// [22] A relaxed read keeps no seq_cst events for a later fence.
+    PendingWithoutSc,
+    /// [23] A seq_cst read of a write that is not seq_cst leaves no entry.
+    NoScReaderOfPlainWrite,
+    /// [24] Reader entries are never seq_cst.
+    ReadersNeverSc,
+    /// [25] Reads take nothing that is eco-before.
+    ReadsDoNotFeedEco,
+    /// [26] New seq_cst events from the last write do not count as news.
+    ScGrowthUnnoticed,
+    /// [27] seq_cst reads are not carried by the location.
+    ScReadsDoNotPublish,
+    /// [28] A seq_cst read changes what the last write carries.
+    LastWriteNotFrozen,
+    /// [29] Writes take nothing that is eco-before.
+    WritesDoNotFeedEco,
+    /// [30] Generations are ignored in shortcuts and in hbSC.
+    GenerationIgnored,
+    /// [31] The message of a seq_cst write has the write's own seq_cst events.
+    MessageHasOwnSc,
+    /// [32] A seq_cst write does not take what earlier accesses carry.
+    ScWriteTakesNothing,
+    /// [33] A write that is not seq_cst leaves what the last write carries as it was.
+    PlainWriteKeepsLastWrite,
+    /// [34] A seq_cst read skips the last write's events although that write is not seq_cst.
+    ScSkipForPlainWrite,
+    /// [35] A release write publishes the view of the last release fence.
+    ReleaseWritePublishesFenceView,
+    /// [36] Messages lack what is eco-before.
+    MessageWithoutEco,
+    /// [37] Accesses do not carry the fences before them.
+    FencesNotPublished,
+    /// [38] Pruning uses the bound of seq_cst accesses.
+    PruneWithScBound,
+    /// [39] A slot is reused although the old thread's end does not happen before.
+    SlotReuseWithoutHb,
+    /// [40] A slot is reused although the old thread's seq_cst accesses do not bind.
+    SlotReuseWithoutSc,
+    /// [41] A new thread does not inherit what binds seq_cst accesses.
+    ForkWithoutSc,
+    /// [42] A new thread does not inherit what binds all accesses.
+    ForkWithoutFence,
+    /// [43] A new thread does not inherit what is eco-before.
+    ForkWithoutEco,
+    /// [44] Forced reuse of a slot starts no generation.
+    ForcedReuseWithoutGeneration,
+    /// [45] A join does not take what is eco-before.
+    JoinWithoutEco,
+    /// [46] A published epoch is used for recording plain accesses.
+    NoLazyRaceBump,
+    /// [47] Ownership ignores generations.
+    OwnershipIgnoresGeneration,
+    /// [48] Ownership of what accesses carry survives other readers.
+    ScOwnershipSurvivesReaders,
+    /// [49] Ownership of the hbSC past survives other readers.
+    PastOwnershipSurvivesReaders,
+    /// [50] A write skips what is eco-before although there were readers in between.
+    EcoSkipDespiteReaders,
+    /// [51] A read after an SC fence changes what the last write carries.
+    LastWriteNotFrozenByFences,
+    /// [52] An SC fence leaves its thread saturated.
+    SaturatedScFence,
+    /// [53] A release fence of a saturated thread publishes no seq_cst events.
+    SaturatedReleaseFence,
+    /// [54] A saturated write keeps no seq_cst events in its message.
+    SaturatedMessageNotKept,
+    /// [55] A saturated location stays so under any access.
+    LocationStaysSaturated,
+    /// [56] A thread that loses saturation forgets its seq_cst events.
+    DesaturatedThreadWithoutSc,
+    /// [57] A saturated thread stays so under any access.
+    ThreadStaysSaturated,
+    /// [58] A location that loses saturation forgets what its accesses carry.
+    DesaturatedLocationWithoutAny,
+    /// [59] A location that loses saturation forgets what its last write carries.
+    DesaturatedLocationWithoutLastWrite,
+    /// [60] A location that loses saturation forgets its message.
+    DesaturatedLocationWithoutMessage,
+    /// [61] A saturated thread stays so when it joins one that is not.
+    SaturatedJoin,
 }
 
 /// The rule that is broken, if any; nothing at all in normal builds.
@@ -88,6 +212,14 @@ impl Mutation {
         Self {
             broken: Some(mutant),
         }
+    }
+
+    /// Whether some rule is broken.
+    pub(crate) const fn is_some(self) -> bool {
+        #[cfg(test)]
+        return self.broken.is_some();
+        #[cfg(not(test))]
+        return false;
     }
 
     /// Whether this rule is broken.

@@ -1,0 +1,294 @@
+//! All forms of the monitor behind one interface, and how two of them are compared.
+
+use crate::location_clocks::{self, LocationClocks};
+use crate::mutation::{Mutant, Mutation};
+use crate::write_log::{self, Epoch, LogModel, Options, WriteLog};
+use crate::{
+    Access, AccessKind, Bounds, Monitor, Race, RaceMonitor, ReleaseAcquire, Timestamp, Violation,
+};
+use rsan_model::{CasStrength, LocId, Model, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+
+/// A monitor that tests can copy, prune and look into.
+pub(super) trait Form: Monitor + Bounds {
+    fn copy(&self) -> Box<dyn Form>;
+
+    /// Drops what no live thread can use.
+    fn prune(&mut self, _: LocId) {}
+
+    /// Reports an access to the form's race detector, if it has one.
+    fn observe_race(&mut self, _: ThreadId, _: LocId, _: AccessKind) -> Option<Option<Race>> {
+        None
+    }
+
+    fn assert_invariants(&self) {}
+
+    /// Number of exact and of forced slot reuses.
+    fn reuses(&self) -> (u64, u64) {
+        (0, 0)
+    }
+}
+
+impl<M: location_clocks::Reach + Clone + 'static> Form for LocationClocks<M> {
+    fn copy(&self) -> Box<dyn Form> {
+        Box::new(self.clone())
+    }
+}
+
+impl<M: LogModel + Clone + 'static> Form for WriteLog<M> {
+    fn copy(&self) -> Box<dyn Form> {
+        Box::new(self.clone())
+    }
+
+    fn prune(&mut self, loc: LocId) {
+        self.prune(loc);
+    }
+
+    fn observe_race(
+        &mut self,
+        thread: ThreadId,
+        loc: LocId,
+        kind: AccessKind,
+    ) -> Option<Option<Race>> {
+        Some(self.race(thread, loc, kind))
+    }
+
+    fn assert_invariants(&self) {
+        self.assert_invariants();
+    }
+
+    fn reuses(&self) -> (u64, u64) {
+        let counts = self.slot_counts();
+        (counts.exact, counts.forced)
+    }
+}
+
+impl<F: Form + Clone + 'static> Form for ReleaseAcquire<F> {
+    fn copy(&self) -> Box<dyn Form> {
+        Box::new(self.clone())
+    }
+}
+
+/// How a form is built.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variant {
+    pub(super) model: Model,
+    pub(super) kind: Kind,
+    pub(super) mutant: Option<Mutant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Clocks,
+    Log { options: Options, first_epoch: u32 },
+}
+
+pub(super) const UNPRUNED: Options = Options {
+    fast_paths: true,
+    saturation: true,
+    prune: false,
+    cap: None,
+    slots: None,
+};
+
+impl Variant {
+    pub(super) fn clocks(model: Model) -> Self {
+        Self {
+            model,
+            kind: Kind::Clocks,
+            mutant: None,
+        }
+    }
+
+    pub(super) fn log(model: Model, options: Options) -> Self {
+        Self {
+            model,
+            kind: Kind::Log {
+                options,
+                first_epoch: 0,
+            },
+            mutant: None,
+        }
+    }
+
+    /// The forms of the log that must agree with the reference in everything.
+    pub(super) fn exact_logs(model: Model) -> Vec<Self> {
+        let slow = Options {
+            fast_paths: false,
+            saturation: false,
+            ..UNPRUNED
+        };
+        let unsaturated = Options {
+            saturation: false,
+            ..UNPRUNED
+        };
+        let saturated = Options {
+            saturation: true,
+            ..slow
+        };
+        let pruned = Options {
+            prune: true,
+            ..UNPRUNED
+        };
+        [UNPRUNED, slow, unsaturated, saturated, pruned]
+            .into_iter()
+            .map(|options| Self::log(model, options))
+            .collect()
+    }
+
+    pub(super) fn build(self) -> Box<dyn Form> {
+        match self.model {
+            Model::C20 => self.build_c20(),
+            Model::Rc20 => self.build_rc20(),
+            Model::Ra => match self.kind {
+                Kind::Clocks => Box::new(ReleaseAcquire(
+                    LocationClocks::<location_clocks::Rc20>::new([]),
+                )),
+                Kind::Log { options, .. } => Box::new(ReleaseAcquire(
+                    WriteLog::<write_log::Rc20>::new([], options),
+                )),
+            },
+            Model::Sc | Model::Tso | Model::Rc11 => panic!("no monitor for {}", self.model),
+        }
+    }
+
+    fn mutation(self) -> Mutation {
+        self.mutant.map(Mutation::new).unwrap_or_default()
+    }
+
+    fn build_c20(self) -> Box<dyn Form> {
+        match self.kind {
+            Kind::Clocks => Box::new(LocationClocks::<location_clocks::C20>::mutated(
+                [],
+                self.mutation(),
+            )),
+            Kind::Log { .. } => Box::new(self.build_log::<write_log::C20>()),
+        }
+    }
+
+    fn build_rc20(self) -> Box<dyn Form> {
+        match self.kind {
+            Kind::Clocks => Box::new(LocationClocks::<location_clocks::Rc20>::mutated(
+                [],
+                self.mutation(),
+            )),
+            Kind::Log { .. } => Box::new(self.build_log::<write_log::Rc20>()),
+        }
+    }
+
+    fn build_log<M: LogModel>(self) -> WriteLog<M> {
+        let Kind::Log {
+            options,
+            first_epoch,
+        } = self.kind
+        else {
+            panic!("not a log form");
+        };
+        let mut log = WriteLog::new([], options);
+        log.start_epochs_at(Epoch::new(first_epoch));
+        if let Some(mutant) = self.mutant {
+            log.break_rule(mutant);
+        }
+        log
+    }
+}
+
+/// The accesses that are asked about in every state.
+pub(super) fn queries() -> Vec<Access<'static>> {
+    let mut all = Vec::new();
+    for sc in [false, true] {
+        let read = if sc {
+            ReadOrd::SeqCst
+        } else {
+            ReadOrd::Relaxed
+        };
+        let write = if sc {
+            WriteOrd::SeqCst
+        } else {
+            WriteOrd::Release
+        };
+        let ord = if sc { RmwOrd::SeqCst } else { RmwOrd::Relaxed };
+        all.extend([Access::Load(read), Access::Store(write), Access::Rmw(ord)]);
+        for expected in 0..3 {
+            let values = super::program::single(expected);
+            all.push(Access::Wait { values, ord: read });
+            all.push(Access::Bcas { expected, ord });
+            for fail in [ReadOrd::Acquire, ReadOrd::SeqCst] {
+                for strength in [CasStrength::Strong, CasStrength::Weak] {
+                    all.push(Access::Cas {
+                        expected,
+                        ord,
+                        fail,
+                        strength,
+                    });
+                }
+            }
+        }
+        all.push(Access::Wait {
+            values: &[0, 2],
+            ord: read,
+        });
+    }
+    all
+}
+
+/// What is demanded of a form, compared with the reference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Demand {
+    /// The same answers and the same numbers.
+    Equal,
+    /// Violations only where the reference has them, and those of loads that miss the last write.
+    CappedAt2OrMore,
+    /// Violations only where the reference has them.
+    NoFalseAlarm,
+}
+
+/// Compares two answers about one access. `last` is the last write of the location.
+pub(super) fn agree(
+    demand: Demand,
+    access: &Access<'_>,
+    reference: Option<Violation>,
+    subject: Option<Violation>,
+    last: Timestamp,
+) -> bool {
+    match demand {
+        Demand::Equal => reference == subject,
+        Demand::NoFalseAlarm => reference.is_some() || subject.is_none(),
+        Demand::CappedAt2OrMore => {
+            let standard = matches!(access, Access::Load(_))
+                && reference.is_some_and(|violation| violation.missed.timestamp == last);
+            (reference.is_some() || subject.is_none()) && (!standard || subject.is_some())
+        }
+    }
+}
+
+/// Compares all answers about one thread and one location.
+pub(super) fn compare_at(
+    demand: Demand,
+    (reference, subject): (&dyn Form, &dyn Form),
+    thread: ThreadId,
+    loc: LocId,
+    last: Timestamp,
+    queries: &[Access<'static>],
+) -> Result<(), String> {
+    if demand == Demand::Equal {
+        for sc in [false, true] {
+            let bounds = [reference, subject].map(|form| form.lower_bound(thread, loc, sc));
+            if bounds[0] != bounds[1] {
+                return Err(format!(
+                    "lower bound of {thread} at {loc}, sc {sc}: {bounds:?}"
+                ));
+            }
+        }
+        let bounds = [reference, subject].map(|form| form.sc_bound(thread, loc));
+        if bounds[0] != bounds[1] {
+            return Err(format!("SC bound of {thread} at {loc}: {bounds:?}"));
+        }
+    }
+    for access in queries {
+        let answers = [reference, subject].map(|form| form.check(thread, loc, access));
+        if !agree(demand, access, answers[0], answers[1], last) {
+            return Err(format!("{access:?} of {thread} at {loc}: {answers:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Programs and sequences made by hand for rules that random tests hardly reach.
+
+use super::explore::compare_everywhere;
+use super::forms::{Demand, Variant, queries};
+use super::machine::{Event, Machine};
+use super::program::{Op, Program};
+use crate::write_log::Options;
+use rsan_model::{Model, ThreadId};
+
+/// Which rules of LOGFORM20, section 11, they are for, and the program.
+pub(super) const PROGRAMS: &[(&str, &str)] = &[
+    (
+        "15: an SC fence bumps",
+        "ld.rlx y; st.rel x; fence.sc; st.rlx z || ld.acq x; ld.acq z; ld.rlx w || st.rlx w; st.rel y",
+    ),
+    (
+        "16: the release view of an SC fence",
+        "st.sc w; ld.sc y || st.sc y || ld.rlx y; fence.sc; st.rlx z || ld.acq z; ld.sc w",
+    ),
+    (
+        "26: news from the last write is published",
+        "st.sc z; st.sc y || ld.rlx y; ld.sc x; ld.sc y; ld.sc x || st.sc x; ld.sc z",
+    ),
+    (
+        "54, 60: the message of a saturated write",
+        "st.sc z; st.sc x || ld.acq x; ld.sc y || st.sc y; ld.sc z",
+    ),
+    (
+        "53: a release fence of a saturated thread",
+        "st.sc z; fence.rel; st.rlx x || ld.acq x; ld.sc y || st.sc y; ld.sc z",
+    ),
+    (
+        "45: join takes what is eco-before",
+        "fork 1; join 1; fence.sc; ld.rlx y || ld.rlx x || st.sc y; st.sc x",
+    ),
+    (
+        "43: fork passes on what is eco-before",
+        "ld.rlx x; fork 1 || fence.sc; ld.rlx y || st.sc y; st.sc x",
+    ),
+];
+
+/// Steps of threads in a fixed order, after all threads have lost saturation.
+pub(super) const SEQUENCES: &[(&str, &[(u32, &str)])] = &[
+    (
+        "40: a slot whose seq_cst accesses do not bind the parent",
+        &[
+            (1, "st.sc x"),
+            (0, "ld.acq x"),
+            (1, "exit"),
+            (0, "fork 3"),
+            (3, "ld.sc y"),
+            (2, "st.sc y"),
+            (2, "ld.sc x"),
+        ],
+    ),
+    (
+        "47: ownership does not outlive the thread",
+        &[
+            (2, "st.sc w"),
+            (2, "ld.sc x"),
+            (2, "st.rlx v"),
+            (1, "st.sc x"),
+            (1, "exit"),
+            (0, "fork 3"),
+            (3, "st.sc x"),
+            (3, "ld.rlx v"),
+            (3, "ld.sc w"),
+        ],
+    ),
+    (
+        "44: a forced reuse starts a generation",
+        &[
+            (1, "st.rlx x"),
+            (1, "exit"),
+            (0, "fork 3"),
+            (3, "st.rel y"),
+            (2, "ld.rlx y"),
+            (2, "ld.rlx x"),
+        ],
+    ),
+];
+
+/// Runs a sequence with threads 0, 1 and 2, and compares everything after each step.
+pub(super) fn run_sequence(
+    steps: &[(u32, &str)],
+    reference: Variant,
+    subjects: &[(Demand, Variant)],
+) -> Result<(), String> {
+    let mut machine = Machine::new(10, reference, subjects);
+    let queries = queries();
+    let mut live: Vec<_> = (0..3).map(ThreadId).collect();
+    for &thread in &live {
+        machine.tell(Event::Start(thread))?;
+    }
+    let unsaturate = (0..3).map(|thread| (thread, "ld.rlx a"));
+    for (thread, text) in unsaturate.chain(steps.iter().copied()) {
+        let thread = ThreadId(thread);
+        let event = if text == "exit" {
+            live.retain(|&other| other != thread);
+            Event::Exit(thread)
+        } else {
+            match Program::parse(text).threads[0][0] {
+                Op::Access {
+                    loc,
+                    access,
+                    operand,
+                    ..
+                } => {
+                    let (effect, _) = machine.outcomes(loc, &access, operand)[0];
+                    Event::Access(thread, loc, effect)
+                }
+                Op::Spawn(child) => {
+                    live.push(child);
+                    Event::Spawn(thread, child)
+                }
+                op => panic!("{op:?} in a sequence"),
+            }
+        };
+        machine.tell(event)?;
+        machine.compare(&live, &queries)?;
+    }
+    Ok(())
+}
+
+/// The settings under which sequences are run: exact, and with three slots at most.
+pub(super) fn sequence_variants() -> [(Demand, Variant); 2] {
+    let forced = Options {
+        slots: Some(3),
+        ..Options::default()
+    };
+    [
+        (Demand::Equal, Variant::log(Model::C20, Options::default())),
+        (Demand::NoFalseAlarm, Variant::log(Model::C20, forced)),
+    ]
+}
+
+#[test]
+fn forms_agree_on_handmade_programs() {
+    for model in [Model::C20, Model::Rc20] {
+        let exact = Variant::exact_logs(model).into_iter();
+        let subjects: Vec<_> = exact.map(|variant| (Demand::Equal, variant)).collect();
+        for (name, text) in PROGRAMS {
+            let program = Program::parse(text);
+            compare_everywhere(&program, Variant::clocks(model), &subjects)
+                .unwrap_or_else(|difference| panic!("{name}: {difference}"));
+        }
+    }
+}
+
+#[test]
+fn forms_agree_on_handmade_sequences() {
+    for (name, steps) in SEQUENCES {
+        run_sequence(steps, Variant::clocks(Model::C20), &sequence_variants())
+            .unwrap_or_else(|difference| panic!("{name}: {difference}"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Every rule is broken once, and some test notices.

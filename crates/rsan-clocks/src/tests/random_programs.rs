@@ -1,0 +1,220 @@
+//! Random small programs, explored in full: all forms agree in every state.
+
+use super::explore::compare_everywhere;
+use super::forms::{Demand, Variant};
+use super::program::{Op, Operand, Program, single};
+use super::repetitions;
+use super::rng::Rng;
+use crate::Access;
+use crate::write_log::Options;
+use rsan_model::{CasStrength, FenceOrd, LocId, Model, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+
+/// What random programs are made of; numbers are percentages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Profile {
+    /// Accesses that are seq_cst.
+    pub(super) sc: usize,
+    /// Instructions that are fences.
+    pub(super) fences: usize,
+    /// Fences that are seq_cst.
+    pub(super) sc_fences: usize,
+    /// Accesses that depend on values (wait, compare-and-swap).
+    pub(super) values: usize,
+    /// Programs whose threads are created by the first one.
+    pub(super) fork: usize,
+    /// Instructions that are not atomic.
+    pub(super) plain: usize,
+}
+
+pub(super) const PROFILES: [Profile; 7] = [
+    profile(50, 12, 70, 20, 0, 0),
+    profile(30, 20, 60, 10, 60, 0),
+    profile(60, 0, 0, 10, 30, 0),
+    profile(0, 35, 60, 10, 30, 0),
+    profile(0, 10, 20, 20, 0, 0),
+    profile(40, 10, 50, 60, 0, 0),
+    profile(30, 20, 50, 10, 60, 35),
+];
+
+const fn profile(
+    sc: usize,
+    fences: usize,
+    sc_fences: usize,
+    values: usize,
+    fork: usize,
+    plain: usize,
+) -> Profile {
+    Profile {
+        sc,
+        fences,
+        sc_fences,
+        values,
+        fork,
+        plain,
+    }
+}
+
+impl Profile {
+    pub(super) fn read_ord(&self, rng: &mut Rng) -> ReadOrd {
+        if rng.chance(self.sc) {
+            ReadOrd::SeqCst
+        } else {
+            rng.pick(&[ReadOrd::Relaxed, ReadOrd::Acquire])
+        }
+    }
+
+    pub(super) fn write_ord(&self, rng: &mut Rng) -> WriteOrd {
+        if rng.chance(self.sc) {
+            WriteOrd::SeqCst
+        } else {
+            rng.pick(&[WriteOrd::Relaxed, WriteOrd::Release])
+        }
+    }
+
+    pub(super) fn rmw_ord(&self, rng: &mut Rng) -> RmwOrd {
+        if rng.chance(self.sc) {
+            RmwOrd::SeqCst
+        } else {
+            rng.pick(&[
+                RmwOrd::Relaxed,
+                RmwOrd::Acquire,
+                RmwOrd::Release,
+                RmwOrd::AcqRel,
+            ])
+        }
+    }
+
+    pub(super) fn fence_ord(&self, rng: &mut Rng) -> FenceOrd {
+        if rng.chance(self.sc_fences) {
+            FenceOrd::SeqCst
+        } else {
+            rng.pick(&[FenceOrd::Acquire, FenceOrd::Release, FenceOrd::AcqRel])
+        }
+    }
+
+    /// An access, and what it writes.
+    pub(super) fn access(&self, rng: &mut Rng) -> (Access<'static>, Operand) {
+        let value = rng.below(3) as i32;
+        let operand = if rng.chance(30) {
+            Operand::Add(rng.below(2) as i32)
+        } else {
+            Operand::Value(rng.below(3) as i32)
+        };
+        if rng.chance(self.values) {
+            let access = match rng.below(4) {
+                0 => Access::Wait {
+                    values: single(value),
+                    ord: self.read_ord(rng),
+                },
+                1 => Access::Bcas {
+                    expected: value,
+                    ord: self.rmw_ord(rng),
+                },
+                _ => Access::Cas {
+                    expected: value,
+                    ord: self.rmw_ord(rng),
+                    fail: self.read_ord(rng),
+                    strength: rng.pick(&[CasStrength::Strong, CasStrength::Weak]),
+                },
+            };
+            return (access, operand);
+        }
+        match rng.below(5) {
+            0 | 1 => (Access::Load(self.read_ord(rng)), Operand::Value(0)),
+            2 | 3 => (
+                Access::Store(self.write_ord(rng)),
+                Operand::Value(rng.between(1, 2) as i32),
+            ),
+            _ => (Access::Rmw(self.rmw_ord(rng)), operand),
+        }
+    }
+
+    fn op(&self, rng: &mut Rng, locations: usize) -> Op {
+        let loc = LocId::new(rng.below(locations));
+        if rng.chance(self.fences) {
+            return Op::Fence(self.fence_ord(rng));
+        }
+        if rng.chance(self.plain) {
+            let write = rng.chance(50);
+            return if rng.chance(70) {
+                let loc = LocId::new(locations);
+                Op::Plain { loc, write }
+            } else {
+                Op::Init { loc, value: 1 }
+            };
+        }
+        let (access, operand) = self.access(rng);
+        Op::Access {
+            loc,
+            access,
+            operand,
+            dst: 0,
+        }
+    }
+}
+
+/// A program with at most about a thousand interleavings.
+pub(super) fn random_program(seed: u64) -> Program {
+    let mut rng = Rng::new(seed);
+    let profile = PROFILES[rng.below(PROFILES.len())];
+    let shapes: [&[usize]; 6] = [
+        &[4, 4],
+        &[5, 3],
+        &[3, 2, 2],
+        &[2, 2, 3],
+        &[1, 2, 2, 1],
+        &[3, 3, 1],
+    ];
+    let shape = rng.pick(&shapes);
+    let locations = rng.between(2, 3);
+    let mut threads = Vec::new();
+    for &length in shape {
+        let code: Vec<Op> = (0..length)
+            .map(|_| profile.op(&mut rng, locations))
+            .collect();
+        threads.push(code);
+    }
+    if rng.chance(profile.fork) {
+        let child = rng.between(1, threads.len() - 1);
+        let id = ThreadId::new(child);
+        let at = rng.below(2);
+        threads[0].insert(at, Op::Spawn(id));
+        if rng.chance(60) {
+            let at = rng.between(at + 1, threads[0].len());
+            threads[0].insert(at, Op::Join(id));
+        }
+    }
+    Program {
+        text: format!("seed {seed}: {threads:?}"),
+        threads,
+    }
+}
+
+fn compare_random_programs(model: Model, count: u64) {
+    let mut subjects: Vec<_> = Variant::exact_logs(model)
+        .into_iter()
+        .map(|variant| (Demand::Equal, variant))
+        .collect();
+    let capped = Options {
+        cap: Some(2),
+        ..Options::default()
+    };
+    subjects.push((Demand::CappedAt2OrMore, Variant::log(model, capped)));
+    let mut states = 0;
+    for seed in 0..repetitions(count) {
+        let program = random_program(seed);
+        let compared = compare_everywhere(&program, Variant::clocks(model), &subjects);
+        states += compared.unwrap_or_else(|difference| panic!("{difference}"));
+    }
+    println!("{model}: {states} states");
+}
+
+#[test]
+fn forms_agree_on_random_programs_under_c20() {
+    compare_random_programs(Model::C20, 120);
+}
+
+#[test]
+fn forms_agree_on_random_programs_under_rc20() {
+    compare_random_programs(Model::Rc20, 60);
+}

@@ -1,0 +1,425 @@
+//! What an access changes. The steps are those of the specification (LOGFORM20, section 2); a step is
+//! left out when its result is known, and then the test that says so stands in front of it (section 6).
+
+use super::epoch::{Epoch, Stamp};
+use super::location::{LocationState, Reader, Record, ScPart};
+use super::rules::Rules;
+use super::thread::ThreadState;
+use super::view::{Observation, View};
+use crate::Effect;
+use crate::mutation::Mutant;
+use rsan_model::Value;
+
+/// An access, as the rules see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mode {
+    /// The value written.
+    pub(super) value: Option<Value>,
+    pub(super) reads: bool,
+    pub(super) acquires: bool,
+    pub(super) releases: bool,
+    pub(super) sc: bool,
+    /// Non-atomic: publishes nothing.
+    pub(super) plain: bool,
+}
+
+impl Mode {
+    fn atomic(effect: Effect, rules: Rules) -> Self {
+        Self {
+            value: effect.value_written(),
+            reads: effect.reads(),
+            acquires: effect.acquires(),
+            releases: effect.releases(),
+            sc: effect.is_sc() && rules.sc_accesses,
+            plain: false,
+        }
+    }
+
+    fn plain(value: Value) -> Self {
+        Self {
+            value: Some(value),
+            reads: false,
+            acquires: false,
+            releases: false,
+            sc: false,
+            plain: true,
+        }
+    }
+
+    fn is_rmw(self) -> bool {
+        self.reads && self.value.is_some()
+    }
+}
+
+impl LocationState {
+    /// The thread accessed the location atomically.
+    pub fn apply(&mut self, thread: &mut ThreadState, effect: Effect, rules: Rules) {
+        self.access(thread, Mode::atomic(effect, rules), rules);
+    }
+
+    /// The thread wrote the location non-atomically.
+    pub fn plain_write(&mut self, thread: &mut ThreadState, value: Value, rules: Rules) {
+        self.access(thread, Mode::plain(value), rules);
+    }
+
+    fn access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
+        if mode.sc && thread.saturated && self.saturated {
+            self.saturated_access(thread, mode, rules);
+            return;
+        }
+        if !rules.breaks(Mutant::ThreadStaysSaturated) {
+            thread.desaturate(rules);
+        }
+        if !rules.breaks(Mutant::LocationStaysSaturated) {
+            self.desaturate(rules);
+        }
+        let contribution = match (mode.plain, mode.releases) {
+            (true, _) => None,
+            (false, true) => Some(&thread.view),
+            (false, false) => Some(&thread.released),
+        };
+        let contributes = mode.value.is_some() && contribution.is_some_and(|v| !v.sc.is_absent());
+        if mode.sc || contributes || !thread.view.sc.fence.is_absent() || !rules.fast_paths {
+            self.sc.get_or_insert_default();
+        }
+        match mode.value {
+            None => self.read(thread, mode, rules),
+            Some(value) => self.write(thread, mode, value, rules),
+        }
+    }
+
+    fn read(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
+        let last = self.last_record().by;
+        let covered = self.receive(thread, mode, rules);
+        // 2
+        if !rules.covered(&thread.sc_past, Some(last.stamp)) {
+            thread.grew |= thread.sc_past.join(&self.write_past);
+        }
+        self.record_reader(thread, mode.sc, rules);
+        if let Some(part) = &mut self.sc {
+            part.read(thread, last, mode.sc, rules);
+            // 8
+            if mode.sc && !covered && !rules.breaks(Mutant::ScTakenAfterAcquiring) {
+                thread.sc_grew |= thread.view.sc.access.join(&part.message.access);
+            }
+        }
+        self.publish_read(thread, rules);
+    }
+
+    /// Step 9 of a read.
+    pub(super) fn publish_read(&mut self, thread: &mut ThreadState, rules: Rules) {
+        if thread.grew {
+            thread.bump();
+        }
+        if rules.fast_paths && thread.is_shown_by(&self.access_past) {
+            return;
+        }
+        self.access_past.join(&thread.sc_past);
+        if !rules.owns(thread.stamp(), self.past_owner)
+            && !rules.breaks(Mutant::PastOwnershipSurvivesReaders)
+        {
+            self.past_owner = None;
+        }
+    }
+
+    fn write(&mut self, thread: &mut ThreadState, mode: Mode, value: Value, rules: Rules) {
+        let last = self.last_record().by;
+        let covered = mode.reads && self.receive(thread, mode, rules);
+        // 2
+        if !rules.owns(thread.stamp(), self.past_owner) {
+            thread.grew |= thread.sc_past.join(&self.access_past);
+        }
+        if let Some(part) = &mut self.sc {
+            part.before_write(thread, last, mode, rules);
+        }
+        // 6
+        thread.bump();
+        self.push(thread, mode, value);
+        if let Some(part) = &mut self.sc {
+            part.after_write(thread, mode.sc, rules);
+        }
+        // 7
+        self.leave_message(thread, mode, rules);
+        // 8
+        if mode.sc && mode.reads && !covered && !rules.breaks(Mutant::ScTakenAfterAcquiring) {
+            let part = self.sc.get_or_insert_default();
+            thread.sc_grew |= thread.view.sc.access.join(&part.message.access);
+        }
+        self.publish_write(thread, mode.releases);
+    }
+
+    /// Step 9 of a write.
+    pub(super) fn publish_write(&mut self, thread: &mut ThreadState, releases: bool) {
+        self.write_past.assign(&thread.sc_past);
+        self.access_past.assign(&thread.sc_past);
+        self.past_owner = Some(thread.stamp());
+        thread.dirty |= releases;
+    }
+
+    pub(super) fn push(&mut self, thread: &ThreadState, mode: Mode, value: Value) {
+        self.records.push(Record {
+            by: Observation {
+                stamp: thread.stamp(),
+                sc: mode.sc,
+            },
+            rmw: mode.is_rmw(),
+            value,
+            thread: Some(thread.id),
+        });
+    }
+
+    /// Step 1: takes the message. Says whether the thread had it all already.
+    fn receive(&self, thread: &mut ThreadState, mode: Mode, rules: Rules) -> bool {
+        if rules.covered(&thread.view.hb, self.message_is) {
+            return true;
+        }
+        if !mode.acquires {
+            if rules.covered(&thread.pending.hb, self.message_is) {
+                return true;
+            }
+            thread.pending.hb.join(&self.message);
+            if let Some(part) = &self.sc
+                && !rules.breaks(Mutant::PendingWithoutSc)
+            {
+                thread.pending.sc.access.join(&part.message.access);
+                thread.pending.sc.fence.join(&part.message.fence);
+                thread.pending.sc.eco.join(&part.message.eco);
+            }
+            return false;
+        }
+        thread.view.hb.join(&self.message);
+        if let Some(part) = &self.sc {
+            let mine = &mut thread.view.sc;
+            if mine.fence.join(&part.message.fence) {
+                thread.fence_version += 1;
+            }
+            mine.eco.join(&part.message.eco);
+            if !mode.sc || rules.breaks(Mutant::ScTakenAfterAcquiring) {
+                thread.sc_grew |= mine.access.join(&part.message.access);
+            }
+        }
+        false
+    }
+
+    /// Step 3: a reader entry, unless the thread knows the write without it (section 4).
+    fn record_reader(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
+        let last = self.last_record().by;
+        let write = self.last_write();
+        let mine = self
+            .readers
+            .iter()
+            .rev()
+            .take_while(|reader| reader.write == write)
+            .filter(|reader| reader.by.stamp.slot == thread.slot);
+        let (mut any, mut by_sc) = (false, false);
+        for reader in mine {
+            any = true;
+            by_sc |= reader.by.sc;
+        }
+        let unknown = thread.view.hb.get(last.stamp.slot) < last.stamp.epoch && !any;
+        let unknown_sc = sc && !last.sc && !by_sc && !rules.breaks(Mutant::NoScReaderOfPlainWrite);
+        if unknown || unknown_sc {
+            thread.bump();
+            self.readers.push(Reader {
+                write,
+                by: Observation {
+                    stamp: thread.stamp(),
+                    sc: sc && !rules.breaks(Mutant::ReadersNeverSc),
+                },
+            });
+        }
+    }
+
+    /// Step 7: the message of a write, and the publication that it is equal to.
+    fn leave_message(&mut self, thread: &ThreadState, mode: Mode, rules: Rules) {
+        let nothing = View::default();
+        let (view, at) = if mode.plain {
+            (&nothing, Epoch::START)
+        } else if mode.releases && !rules.breaks(Mutant::ReleaseWritePublishesFenceView) {
+            (&thread.view, thread.epoch)
+        } else {
+            (&thread.released, thread.released_at)
+        };
+        let stamp = Stamp {
+            slot: thread.slot,
+            epoch: at,
+        };
+        if mode.is_rmw() {
+            let included = !mode.releases && self.message.get(thread.slot) >= at;
+            if rules.fast_paths && included {
+                return;
+            }
+            let covers = mode.releases && mode.acquires && rules.fast_paths
+                || rules.covered(&view.hb, self.message_is);
+            if !covers {
+                self.message.join(&view.hb);
+                self.message_is = None;
+                if let Some(part) = &mut self.sc {
+                    part.join_message(view, mode.sc, rules);
+                }
+                return;
+            }
+        }
+        self.message.assign(&view.hb);
+        self.message_is = Some(stamp);
+        if let Some(part) = &mut self.sc {
+            part.set_message(view, mode.sc, rules);
+        }
+    }
+}
+
+impl ScPart {
+    /// Steps 4 to 6 of a read of the write observed as `last`.
+    fn read(&mut self, thread: &mut ThreadState, last: Observation, sc: bool, rules: Rules) {
+        // 4
+        if !rules.covered(&thread.view.hb, Some(last.stamp))
+            && !rules.breaks(Mutant::ReadsDoNotFeedEco)
+        {
+            thread.view.sc.eco.join(self.last_write());
+        }
+        if !sc {
+            self.publish_fences(thread, true, rules);
+            return;
+        }
+        // 5
+        let known = rules.covered(&thread.view.sc.access.accesses, Some(last.stamp));
+        if !(known && (self.last_write_is_sc || rules.breaks(Mutant::ScSkipForPlainWrite))) {
+            let grew = thread.view.sc.access.join(self.last_write());
+            thread.sc_grew |= grew && !rules.breaks(Mutant::ScGrowthUnnoticed);
+        }
+        // 6
+        if thread.grew || thread.sc_grew {
+            thread.bump();
+        }
+        thread
+            .view
+            .sc
+            .access
+            .accesses
+            .set(thread.slot, thread.epoch);
+        let shown = thread.is_shown_by(&self.any.accesses);
+        let keeps = rules.fast_paths && shown || rules.breaks(Mutant::ScReadsDoNotPublish);
+        if !keeps {
+            if !rules.breaks(Mutant::LastWriteNotFrozen) {
+                self.freeze_last_write();
+            }
+            self.any.join(&thread.view.sc.access);
+            self.yield_to(thread, rules);
+        }
+        self.note_version(thread);
+    }
+
+    /// Steps 4 and 5 of a write that follows the write observed as `last`.
+    fn before_write(
+        &mut self,
+        thread: &mut ThreadState,
+        last: Observation,
+        mode: Mode,
+        rules: Rules,
+    ) {
+        let mine = rules.owns(thread.stamp(), self.owner);
+        // 4
+        let unread = self.same || rules.breaks(Mutant::EcoSkipDespiteReaders);
+        let known = unread && rules.covered(&thread.view.hb, Some(last.stamp));
+        if !(mine || known || rules.breaks(Mutant::WritesDoNotFeedEco)) {
+            thread.view.sc.eco.join(&self.any);
+        }
+        // 5
+        if mode.sc {
+            if mode.reads {
+                self.message.access.join(&thread.view.sc.access);
+            } else {
+                self.message.access.assign(&thread.view.sc.access);
+            }
+            if !mine && !rules.breaks(Mutant::ScWriteTakesNothing) {
+                thread.sc_grew |= thread.view.sc.access.join(&self.any);
+            }
+        }
+    }
+
+    /// Step 6 of a write, and the first half of step 7.
+    fn after_write(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
+        let keep = !sc && rules.breaks(Mutant::PlainWriteKeepsLastWrite);
+        if keep {
+            self.freeze_last_write();
+        }
+        if sc {
+            thread
+                .view
+                .sc
+                .access
+                .accesses
+                .set(thread.slot, thread.epoch);
+            self.any.assign(&thread.view.sc.access);
+            self.owner = Some(thread.stamp());
+            self.note_version(thread);
+            if rules.breaks(Mutant::MessageHasOwnSc) {
+                self.message.access.join(&thread.view.sc.access);
+            }
+        } else {
+            self.publish_fences(thread, false, rules);
+            if !rules.owns(thread.stamp(), self.owner) {
+                self.owner = None;
+            }
+        }
+        if !keep {
+            self.renew_last_write(rules);
+        }
+        self.last_write_is_sc = sc;
+    }
+
+    /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
+    fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) {
+        let fences = &thread.view.sc.fence;
+        let published = self.published.get(thread.slot) == thread.fence_version;
+        if fences.is_absent() || rules.fast_paths && published {
+            return;
+        }
+        if rules.breaks(Mutant::FencesNotPublished) {
+            return;
+        }
+        if read && !rules.breaks(Mutant::LastWriteNotFrozenByFences) {
+            self.freeze_last_write();
+        }
+        self.any.join(fences);
+        self.yield_to(thread, rules);
+        self.note_version(thread);
+    }
+
+    fn note_version(&mut self, thread: &ThreadState) {
+        if !thread.view.sc.fence.is_absent() {
+            self.published.set(thread.slot, thread.fence_version);
+        }
+    }
+
+    /// `any` was changed by `thread`: nobody else owns it now.
+    fn yield_to(&mut self, thread: &ThreadState, rules: Rules) {
+        if !rules.owns(thread.stamp(), self.owner)
+            && !rules.breaks(Mutant::ScOwnershipSurvivesReaders)
+        {
+            self.owner = None;
+        }
+    }
+
+    fn set_message(&mut self, view: &View, sc: bool, rules: Rules) {
+        if !sc {
+            self.message.access.assign(&view.sc.access);
+        }
+        self.message.fence.assign(&view.sc.fence);
+        if rules.breaks(Mutant::MessageWithoutEco) {
+            self.message.eco.clear();
+        } else {
+            self.message.eco.assign(&view.sc.eco);
+        }
+    }
+
+    fn join_message(&mut self, view: &View, sc: bool, rules: Rules) {
+        if !sc {
+            self.message.access.join(&view.sc.access);
+        }
+        self.message.fence.join(&view.sc.fence);
+        if !rules.breaks(Mutant::MessageWithoutEco) {
+            self.message.eco.join(&view.sc.eco);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The check before an access: one scan of the log, newest write first (LOGFORM20, section 3).
+//!
+//! The newest write that the thread knows is the oldest in its reach; the newest that every SC order puts
+//! before the access must not be missed. The scan looks for a write between the two that suits the access.
+//!
+//! The oldest record kept is never taken as a missed write, only as a stale one: it is the initial write, or known
+//! to every thread, or the log was cut there and nothing is claimed.
+
+use super::location::LocationState;
+use super::rules::Rules;
+use super::thread::ThreadState;
+use crate::mutation::Mutant;
+use crate::{Access, Timestamp, Violation};
+use rsan_model::{CasStrength, LocId, Value};
+
+/// The orders that an access may turn out to have, as far as a check cares: is it seq_cst when it succeeds,
+/// and, for a compare-and-swap, when it fails.
+#[derive(Clone, Copy)]
+struct Labels {
+    sc: bool,
+    fail_sc: Option<bool>,
+}
+
+impl Labels {
+    fn of(access: &Access<'_>, rules: Rules) -> Self {
+        let (sc, fail_sc) = match *access {
+            Access::Load(ord) | Access::Wait { ord, .. } => (ord.is_sc(), None),
+            Access::Store(ord) => (ord.is_sc(), None),
+            Access::Rmw(ord) | Access::Bcas { ord, .. } => (ord.is_sc(), None),
+            Access::Cas { ord, fail, .. } => (ord.is_sc(), Some(fail.is_sc())),
+        };
+        let mut labels = Self {
+            sc: sc && rules.sc_accesses,
+            fail_sc: fail_sc.map(|sc| sc && rules.sc_accesses),
+        };
+        if rules.breaks(Mutant::CasSharesScBound) {
+            labels.sc |= labels.fail_sc == Some(true);
+            labels.fail_sc = labels.fail_sc.map(|_| labels.sc);
+        }
+        if rules.breaks(Mutant::CasFailureUsesSuccessOrder) {
+            labels.fail_sc = labels.fail_sc.map(|_| labels.sc);
+        }
+        labels
+    }
+
+    fn all_sc(self, rules: Rules) -> bool {
+        let failure = self.fail_sc != Some(false) || rules.breaks(Mutant::ScShortcutIgnoresFailure);
+        self.sc && failure
+    }
+}
+
+impl LocationState {
+    /// Whether the access that the thread is about to make can be weak. `loc` is for the report.
+    pub fn check(
+        &self,
+        thread: &ThreadState,
+        loc: LocId,
+        access: &Access<'_>,
+        rules: Rules,
+    ) -> Option<Violation> {
+        let labels = Labels::of(access, rules);
+        if self.is_surely_strong(thread, labels, rules) {
+            debug_assert!(
+                rules.mutation.is_some() || self.scan(thread, access, labels, rules).is_none(),
+                "a shortcut says what the scan says"
+            );
+            return None;
+        }
+        let (missed, stale) = self.scan(thread, access, labels, rules)?;
+        Some(Violation {
+            missed: self.write_ref(loc, missed),
+            stale: self.write_ref(loc, stale),
+        })
+    }
+
+    /// The common cases: the thread knows the last write (F1), also by a seq_cst path if it uses one (F1-SC),
+    /// or everything so far was seq_cst.
+    fn is_surely_strong(&self, thread: &ThreadState, labels: Labels, rules: Rules) -> bool {
+        let all_sc = labels.all_sc(rules);
+        if thread.saturated && all_sc {
+            return true;
+        }
+        if !rules.fast_paths {
+            return false;
+        }
+        let last = self.last_record().by;
+        let (slot, epoch) = (last.stamp.slot, last.stamp.epoch);
+        let sc_path = all_sc || rules.breaks(Mutant::ScShortcutForAll);
+        thread.view.hb.get(slot) >= epoch
+            || sc_path && last.sc && thread.view.sc.access.accesses.get(slot) >= epoch
+    }
+
+    /// Indices of the missed and of the stale write.
+    fn scan(
+        &self,
+        thread: &ThreadState,
+        access: &Access<'_>,
+        labels: Labels,
+        rules: Rules,
+    ) -> Option<(usize, usize)> {
+        let implied = |sc: bool| thread.saturated && sc;
+        let mut open = !implied(labels.sc);
+        let mut fail_open = labels.fail_sc.is_some_and(|sc| !implied(sc));
+        let mut readers = self.readers.len();
+        let mut missed = None;
+        for index in (1..self.records.len()).rev() {
+            let record = &self.records[index];
+            if let Some(missed) = missed
+                && self.has_stale_value(access, index, open, fail_open, rules)
+            {
+                return Some((missed, index));
+            }
+            let first = self.first_reader(index, readers);
+            let known = |sc: bool| {
+                let seen = self.readers[first..readers].iter().map(|reader| reader.by);
+                thread.knows(record.by, sc, rules)
+                    || !rules.breaks(Mutant::ReadersIgnored)
+                        && seen.into_iter().any(|by| thread.knows(by, sc, rules))
+            };
+            open = open && !known(labels.sc);
+            fail_open = fail_open && labels.fail_sc.is_some_and(|sc| !known(sc));
+            readers = first;
+            if !open && !fail_open {
+                return None;
+            }
+            if missed.is_none() && rules.includes(&thread.sc_past, record.by.stamp) {
+                missed = Some(index);
+            }
+            let fits = match *access {
+                Access::Load(_) => true,
+                Access::Store(_) | Access::Rmw(_) => {
+                    !record.rmw || rules.breaks(Mutant::WritesIgnoreBlocks)
+                }
+                Access::Cas { strength, .. } => strength == CasStrength::Weak && fail_open,
+                Access::Wait { .. } | Access::Bcas { .. } => false,
+            };
+            if let (Some(missed), true) = (missed, fits) {
+                return Some((missed, index - 1));
+            }
+        }
+        let missed = missed?;
+        let stale = self.has_stale_value(access, 0, open, fail_open, rules);
+        stale.then_some((missed, 0))
+    }
+
+    /// Whether the value of a record, which is older than a missed write, makes the access weak.
+    fn has_stale_value(
+        &self,
+        access: &Access<'_>,
+        index: usize,
+        open: bool,
+        fail_open: bool,
+        rules: Rules,
+    ) -> bool {
+        let value = self.records[index].value;
+        let next = self.records.get(index + 1);
+        let extensible =
+            next.is_none_or(|next| !next.rmw) || rules.breaks(Mutant::ValuesIgnoreBlocks);
+        let succeeds = |expected: Value| open && value == expected && extensible;
+        match *access {
+            Access::Load(_) | Access::Store(_) | Access::Rmw(_) => false,
+            Access::Wait { values, .. } => values.contains(&value),
+            Access::Bcas { expected, .. } => succeeds(expected),
+            Access::Cas {
+                expected,
+                strength: CasStrength::Weak,
+                ..
+            } => succeeds(expected),
+            Access::Cas {
+                expected,
+                strength: CasStrength::Strong,
+                ..
+            } => succeeds(expected) || fail_open && value != expected,
+        }
+    }
+
+    /// Where the reader entries of a record begin, which end at `end`.
+    fn first_reader(&self, index: usize, end: usize) -> usize {
+        let write = self.timestamp(index);
+        let entries = self.readers[..end].iter().rev();
+        end - entries.take_while(|reader| reader.write == write).count()
+    }
+
+    /// The oldest write in the reach of an access that is seq_cst or not.
+    pub fn lower_bound(&self, thread: &ThreadState, sc: bool, rules: Rules) -> Timestamp {
+        let sc = sc && rules.sc_accesses;
+        let knows = |by| thread.knows(by, sc, rules);
+        self.newest_known(knows)
+    }
+
+    /// The newest write with an observation that `knows` accepts.
+    pub(super) fn newest_known(&self, knows: impl Fn(super::Observation) -> bool) -> Timestamp {
+        let mut readers = self.readers.len();
+        for index in (1..self.records.len()).rev() {
+            let first = self.first_reader(index, readers);
+            let seen = self.readers[first..readers].iter().map(|reader| reader.by);
+            if knows(self.records[index].by) || seen.into_iter().any(&knows) {
+                return self.timestamp(index);
+            }
+            readers = first;
+        }
+        self.timestamp(0)
+    }
+
+    /// The newest write that every SC order puts before the thread's next event.
+    pub fn sc_bound(&self, thread: &ThreadState, rules: Rules) -> Timestamp {
+        let ordered = |&i: &usize| rules.includes(&thread.sc_past, self.records[i].by.stamp);
+        let index = (1..self.records.len()).rev().find(ordered);
+        self.timestamp(index.unwrap_or(0))
+    }
+}

@@ -1,0 +1,199 @@
+//! What is known of a location. To be used under the location's lock, which also covers the access itself.
+
+use super::epoch::{Stamp, VectorClock};
+use super::rules::Rules;
+use super::view::{Observation, ScSet, ScView};
+use crate::clock::Clock;
+use crate::{Timestamp, WriteRef};
+use rsan_model::{LocId, ThreadId, Value};
+
+/// A write in the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    pub(super) by: Observation,
+    pub(super) rmw: bool,
+    pub(super) value: Value,
+    pub(super) thread: Option<ThreadId>,
+}
+
+/// A read that made its thread know a write which it did not know otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    pub(super) write: Timestamp,
+    pub(super) by: Observation,
+}
+
+/// The state of one location.
+#[derive(Clone, Debug)]
+pub struct LocationState {
+    /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
+    /// every thread, or the log was cut there.
+    pub(super) records: Vec<Record>,
+    /// Position of `records[0]` in the modification order.
+    pub(super) base: u64,
+    /// Reads of writes in the log, oldest write first (`rd`).
+    pub(super) readers: Vec<Reader>,
+    /// What the last write lets an acquirer know of happens-before (`w`).
+    pub(super) message: VectorClock,
+    /// The publication that the whole message is equal to, if it is one (`wtag`).
+    pub(super) message_is: Option<Stamp>,
+    /// What every SC order puts before the last write (`WS`).
+    pub(super) write_past: VectorClock,
+    /// What every SC order puts before some access (`MS`).
+    pub(super) access_past: VectorClock,
+    /// The writer whose `S` is `access_past`, if no other thread read since (`mown`).
+    pub(super) past_owner: Option<Stamp>,
+    /// Everything in `access_past` is a seq_cst access (`sat`).
+    pub(super) saturated: bool,
+    /// While saturated: what seq_cst events the message carries (`mq`).
+    pub(super) saturated_message: VectorClock,
+    /// seq_cst events, once there are some.
+    pub(super) sc: Option<Box<ScPart>>,
+    /// Length of the log at which it is pruned next.
+    pub(super) prune_at: usize,
+}
+
+/// What is known of seq_cst events at a location.
+#[derive(Clone, Debug)]
+pub(super) struct ScPart {
+    /// What the last write lets an acquirer know (`mq`, `mf`, `me`).
+    pub(super) message: ScView,
+    /// What any access carries (`M`).
+    pub(super) any: ScSet,
+    /// What the last write carries (`W`), unless it is the same.
+    pub(super) last_write: ScSet,
+    /// `last_write` is equal to `any` and not stored (`weq`).
+    pub(super) same: bool,
+    /// The last write was seq_cst (`wq`).
+    pub(super) last_write_is_sc: bool,
+    /// The thread that knows everything in `any` (`qown`).
+    pub(super) owner: Option<Stamp>,
+    /// Which version of its fence set each slot has put into `any` (`fpub`).
+    pub(super) published: Clock<super::Slot, u64>,
+}
+
+impl Default for ScPart {
+    fn default() -> Self {
+        Self {
+            message: ScView::default(),
+            any: ScSet::default(),
+            last_write: ScSet::default(),
+            same: true,
+            last_write_is_sc: false,
+            owner: None,
+            published: Clock::default(),
+        }
+    }
+}
+
+impl ScPart {
+    /// What the last write carries.
+    pub(super) fn last_write(&self) -> &ScSet {
+        if self.same {
+            &self.any
+        } else {
+            &self.last_write
+        }
+    }
+
+    /// To be called before a read adds to `any`.
+    pub(super) fn freeze_last_write(&mut self) {
+        if self.same {
+            self.last_write.assign(&self.any);
+            self.same = false;
+        }
+    }
+
+    /// The last write carries everything that is known now.
+    pub(super) fn renew_last_write(&mut self, rules: Rules) {
+        self.same = rules.fast_paths;
+        if self.same {
+            self.last_write.clear();
+        } else {
+            self.last_write.assign(&self.any);
+        }
+    }
+}
+
+impl LocationState {
+    /// A location that holds `value` and was not accessed yet. Also what it becomes when it is freed.
+    pub fn new(value: Value, rules: Rules) -> Self {
+        let initial = Record {
+            by: Observation {
+                stamp: Stamp::default(),
+                sc: true,
+            },
+            rmw: false,
+            value,
+            thread: None,
+        };
+        Self {
+            records: vec![initial],
+            base: 0,
+            readers: Vec::new(),
+            message: VectorClock::default(),
+            message_is: Some(Stamp::default()),
+            write_past: VectorClock::default(),
+            access_past: VectorClock::default(),
+            past_owner: None,
+            saturated: rules.saturation && rules.sc_accesses,
+            saturated_message: VectorClock::default(),
+            sc: None,
+            prune_at: super::prune::SHORTEST,
+        }
+    }
+
+    /// Number of writes and of reads that are kept.
+    pub fn log_len(&self) -> (usize, usize) {
+        (self.records.len(), self.readers.len())
+    }
+
+    /// Whether it holds any seq_cst state.
+    pub fn has_sc_part(&self) -> bool {
+        self.sc.is_some()
+    }
+
+    /// The last write.
+    pub fn last_write(&self) -> Timestamp {
+        self.timestamp(self.records.len() - 1)
+    }
+
+    pub(super) fn last_record(&self) -> &Record {
+        self.records.last().expect("a log is never empty")
+    }
+
+    pub(super) fn timestamp(&self, index: usize) -> Timestamp {
+        Timestamp(self.base + index as u64)
+    }
+
+    pub(super) fn write_ref(&self, loc: LocId, index: usize) -> WriteRef {
+        let record = &self.records[index];
+        WriteRef {
+            loc,
+            timestamp: self.timestamp(index),
+            thread: record.thread,
+            value: record.value,
+        }
+    }
+
+    /// Checks the invariants that the rules keep; for tests.
+    #[cfg(test)]
+    pub(crate) fn assert_invariants(&self) {
+        assert!(self.write_past.covers(&self.message));
+        assert!(self.access_past.covers(&self.write_past));
+        if let Some(part) = &self.sc {
+            assert!(part.any.is_within(&self.access_past));
+            assert!(part.last_write().is_within(&self.write_past));
+            assert!(part.any.covers(part.last_write()));
+            let message = &part.message;
+            for set in [&message.access, &message.fence, &message.eco] {
+                assert!(set.is_within(&self.write_past));
+            }
+            assert!(message.access.covers(&message.fence));
+        }
+        assert!(!self.saturated || self.sc.is_none());
+        assert!(self.write_past.covers(&self.saturated_message));
+        let order = |pair: &[Reader]| pair[0].write <= pair[1].write;
+        assert!(self.readers.windows(2).all(order));
+    }
+}

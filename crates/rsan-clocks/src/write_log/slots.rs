@@ -1,0 +1,137 @@
+//! Who has which slot, and who may have it next (LOGFORM20, section 8).
+
+use super::epoch::{Epoch, Slot};
+use super::rules::Rules;
+use super::thread::ThreadState;
+use crate::mutation::Mutant;
+
+/// A slot for a new thread, with the state in which the thread starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment {
+    pub(super) slot: Slot,
+    pub(super) epoch: Epoch,
+    pub(super) fence_version: u64,
+}
+
+/// The slots of ended threads, oldest end first, and how many slots there are.
+#[derive(Clone, Debug)]
+pub struct SlotTable {
+    used: usize,
+    limit: usize,
+    first_epoch: Epoch,
+    retired: Vec<Retired>,
+    counts: SlotCounts,
+}
+
+/// How threads got their slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SlotCounts {
+    /// From an ended thread whose past the parent knows: nothing is lost.
+    pub exact: u64,
+    /// From another ended thread: what is known of that thread gets less precise.
+    pub forced: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Retired {
+    slot: Slot,
+    /// The last epoch of its thread.
+    epoch: Epoch,
+    /// The last seq_cst access of its thread.
+    sc_access: Epoch,
+    fence_version: u64,
+}
+
+impl SlotTable {
+    /// A table that prefers losing precision to giving out more than `limit` slots. More threads than that
+    /// at the same time still get slots of their own.
+    pub fn new(limit: Option<usize>) -> Self {
+        Self {
+            used: 0,
+            limit: limit.unwrap_or(usize::MAX),
+            first_epoch: Epoch::START,
+            retired: Vec::new(),
+            counts: SlotCounts::default(),
+        }
+    }
+
+    /// Fresh slots begin at this epoch, not at the start: for tests of overflow.
+    #[cfg(test)]
+    pub(crate) fn start_at(&mut self, first_epoch: Epoch) {
+        self.first_epoch = first_epoch;
+    }
+
+    /// How often slots were used again.
+    pub fn counts(&self) -> SlotCounts {
+        self.counts
+    }
+
+    /// A slot for a thread that `parent` creates, or that starts with the run.
+    ///
+    /// # Panics
+    /// When more than 65,536 threads live at the same time.
+    pub fn assign(&mut self, parent: Option<&ThreadState>, rules: Rules) -> Assignment {
+        let exact = parent.and_then(|parent| {
+            let follows = |old: &Retired| old.is_followed_by(parent, rules);
+            self.retired.iter().position(follows)
+        });
+        if let Some(index) = exact {
+            self.counts.exact += 1;
+            let old = self.retired.remove(index);
+            return old.succeeded_at(old.epoch);
+        }
+        if self.used >= self.limit {
+            let next = |old: &Retired| {
+                if rules.breaks(Mutant::ForcedReuseWithoutGeneration) {
+                    Some(old.epoch)
+                } else {
+                    old.epoch.next_generation()
+                }
+            };
+            let index = self.retired.iter().position(|old| next(old).is_some());
+            if let Some(index) = index {
+                self.counts.forced += 1;
+                let old = self.retired.remove(index);
+                return old.succeeded_at(next(&old).unwrap_or(old.epoch));
+            }
+        }
+        let slot = Slot(u16::try_from(self.used).expect("at most 65,536 threads live at a time"));
+        self.used += 1;
+        Assignment {
+            slot,
+            epoch: self.first_epoch,
+            fence_version: 0,
+        }
+    }
+
+    /// The thread has ended: its slot may be given to another one.
+    pub fn retire(&mut self, thread: &ThreadState) {
+        self.retired.push(Retired {
+            slot: thread.slot,
+            epoch: thread.epoch,
+            sc_access: thread.known_sc_access(thread.slot),
+            fence_version: thread.fence_version,
+        });
+    }
+}
+
+impl Retired {
+    /// Whether a child of `parent` continues this thread as if it were the same: the end of the old thread
+    /// happens before the creation, and what the old thread's seq_cst accesses bind, binds the child too.
+    /// The second does not follow from the first (an SC access that synchronises with the parent through a
+    /// non-SC one is hb-known but does not order S).
+    fn is_followed_by(&self, parent: &ThreadState, rules: Rules) -> bool {
+        let hb = parent.view.hb.get(self.slot) >= self.epoch;
+        let sc = parent.known_sc_access(self.slot) >= self.sc_access;
+        (hb || rules.breaks(Mutant::SlotReuseWithoutHb))
+            && (sc || rules.breaks(Mutant::SlotReuseWithoutSc))
+    }
+
+    fn succeeded_at(self, epoch: Epoch) -> Assignment {
+        Assignment {
+            slot: self.slot,
+            epoch,
+            fence_version: self.fence_version + 1,
+        }
+    }
+}

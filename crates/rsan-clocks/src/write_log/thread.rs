@@ -1,0 +1,239 @@
+//! What a thread knows. Owned by the thread; nobody else needs it but the parent at a join.
+
+use super::epoch::{Epoch, Slot, Stamp, VectorClock};
+use super::rules::Rules;
+use super::slots::Assignment;
+use super::view::{Observation, ScSet, View};
+use crate::mutation::Mutant;
+use rsan_model::ThreadId;
+
+/// The state of one thread.
+#[derive(Clone, Debug)]
+pub struct ThreadState {
+    /// Its name in reports.
+    pub(super) id: ThreadId,
+    pub(super) slot: Slot,
+    /// Its present (`ep`).
+    pub(super) epoch: Epoch,
+    /// What it knows (`C`; `q`, `f`, `e`). While saturated, `q` is not stored: it is `sc_past`.
+    pub(super) view: View,
+    /// What every SC order puts before its next event (`S`).
+    pub(super) sc_past: VectorClock,
+    /// What it knew at its last release fence (`R`; `rq`, `rf`, `re`).
+    pub(super) released: View,
+    /// When that was (`rt`); the start of the run if never.
+    pub(super) released_at: Epoch,
+    /// Messages that it read without acquiring, since its last acquire fence (`pC`; `pq`, `pf`, `pe`).
+    pub(super) pending: View,
+    /// Counts how often `view.sc.fence` grew (`fver`).
+    pub(super) fence_version: u64,
+    /// `sc_past` grew since the last bump, so locations that show the present epoch may lack something.
+    pub(super) grew: bool,
+    /// The same for `view.sc.access`.
+    pub(super) sc_grew: bool,
+    /// `view.hb` was published since the last bump, so the present epoch is no longer private.
+    pub(super) dirty: bool,
+    /// Everything in `sc_past` is a seq_cst access (`sat`).
+    pub(super) saturated: bool,
+}
+
+impl ThreadState {
+    /// A thread that starts with the run, not by another thread.
+    pub fn initial(id: ThreadId, place: Assignment, rules: Rules) -> Self {
+        let mut thread = Self {
+            id,
+            slot: place.slot,
+            epoch: place.epoch,
+            view: View::default(),
+            sc_past: VectorClock::default(),
+            released: View::default(),
+            released_at: Epoch::START,
+            pending: View::default(),
+            fence_version: place.fence_version,
+            grew: false,
+            sc_grew: false,
+            dirty: true,
+            saturated: rules.saturation && rules.sc_accesses,
+        };
+        thread.mark_present();
+        thread
+    }
+
+    /// A thread that this one creates. Its slot comes from [`super::SlotTable::assign`].
+    pub fn spawn(&mut self, id: ThreadId, place: Assignment, rules: Rules) -> Self {
+        self.dirty = true;
+        let mut child = Self::initial(id, place, rules);
+        child.saturated = self.saturated;
+        child.grew = true;
+        child.sc_grew = true;
+        child.view.hb.assign(&self.view.hb);
+        child.sc_past.assign(&self.sc_past);
+        if !rules.breaks(Mutant::ForkWithoutSc) {
+            child.view.sc.access.assign(&self.view.sc.access);
+        }
+        if !rules.breaks(Mutant::ForkWithoutFence) {
+            child.view.sc.fence.assign(&self.view.sc.fence);
+        }
+        if !rules.breaks(Mutant::ForkWithoutEco) {
+            child.view.sc.eco.assign(&self.view.sc.eco);
+        }
+        child.mark_present();
+        child
+    }
+
+    /// Takes over what an ended thread knew.
+    pub fn join(&mut self, child: &Self, rules: Rules) {
+        let keeps_saturated = child.saturated || rules.breaks(Mutant::SaturatedJoin);
+        if self.saturated && !keeps_saturated {
+            self.desaturate(rules);
+        }
+        self.view.hb.join(&child.view.hb);
+        self.grew |= self.sc_past.join(&child.sc_past);
+        let theirs = &child.view.sc;
+        if child.saturated && !self.saturated {
+            self.sc_grew |= self.view.sc.access.accesses.join(&child.sc_past);
+        }
+        self.sc_grew |= self.view.sc.access.join(&theirs.access);
+        if self.view.sc.fence.join(&theirs.fence) {
+            self.fence_version += 1;
+        }
+        if !rules.breaks(Mutant::JoinWithoutEco) {
+            self.view.sc.eco.join(&theirs.eco);
+        }
+    }
+
+    /// Its name in reports.
+    pub fn id(&self) -> ThreadId {
+        self.id
+    }
+
+    /// Its place in the clocks.
+    pub fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Its present.
+    pub fn stamp(&self) -> Stamp {
+        Stamp {
+            slot: self.slot,
+            epoch: self.epoch,
+        }
+    }
+
+    /// What happens before its next event.
+    pub fn hb(&self) -> &VectorClock {
+        &self.view.hb
+    }
+
+    /// What pruning needs to know of it; see [`super::LocationState::prune`].
+    pub fn knowledge(&self) -> Knowledge<'_> {
+        Knowledge {
+            hb: &self.view.hb,
+            fence: &self.view.sc.fence,
+        }
+    }
+
+    /// Up to which epoch the seq_cst accesses of `slot` are known to seq_cst accesses of this thread.
+    pub(super) fn known_sc_access(&self, slot: Slot) -> Epoch {
+        if self.saturated {
+            self.sc_past.get(slot)
+        } else {
+            self.view.sc.access.last_access(slot)
+        }
+    }
+
+    /// A new present: whatever is recorded from now on is not in any clock that was published before.
+    pub(super) fn bump(&mut self) {
+        self.epoch = self.epoch.next();
+        self.mark_present();
+        self.grew = false;
+        self.sc_grew = false;
+        self.dirty = false;
+    }
+
+    /// Whether `clock`, as last joined with one of this thread's clocks, shows its present epoch.
+    pub(super) fn is_shown_by(&self, clock: &VectorClock) -> bool {
+        clock.get(self.slot) == self.epoch && !self.epoch.is_exhausted()
+    }
+
+    /// A private epoch for an access that the race detector records (LOGFORM20, section 9).
+    pub(crate) fn private_epoch(&mut self, rules: Rules) -> Epoch {
+        if self.dirty && !rules.breaks(Mutant::NoLazyRaceBump) {
+            self.bump();
+        }
+        self.epoch
+    }
+
+    fn mark_present(&mut self) {
+        self.view.hb.set(self.slot, self.epoch);
+        self.sc_past.set(self.slot, self.epoch);
+    }
+
+    /// Whether an observation of a write puts older writes out of the reach of this thread's next access,
+    /// which is seq_cst or not.
+    #[inline]
+    pub(super) fn knows(&self, item: Observation, sc: bool, rules: Rules) -> bool {
+        let Stamp { slot, epoch } = item.stamp;
+        if self.view.hb.get(slot) >= epoch {
+            return true;
+        }
+        let sc = sc || rules.breaks(Mutant::ScSetBindsAll);
+        if sc && self.saturated {
+            return item.sc && self.sc_past.get(slot) >= epoch;
+        }
+        let (set, fences, accesses, plain) = if sc {
+            let set = &self.view.sc.access;
+            let fences = Mutant::ScSetWithoutFences;
+            let accesses = Mutant::ScSetWithoutAccesses;
+            (set, fences, accesses, Mutant::ScSetTakesPlain)
+        } else {
+            let set = &self.view.sc.fence;
+            let fences = Mutant::FenceSetWithoutFences;
+            let accesses = Mutant::FenceSetWithoutAccesses;
+            (set, fences, accesses, Mutant::FenceSetTakesPlain)
+        };
+        let by_fence = !rules.breaks(fences) && set.fences.get(slot) >= epoch;
+        let counts = (item.sc || rules.breaks(plain)) && !rules.breaks(accesses);
+        by_fence || counts && set.accesses.get(slot) >= epoch
+    }
+
+    /// Checks the invariants that the rules keep; for tests.
+    #[cfg(test)]
+    pub(crate) fn assert_invariants(&self) {
+        let past = &self.sc_past;
+        assert_eq!(self.view.hb.get(self.slot), self.epoch);
+        assert_eq!(past.get(self.slot), self.epoch);
+        for view in [&self.view, &self.released, &self.pending] {
+            assert!(past.covers(&view.hb), "hb is within hbSC");
+            for set in [&view.sc.access, &view.sc.fence, &view.sc.eco] {
+                assert!(set.is_within(past), "sets are within hbSC");
+            }
+            assert!(
+                self.saturated || view.sc.access.covers(&view.sc.fence),
+                "what binds all accesses binds seq_cst ones"
+            );
+        }
+        if self.saturated {
+            assert!(self.view.sc.is_absent() && self.pending.is_absent());
+        }
+    }
+}
+
+/// What a thread knows, as far as pruning is concerned. A snapshot that is too old is a valid one.
+#[derive(Clone, Copy, Debug)]
+pub struct Knowledge<'a> {
+    /// Happens-before.
+    pub hb: &'a VectorClock,
+    /// seq_cst events that bind all its accesses.
+    pub fence: &'a ScSet,
+}
+
+impl Knowledge<'_> {
+    /// Whether an observation of a write puts older writes out of reach of a non-SC access.
+    pub(super) fn includes(&self, item: Observation) -> bool {
+        let Stamp { slot, epoch } = item.stamp;
+        self.hb.get(slot) >= epoch
+            || self.fence.fences.get(slot) >= epoch
+            || item.sc && self.fence.accesses.get(slot) >= epoch
+    }
+}

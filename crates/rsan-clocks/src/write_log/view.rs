@@ -1,0 +1,120 @@
+//! What a thread, a message or a location knows: happens-before, and sets of seq_cst events.
+
+use super::epoch::{Slot, Stamp, VectorClock};
+
+/// A set of seq_cst events that is closed under psc20-predecessors.
+///
+/// psc20 contains program order on seq_cst events, so the set meets every thread in a prefix of its seq_cst
+/// events; a fence stands for everything that happens before it.
+#[derive(Clone, Debug, Default)]
+pub struct ScSet {
+    /// Up to which epoch the seq_cst accesses of each slot are in the set (`a` in the paper notes).
+    pub accesses: VectorClock,
+    /// What happens before the seq_cst fences in the set (`f`).
+    pub fences: VectorClock,
+}
+
+impl ScSet {
+    /// Adds the other set; says whether anything was new.
+    pub fn join(&mut self, other: &Self) -> bool {
+        let accesses = self.accesses.join(&other.accesses);
+        let fences = self.fences.join(&other.fences);
+        accesses || fences
+    }
+
+    /// Becomes a copy of the other set.
+    pub fn assign(&mut self, other: &Self) {
+        self.accesses.assign(&other.accesses);
+        self.fences.assign(&other.fences);
+    }
+
+    /// Becomes empty.
+    pub fn clear(&mut self) {
+        self.accesses.clear();
+        self.fences.clear();
+    }
+
+    /// Whether it was never given anything.
+    pub fn is_absent(&self) -> bool {
+        self.accesses.is_absent() && self.fences.is_absent()
+    }
+
+    /// Whether it includes the other set.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.accesses.covers(&other.accesses) && self.fences.covers(&other.fences)
+    }
+
+    /// Whether every part of it is in the set of events that `clock` describes.
+    pub fn is_within(&self, clock: &VectorClock) -> bool {
+        clock.covers(&self.accesses) && clock.covers(&self.fences)
+    }
+
+    /// Up to which epoch the seq_cst accesses of `slot` are in the set.
+    pub fn last_access(&self, slot: Slot) -> super::Epoch {
+        self.accesses.get(slot)
+    }
+}
+
+/// What is known of seq_cst events, in three strengths.
+#[derive(Clone, Debug, Default)]
+pub struct ScView {
+    /// Events before, for accesses that are seq_cst themselves (`q`). Includes `fence`.
+    pub access: ScSet,
+    /// Events before a seq_cst fence that happens before (`f`); these bind all accesses.
+    pub fence: ScSet,
+    /// Events that extended coherence order puts before something that happens before (`e`); a seq_cst fence
+    /// makes them binding.
+    pub eco: ScSet,
+}
+
+impl ScView {
+    /// Whether it was never given anything.
+    pub fn is_absent(&self) -> bool {
+        self.access.is_absent() && self.fence.is_absent() && self.eco.is_absent()
+    }
+
+    /// Becomes empty.
+    pub fn clear(&mut self) {
+        self.access.clear();
+        self.fence.clear();
+        self.eco.clear();
+    }
+
+    /// Becomes a copy.
+    pub fn assign(&mut self, other: &Self) {
+        self.access.assign(&other.access);
+        self.fence.assign(&other.fence);
+        self.eco.assign(&other.eco);
+    }
+}
+
+/// What a thread knows, or what a message lets its acquirer know.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Happens-before (`C`, `R`, `w`, `pC`).
+    pub hb: VectorClock,
+    /// seq_cst events.
+    pub sc: ScView,
+}
+
+impl View {
+    /// Becomes empty.
+    pub fn clear(&mut self) {
+        self.hb.clear();
+        self.sc.clear();
+    }
+
+    /// Whether it was never given anything.
+    pub fn is_absent(&self) -> bool {
+        self.hb.is_absent() && self.sc.is_absent()
+    }
+}
+
+/// An item of a location's log: who observed the write, when, and whether by a seq_cst access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Observation {
+    /// Who, when.
+    pub stamp: Stamp,
+    /// Whether the access was seq_cst.
+    pub sc: bool,
+}
