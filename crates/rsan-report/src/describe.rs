@@ -173,7 +173,7 @@ impl<'a> Describe<'a> {
         match code.instr(pc) {
             Instr::Wait { place, .. } => format!("waits for a value of {}", self.place(place)),
             Instr::Bcas { place, .. } => {
-                format!("waits for its blocking cas of {}", self.place(place))
+                format!("waits until its cas of {} can succeed", self.place(place))
             }
             Instr::Join(t) => format!("waits for the end of {}", self.thread(*t)),
             _ => "cannot move".to_owned(),

@@ -115,24 +115,27 @@ impl<'a> Finding<'a> {
 
     fn stale_sentence(&self, stale: &StaleAccess) -> String {
         let d = self.describe;
-        let label = self.witness.graph.label(stale.access);
         let thread = d.thread_of(stale.access).unwrap_or("?");
         let loc = d.location_of(stale.access);
         let at = d.at(d.span_of(stale.access));
         let missed = d.write(stale.missed);
-        let what = if label.is_read() {
-            format!("may read {} from `{loc}`{at}", stale.stale_value)
-        } else {
+        if self.reads_stale(stale) {
+            let value = stale.stale_value;
             format!(
-                "may have its {} of {} to `{loc}`{at} take effect too early",
-                d.verb(stale.access),
-                d.written(stale.access)
+                "thread {thread} may read {value} from `{loc}`{at} although {missed} comes first in \
+                 every sequentially consistent order"
             )
-        };
-        format!(
-            "thread {thread} {what} although {missed} comes first in every sequentially consistent \
-             order"
-        )
+        } else {
+            let (verb, value) = (d.verb(stale.access), d.written(stale.access));
+            format!(
+                "thread {thread}'s {verb} of {value} to `{loc}`{at} may take effect before {missed}, \
+                 which comes first in every sequentially consistent order"
+            )
+        }
+    }
+
+    fn reads_stale(&self, stale: &StaleAccess) -> bool {
+        self.witness.graph.label(stale.access).is_read()
     }
 
     /// The main place, for machine formats.
@@ -171,12 +174,10 @@ impl<'a> Finding<'a> {
                 );
             }
             Fault::Race { first, second } => {
-                for (e, when) in [(*second, "here"), (*first, "and, unordered with it, here")] {
+                for (e, relation) in [(*second, ""), (*first, ", not ordered with it")] {
                     let thread = d.thread_of(e).unwrap_or("?");
-                    mark(
-                        d.span_of(e),
-                        format!("{thread} does {} {when}", d.operation(e)),
-                    );
+                    let label = format!("{thread}'s {}{relation}", d.operation(e));
+                    mark(d.span_of(e), label);
                 }
             }
             Fault::Assertion { thread, pc } => mark(
@@ -200,29 +201,27 @@ impl<'a> Finding<'a> {
     fn mark_stale(&self, stale: &StaleAccess, mark: &mut dyn FnMut(Option<Span>, String)) {
         let d = self.describe;
         let thread = d.thread_of(stale.access).unwrap_or("?");
-        let main = if self.witness.graph.label(stale.access).is_read() {
-            format!("{thread} may read {} here", stale.stale_value)
+        let other = d.thread_of(stale.missed).unwrap_or("the initial state");
+        let (main, missed, older) = if self.reads_stale(stale) {
+            (
+                format!("{thread} may read {} here", stale.stale_value),
+                format!(
+                    "although {other} wrote {} here before",
+                    d.written(stale.missed)
+                ),
+                format!("the stale value {} comes from here", stale.stale_value),
+            )
         } else {
-            format!("{thread}'s store may take effect too early")
+            let verb = d.verb(stale.access);
+            (
+                format!("{thread}'s {verb} may take effect"),
+                format!("before {other}'s, which comes first"),
+                "and directly after this one".to_owned(),
+            )
         };
         mark(d.span_of(stale.access), main);
-        mark(
-            d.span_of(stale.missed),
-            format!(
-                "although {} wrote {} here before",
-                d.thread_of(stale.missed).unwrap_or("the initial state"),
-                d.written(stale.missed)
-            ),
-        );
-        let verb = if self.witness.graph.label(stale.access).is_read() {
-            "the stale value"
-        } else {
-            "the write that it may follow directly"
-        };
-        mark(
-            d.span_of(stale.stale),
-            format!("{verb} {} comes from here", stale.stale_value),
-        );
+        mark(d.span_of(stale.missed), missed);
+        mark(d.span_of(stale.stale), older);
     }
 
     /// The stale write of a weak behaviour.

@@ -52,7 +52,9 @@ impl Claim {
         match self {
             Self::Robust => format!("robust against {model}"),
             Self::Observational => format!("observationally robust against {model}"),
-            Self::Safe => "safe (assertions and races, under sequential consistency)".to_owned(),
+            Self::Safe => {
+                "safe under sequential consistency: no assertion fails, nothing races".to_owned()
+            }
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Litmus<'a> {
     pub incomplete: Option<&'a Reason>,
     /// Number of executions in which some thread waits for ever; they have no final state.
     pub blocked: u64,
+    /// Number of executions that stop at a failed assertion or a trap; they have no final state either.
+    pub failed: u64,
     /// Whether some consistent execution has a data race.
     pub data_race: bool,
     /// The assertions that fail in some execution.
@@ -156,8 +158,14 @@ impl Litmus<'_> {
         }
         if self.blocked > 0 {
             notes.push(format!(
-                "{} in which a thread waits for ever, without a final state",
+                "{} without a final state: a thread waits for ever",
                 plural(self.blocked, "execution")
+            ));
+        }
+        if self.failed > 0 {
+            notes.push(format!(
+                "{} without a final state: a thread stops at an assertion or an expression without a value",
+                plural(self.failed, "execution")
             ));
         }
         notes

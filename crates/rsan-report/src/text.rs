@@ -84,30 +84,30 @@ fn sentence_case(text: &str) -> String {
         .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// The table of the run, and the weak access that no sequentially consistent run has.
+/// The table of the run. The weak access, which no sequentially consistent run has in this form, is marked.
 fn schedule(out: &mut String, finding: &Finding<'_>, style: Style) {
-    let witness = finding.witness;
-    let weak = finding
-        .stale()
-        .map(|s| s.access)
-        .filter(|&e| witness.schedule.iter().all(|step| step.event != e));
-    let head = match witness.schedule.len() {
+    let steps = &finding.witness.schedule;
+    let weak = finding.stale().map(|s| s.access);
+    let head = match steps.len() {
         0 => "shortest schedule: no step at all".to_owned(),
         n => format!("shortest schedule, {}:", plural(n as u64, "step")),
     };
     let _ = writeln!(out, "{}", style.paint(Role::Strong, &head));
-    if witness.schedule.is_empty() && weak.is_none() {
-        out.push('\n');
-        return;
-    }
     let mut rows = vec![Row::head()];
-    for (i, step) in witness.schedule.iter().enumerate() {
-        rows.push(Row::event(finding, (i + 1).to_string(), step.event));
+    for (i, step) in steps.iter().enumerate() {
+        let number = if Some(step.event) == weak {
+            "weak".to_owned()
+        } else {
+            (i + 1).to_string()
+        };
+        rows.push(Row::event(finding, number, step.event));
     }
-    if let Some(e) = weak {
+    if let Some(e) = weak.filter(|&e| steps.iter().all(|step| step.event != e)) {
         rows.push(Row::event(finding, "weak".to_owned(), e));
     }
-    table(out, &rows);
+    if rows.len() > 1 {
+        table(out, &rows);
+    }
     out.push('\n');
 }
 

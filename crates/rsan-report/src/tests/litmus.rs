@@ -42,6 +42,7 @@ fn litmus<'a>(program: &'a Program, finals: &'a [Final]) -> Litmus<'a> {
         finals,
         incomplete: None,
         blocked: 0,
+        failed: 0,
         data_race: false,
         failed_asserts: &[],
         elapsed: Duration::from_millis(2),
@@ -135,13 +136,15 @@ fn assertions_take_the_place_of_a_missing_condition() {
     let failing = Litmus {
         failed_asserts: &[(ThreadId(0), Pc(1))],
         blocked: 2,
+        failed: 1,
         ..quiet
     };
     assert_eq!(failing.answer(), Answer::Fails);
     let text = litmus_text(&failing, Style::Plain);
     assert!(text.starts_with("Test SB\nStates 4\n1 :>"));
     assert!(text.contains("Note the assertion of P0 at sb.litmus:5:12 fails in some execution\n"));
-    assert!(text.contains("Note 2 executions in which a thread waits for ever"));
+    assert!(text.contains("Note 2 executions without a final state: a thread waits for ever\n"));
+    assert!(text.contains("Note 1 execution without a final state: a thread stops"));
 }
 
 #[test]

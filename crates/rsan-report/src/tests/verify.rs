@@ -114,8 +114,8 @@ fn a_write_that_may_come_too_early_is_worded_as_one() {
     };
     let shown = show(Claim::Robust, &violation(witness));
     assert!(shown.contains(
-        "Thread P1 may have its store of 2 to `x` at sb.litmus:8:3 take effect too early although P0's store of 1 \
-         at sb.litmus:4:3 comes first"
+        "Thread P1's store of 2 to `x` at sb.litmus:8:3 may take effect before P0's store of 1 at sb.litmus:4:3, \
+         which comes first in every"
     ));
     assert!(!shown.contains("cycle"));
 }

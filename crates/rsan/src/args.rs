@@ -1,0 +1,206 @@
+//! The command line: one table of commands and options, with their help.
+
+use crate::quantity;
+use clap::{Args, Parser, Subcommand};
+use rsan_model::Model;
+use rsan_verify::Property;
+use std::time::Duration;
+
+/// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
+#[derive(Parser, Debug)]
+#[command(name = "rsan", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
+3 undecided (a limit was reached, or something is not modelled). Of several inputs all are answered, and
+the most severe status counts, in the order 2, 1, 3, 0.
+
+Examples:
+  rsan verify peterson.litmus              is it robust against C++20?
+  rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Proves or refutes that programs are robust, by exhaustive search
+    #[command(after_help = VERIFY_HELP)]
+    Verify(VerifyArgs),
+    /// Lists the final states that a memory model allows, and evaluates the final condition
+    #[command(after_help = LITMUS_HELP)]
+    Litmus(LitmusArgs),
+    /// Checks programs with whatever suits them: .litmus and .tpl files are verified
+    #[command(after_help = CHECK_HELP)]
+    Check(VerifyArgs),
+}
+
+const VERIFY_HELP: &str = "\
+Models:
+  c20            C++20, seq_cst accesses included
+  rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
+  ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
+
+Properties:
+  robust         every execution that the model allows is sequentially consistent
+  observational  the same, up to reads whose value is never used
+  safe           only what is always checked: no failed assertion, no data race on non-atomics
+
+Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
+
+Examples:
+  rsan verify peterson.litmus
+  rsan verify --model ra --property observational seqlock.tpl
+  rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
+  rsan verify --format json --time-limit 60s *.litmus";
+
+const LITMUS_HELP: &str = "\
+Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
+
+Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or bad input; 3 undecided.
+
+Examples:
+  rsan litmus sb.litmus
+  rsan litmus --model tso --format json sb.litmus";
+
+const CHECK_HELP: &str = "\
+The options are those of `rsan verify`. C, C++ and Rust programs and Trencher automata can't be checked yet.
+
+Examples:
+  rsan check *.litmus *.tpl";
+
+/// What `verify` and `check` take.
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    /// Programs (C litmus or TPL); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// Memory model: c20, rc20 or ra
+    #[arg(long, default_value = "c20", value_parser = verify_model)]
+    pub(crate) model: Model,
+
+    /// What to prove: robust, observational or safe
+    #[arg(long, default_value = "robust", value_parser = property)]
+    pub(crate) property: Property,
+
+    /// Also report states in which no thread can move and some have not ended
+    #[arg(long)]
+    pub(crate) deadlock: bool,
+
+    /// Give up, undecided, when the states take this much memory (500M, 4G)
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    pub(crate) memory_limit: Option<u64>,
+
+    /// Give up, undecided, after this time (500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Worker threads; 0 is one per core
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    pub(crate) jobs: usize,
+
+    /// How to answer: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    pub(crate) format: OutputFormat,
+
+    /// Write the execution graph of a violation to this file, for Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<String>,
+}
+
+/// What `litmus` takes.
+#[derive(Args, Debug)]
+pub(crate) struct LitmusArgs {
+    /// Tests (C litmus or TPL); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// Memory model: sc, tso, ra, rc20, c20 or rc11
+    #[arg(long, default_value = "c20", value_parser = litmus_model)]
+    pub(crate) model: Model,
+
+    /// How often a thread may go round each loop
+    #[arg(long, value_name = "N", default_value_t = rsan_axioms::Limits::default().unroll)]
+    pub(crate) unroll: u32,
+
+    /// How to answer: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    pub(crate) format: OutputFormat,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OutputFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+fn format(text: &str) -> Result<OutputFormat, String> {
+    match text {
+        "text" => Ok(OutputFormat::Text),
+        "json" => Ok(OutputFormat::Json),
+        "sarif" | "html" => Err("not available yet; there are text and json".to_owned()),
+        _ => Err("there are text and json".to_owned()),
+    }
+}
+
+fn verify_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        model @ (Model::C20 | Model::Rc20 | Model::Ra) => Ok(model),
+        Model::Tso => Err(
+            "robustness against TSO is not available yet; there are c20, rc20 and ra".to_owned(),
+        ),
+        Model::Sc => Err(
+            "every program is robust against SC; to check only assertions and races, use \
+             --property safe"
+                .to_owned(),
+        ),
+        Model::Rc11 => Err(
+            "robustness against RC11 is not decided; use c20, or `rsan litmus --model rc11`"
+                .to_owned(),
+        ),
+    }
+}
+
+fn litmus_model(text: &str) -> Result<Model, String> {
+    text.parse()
+}
+
+fn property(text: &str) -> Result<Property, String> {
+    text.parse()
+}
+
+/// Largest number of workers that is taken for a wish rather than a typing error.
+const MAX_JOBS: usize = 1024;
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MAX_JOBS => Ok(n),
+        _ => Err(format!("expected a number from 0 to {MAX_JOBS}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_of_options_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_with_a_reason() {
+        assert!(format("sarif").is_err_and(|e| e.contains("not available yet")));
+        assert!(verify_model("tso").is_err_and(|e| e.contains("not available yet")));
+        assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
+        assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
+        assert!(jobs("100000").is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! Reading programs from files and standard input.
+
+use rsan_lang::Format;
+use rsan_model::{Program, Source, Span};
+use rsan_report::{Style, complaint};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Texts longer than this are not read to their end. Readers refuse much smaller ones already; the bound
+/// is there for endless files.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// A program and the name under which the user knows it.
+pub(crate) struct Input {
+    /// The path as given, or `<stdin>`.
+    pub(crate) subject: String,
+    /// What it holds.
+    pub(crate) program: Program,
+}
+
+/// Reads and parses one input; `-` is standard input.
+///
+/// # Errors
+/// The complete message for the user, with the file's name and, where there is one, the place.
+pub(crate) fn read(path: &str, style: Style) -> Result<Input, String> {
+    let subject = if path == "-" { "<stdin>" } else { path };
+    let bytes = bytes(path).map_err(|e| failure(subject, &e))?;
+    let text = text(subject, bytes, style)?;
+    let source = Source::new(subject, text);
+    let format = Format::detect(subject, &source.text).ok_or_else(|| {
+        let message = "neither a C litmus test nor TPL, by its name or by how it begins";
+        complaint(&source, Span::new(0, 0), message, "here", style)
+    })?;
+    let program = rsan_lang::parse(&source, format)
+        .map_err(|diagnostics| diagnostics.render(&source, style == Style::Color))?;
+    Ok(Input {
+        subject: subject.to_owned(),
+        program,
+    })
+}
+
+/// `error: FILE: message`
+pub(crate) fn failure(subject: &str, message: &dyn std::fmt::Display) -> String {
+    format!("error: {subject}: {message}\n")
+}
+
+fn bytes(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == "-" {
+        io::stdin()
+            .lock()
+            .take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)?;
+    } else {
+        if Path::new(path).is_dir() {
+            let message = "this is a directory; name the files in it";
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, message));
+        }
+        File::open(path)?
+            .take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > MAX_BYTES {
+        let message = format!("larger than {} MiB", MAX_BYTES >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+fn text(subject: &str, bytes: Vec<u8>, style: Style) -> Result<String, String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        // The replacement character starts where the valid text ends, so the place is right.
+        let span = Span::new(valid, valid + char::REPLACEMENT_CHARACTER.len_utf8());
+        complaint(
+            &Source::new(subject, shown),
+            span,
+            "the text is not UTF-8",
+            "this byte",
+            style,
+        )
+    })?;
+    if text.trim().is_empty() {
+        return Err(failure(subject, &"the file is empty"));
+    }
+    Ok(text)
+}

@@ -1,0 +1,119 @@
+//! `rsan litmus`: the final states that a model allows, from the axiomatic oracle.
+
+use crate::args::LitmusArgs;
+use crate::input::{Input, failure};
+use crate::session::{Reply, Session, accept_all};
+use crate::status::Status;
+use crate::terminal;
+use rsan_axioms::{Error, Limits, Outcomes, outcomes};
+use rsan_model::{Model, Pc, Reason, ThreadId};
+use rsan_report::{Answer, Final, Litmus, Style, complaint, litmus_document, litmus_text};
+use std::time::Instant;
+
+/// Answers every input.
+pub(crate) fn run(args: &LitmusArgs) -> Status {
+    let session = Session {
+        files: &args.files,
+        format: args.format,
+        dot: None,
+        refuse: accept_all,
+    };
+    session.run(&mut |input, style| answer(args, input, style))
+}
+
+fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, String> {
+    let start = Instant::now();
+    let limits = Limits {
+        unroll: args.unroll,
+        ..Limits::default()
+    };
+    let outcomes = settle(outcomes(&input.program, args.model, &limits), args, input)?;
+    let finals: Vec<_> = outcomes
+        .states
+        .iter()
+        .map(|(state, &executions)| Final {
+            values: state.0.clone(),
+            executions,
+        })
+        .collect();
+    let ended: u64 = outcomes.states.values().sum();
+    let failed_asserts: Vec<_> = outcomes.failed_asserts.iter().copied().collect();
+    let litmus = Litmus {
+        command: "litmus",
+        subject: &input.subject,
+        program: &input.program,
+        model: args.model,
+        observables: &outcomes.observables,
+        finals: &finals,
+        incomplete: outcomes.cut.as_ref(),
+        blocked: outcomes.blocked,
+        failed: outcomes.executions.saturating_sub(ended + outcomes.blocked),
+        data_race: outcomes.racy,
+        failed_asserts: &failed_asserts,
+        elapsed: start.elapsed(),
+    };
+    Ok(Reply {
+        status: match litmus.answer() {
+            Answer::Holds => Status::Clean,
+            Answer::Fails => Status::Finding,
+            Answer::Undecided => Status::Undecided,
+        },
+        text: litmus_text(&litmus, style),
+        document: litmus_document(&litmus),
+        dot: None,
+        interrupted: false,
+    })
+}
+
+/// The oracle's refusal: a limit of the oracle leaves the question open, the rest is the user's to change.
+fn settle(
+    outcomes: Result<Outcomes, Error>,
+    args: &LitmusArgs,
+    input: &Input,
+) -> Result<Outcomes, String> {
+    let error = match outcomes {
+        Ok(outcomes) => return Ok(outcomes),
+        Err(error) => error,
+    };
+    match error {
+        Error::TooLarge { .. } => Ok(nothing_known(&error)),
+        Error::ScAccess { thread, pc } => Err(at(
+            input,
+            thread,
+            pc,
+            &sc_access(args.model),
+            "a seq_cst access",
+        )),
+        Error::BadSpawn { thread, pc } => {
+            let message = "a thread is created twice, or one that runs from the beginning is created or joined";
+            Err(at(input, thread, pc, message, "here"))
+        }
+    }
+}
+
+fn sc_access(model: Model) -> String {
+    format!(
+        "model `{model}` has no seq_cst accesses; use `--model c20` or `--model rc11`, which define them"
+    )
+}
+
+fn nothing_known(error: &Error) -> Outcomes {
+    Outcomes {
+        observables: vec![],
+        states: Default::default(),
+        condition: None,
+        executions: 0,
+        blocked: 0,
+        racy: false,
+        failed_asserts: Default::default(),
+        cut: Some(Reason::TooLarge(error.to_string())),
+    }
+}
+
+fn at(input: &Input, thread: ThreadId, pc: Pc, message: &str, label: &str) -> String {
+    let span = input.program.threads[thread.index()].span(pc);
+    match &input.program.source {
+        Some(source) => complaint(source, span, message, label, terminal::stderr_style()),
+        None => failure(&input.subject, &message),
+    }
+}

@@ -1,0 +1,61 @@
+//! Exit statuses.
+
+/// How a command ends; the numbers are a contract.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Status {
+    /// 0: no finding, robust, or the condition holds as written.
+    Clean,
+    /// 1: a finding, not robust, or the condition does not hold.
+    Finding,
+    /// 2: wrong usage or bad input.
+    BadInput,
+    /// 3: undecided.
+    Undecided,
+}
+
+impl Status {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Finding => 1,
+            Self::BadInput => 2,
+            Self::Undecided => 3,
+        }
+    }
+
+    /// The status of two inputs together: the more severe one, in the order bad input, finding, undecided,
+    /// clean.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self.severity() >= other.severity() {
+            self
+        } else {
+            other
+        }
+    }
+
+    fn severity(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Undecided => 1,
+            Self::Finding => 2,
+            Self::BadInput => 3,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status::{BadInput, Clean, Finding, Undecided};
+
+    #[test]
+    fn the_most_severe_status_wins() {
+        let order = [Clean, Undecided, Finding, BadInput];
+        for (i, &low) in order.iter().enumerate() {
+            for &high in &order[i..] {
+                assert_eq!(low.and(high), high);
+                assert_eq!(high.and(low), high);
+            }
+        }
+    }
+}

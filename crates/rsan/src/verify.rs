@@ -1,0 +1,122 @@
+//! `rsan verify`: exhaustive search under SC with a robustness monitor.
+
+use crate::args::VerifyArgs;
+use crate::input::{Input, failure};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::session::{Reply, Session, eprint};
+use crate::status::Status;
+use rsan_model::{Reason, Verdict};
+use rsan_report::{Checked, Claim, Effort, Style, complaint, document, dot, text};
+use rsan_verify::{Error, Options, Outcome, Property, Stats};
+use std::sync::atomic::AtomicBool;
+
+/// Verifies every input that is not refused, in the name of `command`.
+pub(crate) fn run(
+    command: &'static str,
+    args: &VerifyArgs,
+    refuse: fn(&str) -> Option<String>,
+) -> Status {
+    let stop = match interrupt::stop_flag() {
+        Ok(stop) => stop,
+        Err(error) => {
+            eprint(&format!("error: cannot watch for Ctrl-C: {error}\n"));
+            return Status::BadInput;
+        }
+    };
+    let session = Session {
+        files: &args.files,
+        format: args.format,
+        dot: args.dot.as_deref(),
+        refuse,
+    };
+    session.run(&mut |input, style| answer(command, args, &stop, input, style))
+}
+
+fn options<'a>(args: &VerifyArgs, stop: &'a AtomicBool) -> Options<'a> {
+    Options {
+        property: args.property,
+        deadlock: args.deadlock,
+        memory_limit: args.memory_limit,
+        time_limit: args.time_limit,
+        workers: args.jobs,
+        stop: Some(stop),
+        ..Options::new(args.model)
+    }
+}
+
+fn answer(
+    command: &'static str,
+    args: &VerifyArgs,
+    stop: &AtomicBool,
+    input: &Input,
+    style: Style,
+) -> Result<Reply, String> {
+    let mut progress = Progress::new(&input.subject);
+    let outcome = rsan_verify::verify(&input.program, &options(args, stop), &mut |stats| {
+        progress.update(stats);
+    });
+    drop(progress);
+    let outcome = settle(outcome, input)?;
+    let checked = Checked {
+        command,
+        subject: &input.subject,
+        program: &input.program,
+        model: args.model,
+        claim: claim(args.property),
+        verdict: &outcome.verdict,
+        effort: effort(&outcome.stats),
+    };
+    Ok(Reply {
+        status: match outcome.verdict {
+            Verdict::Robust => Status::Clean,
+            Verdict::Violation(_) => Status::Finding,
+            Verdict::Unknown(_) => Status::Undecided,
+        },
+        text: text(&checked, style),
+        document: document(&checked),
+        dot: args.dot.is_some().then(|| dot(&checked)),
+        interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
+    })
+}
+
+/// An engine's refusal: a limit of the engine leaves the question open, the rest is the user's to change.
+fn settle(outcome: Result<Outcome, Error>, input: &Input) -> Result<Outcome, String> {
+    match outcome {
+        Ok(outcome) => Ok(outcome),
+        Err(Error::TooLarge(what)) => Ok(Outcome {
+            verdict: Verdict::Unknown(Reason::TooLarge(what)),
+            stats: Stats::default(),
+        }),
+        Err(error @ Error::ScAccess { thread, pc, .. }) => {
+            let message = error.to_string();
+            let thread = &input.program.threads[thread.index()];
+            Err(match &input.program.source {
+                Some(source) => {
+                    let style = crate::terminal::stderr_style();
+                    complaint(source, thread.span(pc), &message, "a seq_cst access", style)
+                }
+                None => failure(&input.subject, &message),
+            })
+        }
+        Err(error @ Error::Model(_)) => Err(failure(&input.subject, &error)),
+    }
+}
+
+fn claim(property: Property) -> Claim {
+    match property {
+        Property::Robust => Claim::Robust,
+        Property::Observational => Claim::Observational,
+        Property::Safe => Claim::Safe,
+    }
+}
+
+fn effort(stats: &Stats) -> Effort {
+    Effort {
+        states: stats.states,
+        transitions: stats.transitions,
+        depth: stats.depth,
+        memory: stats.memory,
+        elapsed: stats.elapsed,
+    }
+}
