@@ -48,11 +48,13 @@ fn digraph(checked: &Checked<'_>, finding: &Finding<'_>) -> String {
 fn nodes(out: &mut String, checked: &Checked<'_>, finding: &Finding<'_>) {
     let graph = &finding.witness.graph;
     let shown = initial_writes_to_show(graph);
+    out.push_str("  {\n    rank=min;\n");
     for e in graph.ids() {
         if graph.event(e).thread.is_none() && shown.contains(&e) {
-            node(out, "  ", finding, e);
+            node(out, "    ", finding, e);
         }
     }
+    out.push_str("  }\n");
     for (i, thread) in checked.program.threads.iter().enumerate() {
         let id = ThreadId::new(i);
         let mut events = graph
@@ -124,7 +126,10 @@ fn edges(out: &mut String, d: Describe<'_>, graph: &Graph, cycle: &[(EventId, Ed
         all.insert((from, to, rank(edge)), (edge, true));
     }
     for ((from, to, rank), (edge, bold)) in all {
-        let color = rank.map_or("black", |i| KINDS[i].1);
+        let color = match (edge, bold, rank) {
+            (Edge::Po, true, _) | (_, _, None) => "black",
+            (_, _, Some(i)) => KINDS[i].1,
+        };
         let mut attributes = format!("color={color}, fontcolor={color}");
         let label = edge_label(edge, bold, d.location_of(to));
         if !label.is_empty() {

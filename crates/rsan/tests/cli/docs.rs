@@ -1,7 +1,7 @@
 //! The examples in README.md and docs/*.md are what the command really prints: every fenced `console` block whose
 //! first line starts with `$ rsan` is run from the repository's root. `RSAN_BLESS=1` rewrites the blocks.
 
-use crate::common::{blessing, normalise, root, rsan};
+use crate::common::{Run, blessing, normalise, root, rsan, scratch};
 use std::path::PathBuf;
 
 fn pages() -> Vec<PathBuf> {
@@ -70,4 +70,26 @@ fn execute(command: &str, status: &mut i32) -> String {
     *status = output.status.code().expect("the command was not killed");
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
     text(output.stdout) + &text(output.stderr)
+}
+
+/// The programs that the page about the languages shows are accepted as they stand there.
+#[test]
+fn programs_in_the_documentation_are_accepted() {
+    let page = std::fs::read_to_string(root().join("docs/languages.md")).expect("a readable page");
+    let mut programs = 0;
+    for (tag, extension) in [("c", "litmus"), ("tpl", "tpl")] {
+        for block in page.split(&format!("```{tag}\n")).skip(1) {
+            let program = block.split("```").next().unwrap_or("");
+            let file = scratch(&format!("example-{programs}.{extension}"));
+            std::fs::write(&file, program).expect("the scratch folder is writable");
+            let run: Run = rsan(&root())
+                .args(["litmus", &file])
+                .output()
+                .expect("rsan starts")
+                .into();
+            assert_ne!(run.code, 2, "{program}\n{}", run.stderr);
+            programs += 1;
+        }
+    }
+    assert_eq!(programs, 2);
 }
