@@ -4,3 +4,4 @@ mod common;
 mod contract;
 mod docs;
 mod goldens;
+mod layers;

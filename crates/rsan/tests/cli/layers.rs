@@ -1,0 +1,48 @@
+//! The layers of ARCHITECTURE.md: which crate may depend on which.
+
+use crate::common::root;
+
+/// Each crate and the crates of rsan that it may depend on; tests and `rsan-crosscheck` may look everywhere.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("rsan-model", &[]),
+    ("rsan-axioms", &["rsan-model"]),
+    ("rsan-lang", &["rsan-model"]),
+    ("rsan-clocks", &["rsan-model"]),
+    ("rsan-verify", &["rsan-model", "rsan-clocks"]),
+    ("rsan-report", &["rsan-model"]),
+    (
+        "rsan",
+        &[
+            "rsan-model",
+            "rsan-axioms",
+            "rsan-lang",
+            "rsan-verify",
+            "rsan-report",
+        ],
+    ),
+];
+
+#[test]
+fn crates_depend_only_downwards() {
+    for (name, allowed) in LAYERS {
+        let path = root().join("crates").join(name).join("Cargo.toml");
+        let manifest = std::fs::read_to_string(path).expect("a manifest");
+        for dependency in dependencies(&manifest) {
+            assert!(
+                allowed.contains(&dependency),
+                "{name} depends on {dependency}"
+            );
+        }
+    }
+}
+
+/// The crates of rsan in the section `[dependencies]`.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    manifest
+        .lines()
+        .skip_while(|line| *line != "[dependencies]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| line.starts_with("rsan-"))
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+}
