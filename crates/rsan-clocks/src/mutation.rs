@@ -16,6 +16,11 @@ macro_rules! mutants {
         impl Mutant {
             /// Every one of them.
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// Whether it breaks a rule of the location clocks, not of the write log.
+            pub(crate) fn is_of_location_clocks(self) -> bool {
+                self as usize <= Self::RelaxedRmwReleases as usize
+            }
         }
     };
 }

@@ -208,7 +208,14 @@ pub(super) fn compare_everywhere(
         let threads = state.running();
         state.prune();
         let in_program = |difference| format!("{difference}\nin {}", program.text);
-        let compared = state.machine.compare(&threads, &queries);
+        // Numbers are compared in every state, each query in every third.
+        let some: Vec<_> = queries
+            .iter()
+            .skip(count as usize % 3)
+            .step_by(3)
+            .copied()
+            .collect();
+        let compared = state.machine.compare(&threads, &some);
         compared.map_err(in_program)?;
         if !mutated {
             state.machine.assert_invariants();

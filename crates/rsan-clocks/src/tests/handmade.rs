@@ -37,6 +37,38 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
         "43: fork passes on what is eco-before",
         "ld.rlx x; fork 1 || fence.sc; ld.rlx y || st.sc y; st.sc x",
     ),
+    (
+        "1: what happens before an SC fence binds",
+        "st.rlx x; fence.sc; ld.rlx y || st.rlx y; fence.sc; ld.rlx x",
+    ),
+    (
+        "21: what a seq_cst read acquires is not before itself",
+        "st.sc x; st.rel y || ld.sc y || st.sc y 2; ld.sc x",
+    ),
+    (
+        "22: what a relaxed read leaves for an acquire fence",
+        "st.sc x; st.rel y || ld.rlx y; fence.acq; ld.sc z || st.sc z; ld.sc x",
+    ),
+    (
+        "34: a seq_cst read of a relaxed write, known by a later seq_cst access",
+        "st.rlx x; st.sc y || ld.sc y; ld.sc x; ld.sc z || st.sc z; ld.sc x",
+    ),
+    (
+        "36: messages carry what is eco-before",
+        "st.sc y; st.sc x || ld.rlx x; st.rel z || ld.acq z; fence.sc; ld.rlx y",
+    ),
+    (
+        "41: fork passes on what binds seq_cst accesses",
+        "st.sc x; st.rlx w; fork 1 || ld.sc y || st.sc y; ld.sc x",
+    ),
+    (
+        "42: fork passes on what binds all accesses",
+        "st.rlx x; fence.sc; fork 1 || ld.rlx y || st.rlx y; fence.sc; ld.rlx x",
+    ),
+    (
+        "52: an SC fence of a saturated thread",
+        "st.sc y; fence.sc; ld.rlx x || st.sc x; ld.sc y",
+    ),
 ];
 
 /// Steps of threads in a fixed order, after all threads have lost saturation.

@@ -6,6 +6,11 @@ use super::program::Program;
 use crate::write_log::Options;
 use rsan_model::Model;
 
+/// Name, runs, program.
+pub(super) fn rc20_rows() -> impl Iterator<Item = [&'static str; 3]> {
+    rows(include_str!("litmus_rc20.txt"))
+}
+
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
@@ -27,7 +32,7 @@ fn forms(model: Model) -> [Variant; 3] {
 #[test]
 fn rc20_flags_the_known_number_of_runs() {
     let mut count = 0;
-    for [name, expected, text] in rows(include_str!("litmus_rc20.txt")) {
+    for [name, expected, text] in rc20_rows() {
         let program = Program::parse(text);
         for form in forms(Model::Rc20) {
             let Runs { flagged, all } = count_runs(&program, form);
@@ -60,7 +65,7 @@ fn c20_verdicts_of_programs_with_seq_cst() {
 /// Without SC operations all three models are one, up to raised orders.
 #[test]
 fn models_agree_where_they_must() {
-    for [name, _, text] in rows(include_str!("litmus_rc20.txt")) {
+    for [name, _, text] in rc20_rows() {
         if text.contains("fence.sc") {
             continue;
         }

@@ -131,7 +131,7 @@ impl Retired {
         Assignment {
             slot: self.slot,
             epoch,
-            fence_version: self.fence_version + 1,
+            fence_version: self.fence_version,
         }
     }
 }

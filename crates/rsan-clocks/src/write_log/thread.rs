@@ -64,6 +64,8 @@ impl ThreadState {
         self.dirty = true;
         let mut child = Self::initial(id, place, rules);
         child.saturated = self.saturated;
+        // No location has seen the fences that the child inherits from this slot.
+        child.fence_version += 1;
         child.grew = true;
         child.sc_grew = true;
         child.view.hb.assign(&self.view.hb);
