@@ -4,6 +4,7 @@
 //! string. It knows no engine; commands hand over what it shows. Output is a function of its arguments, so
 //! the same answer gives the same bytes; times stand only where the formats say so.
 
+mod condition;
 mod describe;
 mod dot;
 mod excerpt;
@@ -17,9 +18,10 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use condition::condition;
 pub use dot::dot;
 pub use json::{Document, document, json};
-pub use litmus::{Answer, Final, Litmus, condition, litmus_document, litmus_text};
+pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
 pub use style::Style;
 pub use text::text;
 

@@ -4,13 +4,12 @@
 //! condition and `:>` when it does not, then the values. `Positive` counts the executions that speak for the
 //! condition as written: for `~exists` those that do not satisfy the formula.
 
+use crate::condition::{self, name, quantifier};
 use crate::describe;
 use crate::json::{ConditionDoc, Document, FindingDoc, LitmusDoc, StateDoc, StatsDoc};
 use crate::number::plural;
 use crate::style::{Role, Style};
-use rsan_model::{
-    Atom, Condition, Model, Observable, Pc, Program, Prop, Quantifier, Reason, ThreadId, Value,
-};
+use rsan_model::{Condition, Model, Observable, Pc, Program, Quantifier, Reason, ThreadId, Value};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -231,7 +230,7 @@ fn verdict(out: &mut String, litmus: &Litmus<'_>, condition: &Condition, style: 
     let _ = writeln!(
         out,
         "Condition {}",
-        self::condition(litmus.program, condition)
+        condition::condition(litmus.program, condition)
     );
     let _ = writeln!(
         out,
@@ -246,59 +245,6 @@ fn values(litmus: &Litmus<'_>, state: &Final) -> String {
         let _ = write!(out, "{}={value}; ", name(litmus.program, observable));
     }
     out.trim_end().to_owned()
-}
-
-/// `0:r1` or `x`: the name of an observable in conditions and states.
-fn name(program: &Program, observable: Observable) -> String {
-    match observable {
-        Observable::Reg(thread, reg) => {
-            let register = &program.threads[thread.index()].registers[reg.index()];
-            format!("{}:{}", thread.0, register.name)
-        }
-        Observable::Loc(loc) => program.location_name(loc).to_owned(),
-    }
-}
-
-/// The condition in herd's syntax, with no more brackets than it needs.
-pub fn condition(program: &Program, condition: &Condition) -> String {
-    format!(
-        "{} ({})",
-        quantifier(condition.quantifier),
-        prop(program, &condition.prop, 0)
-    )
-}
-
-fn quantifier(quantifier: Quantifier) -> &'static str {
-    match quantifier {
-        Quantifier::Exists => "exists",
-        Quantifier::NotExists => "~exists",
-        Quantifier::Forall => "forall",
-    }
-}
-
-/// `level` is how tightly the context binds: 0 for none, 1 inside `\/`, 2 inside `/\`, 3 inside `~`.
-fn prop(program: &Program, p: &Prop, level: u8) -> String {
-    let (text, own) = match p {
-        Prop::True => ("true".to_owned(), 3),
-        Prop::False => ("false".to_owned(), 3),
-        Prop::Atom(Atom::Is(o, v)) => (format!("{}={v}", name(program, *o)), 3),
-        Prop::Atom(Atom::Same(a, b)) => (format!("{}={}", name(program, *a), name(program, *b)), 3),
-        // herd wants brackets after `~`, whatever follows.
-        Prop::Not(p) => (format!("~({})", prop(program, p, 0)), 3),
-        Prop::And(p, q) => (
-            format!("{} /\\ {}", prop(program, p, 2), prop(program, q, 2)),
-            2,
-        ),
-        Prop::Or(p, q) => (
-            format!("{} \\/ {}", prop(program, p, 1), prop(program, q, 1)),
-            1,
-        ),
-    };
-    if own < level {
-        format!("({text})")
-    } else {
-        text
-    }
 }
 
 /// The document of one test.
@@ -352,7 +298,7 @@ fn condition_doc(litmus: &Litmus<'_>, answer: Answer) -> Option<ConditionDoc> {
         .as_ref()
         .map(|condition| ConditionDoc {
             quantifier: quantifier(condition.quantifier),
-            text: self::condition(litmus.program, condition),
+            text: condition::condition(litmus.program, condition),
             holds: match answer {
                 Answer::Holds => Some(true),
                 Answer::Fails => Some(false),
@@ -374,7 +320,7 @@ fn findings(litmus: &Litmus<'_>, answer: Answer) -> Vec<FindingDoc> {
         property: "condition",
         message: format!(
             "`{}` does not hold under {}",
-            self::condition(litmus.program, condition),
+            condition::condition(litmus.program, condition),
             litmus.model
         ),
         thread: None,
