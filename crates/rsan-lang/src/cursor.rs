@@ -128,10 +128,17 @@ impl<'a> Cursor<'a> {
     /// When something else comes next.
     pub(crate) fn expect(&mut self, punct: &str) -> Result<Span> {
         if self.at(punct) {
-            Ok(self.bump().span)
-        } else {
-            Err(self.unexpected(&format!("`{punct}`")))
+            return Ok(self.bump().span);
         }
+        let mut error = self.unexpected(&format!("`{punct}`"));
+        if let Some(last) = self.pos.checked_sub(1) {
+            // What is missing at the end of a line is shown there, and not on a later one.
+            let last = self.tokens[last].span.end as usize;
+            if self.text[last..self.here().start as usize].contains('\n') {
+                error.span = Span::new(last, last);
+            }
+        }
+        Err(error)
     }
 
     /// Takes a name; `what` describes it in the error.

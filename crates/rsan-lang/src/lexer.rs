@@ -152,7 +152,7 @@ impl Lexer<'_> {
             let span = Span::new(start, start + first.len_utf8());
             return Err(Diagnostic::new(
                 span,
-                format!("unexpected character `{}`", first.escape_default()),
+                format!("unexpected character `{}`", first.escape_debug()),
             ));
         };
         match *punct {

@@ -16,7 +16,7 @@ pub mod mini;
 mod tpl;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
-use rsan_model::{Program, Source, Span};
+use rsan_model::{Instr, Observable, Program, RegId, Source, Span};
 pub use tpl::{ExpectedVerdicts, Property, expected_verdicts};
 
 /// A language that programs are written in.
@@ -133,15 +133,26 @@ fn check_program(program: &Program, len: usize) {
     }
     for (t, pc, instr) in program.instructions() {
         let thread = &program.threads[t.index()];
-        let mut in_table = |r: rsan_model::RegId| assert!(r.index() < thread.registers.len());
+        let mut in_table = |r: RegId| assert!(r.index() < thread.registers.len());
         instr.for_each_read_reg(&mut in_table);
         instr.for_each_written_reg(&mut in_table);
         for loc in instr.place().into_iter().flat_map(|p| p.candidates()) {
             assert!(loc.index() < program.locations.len());
         }
-        for next in instr.successors(pc) {
-            assert!(next.index() <= thread.code.len());
-        }
+        let successors = instr.successors(pc);
+        assert!(successors.iter().all(|pc| pc.index() <= thread.code.len()));
+        assert!(
+            !successors.is_empty() || *instr == Instr::Halt,
+            "a choice has alternatives"
+        );
+    }
+    let mut exists = |observable| match observable {
+        Observable::Reg(t, r) => assert!(r.index() < program.threads[t.index()].registers.len()),
+        Observable::Loc(loc) => assert!(loc.index() < program.locations.len()),
+    };
+    program.observed.iter().for_each(|o| exists(*o));
+    if let Some(condition) = &program.condition {
+        condition.prop.for_each_observable(&mut exists);
     }
 }
 

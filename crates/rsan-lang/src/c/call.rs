@@ -73,6 +73,11 @@ fn function(name: &str) -> Option<(Function, bool)> {
     Some((function, explicit))
 }
 
+/// Whether the value of a call is 0 or 1.
+pub(super) fn gives_truth(name: &str) -> bool {
+    matches!(function(name), Some((Function::Cas(_), _)))
+}
+
 /// Operations of the Linux kernel, which C litmus tests may also be written with.
 fn is_kernel_operation(name: &str) -> bool {
     let prefixes = [
@@ -91,7 +96,6 @@ fn is_kernel_operation(name: &str) -> bool {
         "atomic_set",
         "atomic_xchg",
         "atomic_cmpxchg",
-        "__",
     ];
     matches!(
         name,

@@ -5,7 +5,7 @@
 //! access memory or change something, and stay expressions otherwise.
 
 use super::Parser;
-use super::call::Want;
+use super::call::{Want, gives_truth};
 use super::decl::Symbol;
 use super::expr::{Ast, Node};
 use super::target::Target;
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         span: Span,
     ) -> Result<()> {
         match &e.node {
-            Node::Call(name, arguments) if !boolean => {
+            Node::Call(name, arguments) if !boolean || gives_truth(name.text) => {
                 let want = Want::In(register);
                 self.call_function(*name, arguments, e.span, want)?;
                 return Ok(());

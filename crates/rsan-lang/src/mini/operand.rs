@@ -3,7 +3,6 @@
 use super::{LAST_REGISTER, Parser, register_number};
 use crate::cursor::Name;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::lexer::Kind;
 use crate::limits;
 use crate::lower::too_many;
 use rsan_model::{
@@ -34,7 +33,11 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn operand(&mut self) -> Result<Expr> {
-        if self.cur.peek().kind == Kind::Word {
+        if self
+            .cur
+            .word()
+            .is_some_and(|w| register_number(w).is_some())
+        {
             self.register().map(Expr::Reg)
         } else {
             let value = self.cur.int32("a number or a register")?;

@@ -1,3 +1,12 @@
 //! Tests of the readers through the crate's interface.
 
+mod c;
+mod c_control;
 mod corpus;
+mod detect;
+mod errors;
+mod fuzz;
+mod interpreter;
+mod limits;
+mod mini;
+mod tpl;

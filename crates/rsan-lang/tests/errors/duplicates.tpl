@@ -1,0 +1,3 @@
+global x, x;
+fn f { local r, r; skip; }
+fn f { skip; }

@@ -1,0 +1,7 @@
+max_value 3;
+global x, y;
+na d;
+fn f {
+	local r;
+	fence(strong);
+}

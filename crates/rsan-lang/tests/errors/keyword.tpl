@@ -1,0 +1,2 @@
+global wait;
+fn f { skip; }

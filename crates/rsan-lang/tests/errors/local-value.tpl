@@ -1,0 +1,2 @@
+global x;
+fn f { local r = 1; skip; }

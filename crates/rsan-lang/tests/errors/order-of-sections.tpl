@@ -1,0 +1,3 @@
+global x;
+max_value 3;
+fn f { skip; }

@@ -1,0 +1,8 @@
+max_value 3;
+global x, y;
+na d;
+fn f {
+	local r;
+	while (r) {
+		skip;
+}
