@@ -34,6 +34,8 @@ pub(super) struct Local {
     pub(super) len: Option<u32>,
     /// Whether it is `bool`.
     pub(super) boolean: bool,
+    /// Whether no other variable had its registers before.
+    pub(super) fresh: bool,
 }
 
 /// Who a name is.
@@ -313,13 +315,15 @@ impl<'a> Parser<'a> {
         len: Option<u32>,
         typ: Type,
     ) -> Result<Local> {
-        let base = match self.body.retired.remove(&(name.text, len)) {
+        let retired = self.body.retired.remove(&(name.text, len));
+        let base = match retired {
             Some(base) => base,
             None => self.new_registers(name, len)?,
         };
         let local = Local {
             base,
             len,
+            fresh: retired.is_none(),
             boolean: typ.boolean,
         };
         self.define(name, Symbol::Local(local))?;

@@ -287,7 +287,7 @@ impl<'a> Parser<'a> {
     /// A variable without an initial value starts at 0, each time that its declaration is reached. At the start of
     /// a process registers are 0 (or what the initial state says) anyway.
     fn clear(&mut self, local: Local, span: Span) -> Result<()> {
-        if self.body.scopes.len() <= OUTERMOST {
+        if local.fresh && self.body.scopes.len() <= OUTERMOST {
             return Ok(());
         }
         for offset in 0..local.len.unwrap_or(1) {

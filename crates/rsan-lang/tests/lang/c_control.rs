@@ -179,6 +179,7 @@ fn a_variable_without_a_value_starts_at_zero_each_time() {
         result("for (int i = 0; i < 3; i++) { int t; t += 1; r += t; }"),
         3
     );
+    assert_eq!(result("{ int t = 5; } int t; r = t;"), 0);
 }
 
 #[test]

@@ -42,3 +42,26 @@ fn every_published_tpl_program_is_read_and_has_verdicts() {
         assert_eq!(Format::detect("noname", &text), Some(Format::Tpl));
     }
 }
+
+#[test]
+fn every_row_of_the_litmus_tables_is_read_and_printed_again() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/ALGORITHM.md");
+    let Ok(notes) = std::fs::read_to_string(&path) else {
+        eprintln!("skipped: no litmus tables at {}", path.display());
+        return;
+    };
+    let programs: Vec<&str> = notes
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .filter_map(|line| line.split('`').nth(1))
+        .filter(|text| text.contains('‖'))
+        .collect();
+    assert!(programs.len() > 130, "{} programs", programs.len());
+    for text in programs {
+        let source = Source::new("table", text);
+        let program = parse(&source, Format::Mini)
+            .unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
+        let printed = rsan_lang::mini::print(&program).expect("printable");
+        assert_eq!(printed.replace("||", "‖"), text);
+    }
+}
