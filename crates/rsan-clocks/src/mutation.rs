@@ -17,9 +17,15 @@ macro_rules! mutants {
             /// Every one of them.
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Whether it breaks a rule of the location clocks, not of the write log.
-            pub(crate) fn is_of_location_clocks(self) -> bool {
-                self as usize <= Self::RelaxedRmwReleases as usize
+            /// What it breaks.
+            pub(crate) fn part(self) -> Part {
+                if (self as usize) < Self::C20ReadsTakeNoEco as usize {
+                    Part::Rc20Clocks
+                } else if (self as usize) < Self::FenceSetWithoutFences as usize {
+                    Part::C20Clocks
+                } else {
+                    Part::WriteLog
+                }
             }
         }
     };
@@ -77,6 +83,34 @@ mutants! {
     BlockedNotChecked,
     /// [29] A relaxed RMW publishes everything known.
     RelaxedRmwReleases,
+
+    // Location clocks of C20: ALGORITHM, section 7.3.
+    /// Step 3: reads take nothing that is eco-before.
+    C20ReadsTakeNoEco,
+    /// Step 3: writes take nothing that is eco-before.
+    C20WritesTakeNoEco,
+    /// Step 4: a seq_cst access takes what it acquires into what it carries.
+    C20CarriesAcquired,
+    /// Step 4: a seq_cst access takes nothing that is eco-before it.
+    C20CarriesNoEco,
+    /// Step 4: a seq_cst access does not carry its own observation.
+    C20CarriesNotItself,
+    /// Step 5: accesses do not carry the fences before them.
+    C20AccessesCarryNoFences,
+    /// Step 6: the last write carries what it carried before.
+    C20LastWriteNotRenewed,
+    /// Step 6: the message of a seq_cst write has what the write carries, for everybody.
+    C20MessageHasOwnSc,
+    /// Step 7: a seq_cst access does not bind later ones.
+    C20CarriedForgotten,
+    /// A fence does not carry what happens before it.
+    C20FenceCarriesNoHb,
+    /// A fence does not carry what is eco-before.
+    C20FenceCarriesNoEco,
+    /// An SC fence does not bind later accesses.
+    C20FenceUnbound,
+    /// The release view of an SC fence does not bind its acquirers.
+    C20FenceReleasesNothing,
 
     // Write log: LOGFORM20, section 11. The number there is in brackets.
     /// [1] Fence knowledge through fences is not consulted.
@@ -201,6 +235,18 @@ mutants! {
     DesaturatedLocationWithoutMessage,
     /// [61] A saturated thread stays so when it joins one that is not.
     SaturatedJoin,
+}
+
+/// A part of the crate that has rules.
+#[cfg(test)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// Location clocks: RC20, and what all models share.
+    Rc20Clocks,
+    /// Location clocks: what only C20 has.
+    C20Clocks,
+    /// The write log.
+    WriteLog,
 }
 
 /// The rule that is broken, if any; nothing at all in normal builds.

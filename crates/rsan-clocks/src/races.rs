@@ -15,6 +15,9 @@
 //!
 //! **Cost**: O(threads) per access; O(threads) per location.
 
+#[cfg(test)]
+mod tests;
+
 use crate::clock::{Clock, entry};
 use crate::write_log::{Epoch, Rules, Slot, ThreadState};
 use crate::{AccessKind, Effect, Observer, Race, RaceMonitor, RaceSide};

@@ -27,6 +27,7 @@
 use super::{Reach, ScOrder, Step, StepKind};
 use crate::Timestamp;
 use crate::clock::{LocationClock, entry};
+use crate::mutation::Mutant;
 use rsan_model::{FenceOrd, LocId, ThreadId};
 
 /// The clocks of C++20.
@@ -125,7 +126,8 @@ impl Reach for C20 {
             StepKind::PlainWrite => (false, false, false, false, false),
         };
         let writes = step.kind.writes();
-        let sc_before = thread.current.sc.clone();
+        let mutation = step.mutation;
+        let mut sc_before = thread.current.sc.clone();
         // 1. Take the message.
         if reads {
             thread.acquirable.join(&location.message);
@@ -141,30 +143,51 @@ impl Reach for C20 {
         } else {
             &location.last_write
         };
-        eco_before.join_into(&mut thread.current.eco);
+        let no_eco = if writes {
+            Mutant::C20WritesTakeNoEco
+        } else {
+            Mutant::C20ReadsTakeNoEco
+        };
+        if !mutation.breaks(no_eco) {
+            eco_before.join_into(&mut thread.current.eco);
+        }
         // 4. What this SC access carries.
+        if mutation.breaks(Mutant::C20CarriesAcquired) {
+            sc_before.assign(&thread.current.sc);
+        }
         let carried = sc.then(|| {
             let mut carried = sc_before;
             if reads {
                 carried.join(&location.message.direct);
             }
-            eco_before.join_into(&mut carried);
-            carried.raise(step.loc, step.timestamp);
+            if !mutation.breaks(Mutant::C20CarriesNoEco) {
+                eco_before.join_into(&mut carried);
+            }
+            if !mutation.breaks(Mutant::C20CarriesNotItself) {
+                carried.raise(step.loc, step.timestamp);
+            }
             carried
         });
         if let Some(carried) = &carried {
             location.any.by_accesses.join(carried);
         }
         // 5. What fences before this access carry.
-        location.any.by_fences.join(&thread.current.fence);
+        if !mutation.breaks(Mutant::C20AccessesCarryNoFences) {
+            location.any.by_fences.join(&thread.current.fence);
+        }
         // 6. Leave the message.
         if writes {
-            location.last_write = location.any.clone();
+            if !mutation.breaks(Mutant::C20LastWriteNotRenewed) {
+                location.last_write = location.any.clone();
+            }
             let mut message = if releases {
                 let mut message = thread.current.clone();
                 message.direct.assign(&thread.released.direct);
                 if let Some(carried) = &carried {
                     message.direct.join(carried);
+                    if mutation.breaks(Mutant::C20MessageHasOwnSc) {
+                        message.sc.join(carried);
+                    }
                 }
                 message
             } else if matches!(step.kind, StepKind::PlainWrite) {
@@ -179,28 +202,39 @@ impl Reach for C20 {
             location.message = message;
         }
         // 7. and 8.
-        if let Some(carried) = &carried {
+        if let Some(carried) = &carried
+            && !mutation.breaks(Mutant::C20CarriedForgotten)
+        {
             thread.current.sc.join(carried);
         }
         thread.acquirable.join_without_direct(&thread.current);
     }
 
-    fn fence(&mut self, thread: ThreadId, ord: FenceOrd, _: &mut ScOrder) {
+    fn fence(&mut self, thread: ThreadId, ord: FenceOrd, order: &mut ScOrder) {
+        let mutation = order.mutation;
         let t = entry(&mut self.threads, thread.index());
         let mut carried = t.current.sc.clone();
         if ord.acquires() {
             t.current.join_without_direct(&t.acquirable);
         }
         if ord.is_sc() {
-            carried.join(&t.current.hb);
-            carried.join(&t.current.eco);
+            if !mutation.breaks(Mutant::C20FenceCarriesNoHb) {
+                carried.join(&t.current.hb);
+            }
+            if !mutation.breaks(Mutant::C20FenceCarriesNoEco) {
+                carried.join(&t.current.eco);
+            }
             carried.join(&t.current.fence);
             carried.join(&t.acquirable.direct);
             t.released = t.current.clone();
             t.released.direct.assign(&carried);
             t.current.sc.join(&carried);
-            t.current.fence.join(&carried);
-            t.released.fence.assign(&t.current.fence);
+            if !mutation.breaks(Mutant::C20FenceUnbound) {
+                t.current.fence.join(&carried);
+            }
+            if !mutation.breaks(Mutant::C20FenceReleasesNothing) {
+                t.released.fence.assign(&t.current.fence);
+            }
         } else if ord.releases() {
             let direct = std::mem::take(&mut t.released.direct);
             t.released = t.current.clone();

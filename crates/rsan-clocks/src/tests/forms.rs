@@ -1,5 +1,6 @@
 //! All forms of the monitor behind one interface, and how two of them are compared.
 
+use super::declared::Declared;
 use crate::location_clocks::{self, LocationClocks};
 use crate::mutation::{Mutant, Mutation};
 use crate::write_log::{self, Epoch, LogModel, Options, WriteLog};
@@ -78,8 +79,13 @@ pub(super) struct Variant {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
+    /// Read off the execution graph.
+    Declared,
     Clocks,
-    Log { options: Options, first_epoch: u32 },
+    Log {
+        options: Options,
+        first_epoch: u32,
+    },
 }
 
 pub(super) const UNPRUNED: Options = Options {
@@ -96,6 +102,13 @@ impl Variant {
             model,
             kind: Kind::Clocks,
             mutant: None,
+        }
+    }
+
+    pub(super) fn declared(model: Model) -> Self {
+        Self {
+            kind: Kind::Declared,
+            ..Self::clocks(model)
         }
     }
 
@@ -139,15 +152,19 @@ impl Variant {
         match self.model {
             Model::C20 => self.build_c20(),
             Model::Rc20 => self.build_rc20(),
-            Model::Ra => match self.kind {
-                Kind::Clocks => Box::new(ReleaseAcquire(
-                    LocationClocks::<location_clocks::Rc20>::new([]),
-                )),
-                Kind::Log { options, .. } => Box::new(ReleaseAcquire(
-                    WriteLog::<write_log::Rc20>::new([], options),
-                )),
-            },
+            Model::Ra => self.build_ra(),
             Model::Sc | Model::Tso | Model::Rc11 => panic!("no monitor for {}", self.model),
+        }
+    }
+
+    fn build_ra(self) -> Box<dyn Form> {
+        match self.kind {
+            Kind::Clocks => {
+                let clocks = LocationClocks::<location_clocks::Rc20>::new([]);
+                Box::new(ReleaseAcquire(clocks))
+            }
+            Kind::Log { .. } => Box::new(ReleaseAcquire(self.build_log::<write_log::Rc20>())),
+            Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }
 
@@ -162,6 +179,7 @@ impl Variant {
                 self.mutation(),
             )),
             Kind::Log { .. } => Box::new(self.build_log::<write_log::C20>()),
+            Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }
 
@@ -172,6 +190,7 @@ impl Variant {
                 self.mutation(),
             )),
             Kind::Log { .. } => Box::new(self.build_log::<write_log::Rc20>()),
+            Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::litmus;
 use super::long_runs::{EXACT, FORCED, Shape, long_run};
 use super::program::Program;
 use super::random_programs::random_program;
-use crate::mutation::Mutant;
+use crate::mutation::{Mutant, Part};
 use crate::write_log::Options;
 use rsan_model::Model;
 
@@ -20,7 +20,7 @@ fn noticed_by_programs(reference: Variant, subject: Variant) -> Option<String> {
             return Some(format!("hand-made program {name}"));
         }
     }
-    let seed = (0..40).find(|&seed| differs(&random_program(seed)))?;
+    let seed = (0..15).find(|&seed| differs(&random_program(seed)))?;
     Some(format!("random program {seed}"))
 }
 
@@ -55,37 +55,40 @@ fn log_mutant_noticed(mutant: Option<Mutant>) -> Option<String> {
     }
     noticed_by_programs(reference, exact)
         .or_else(|| {
-            let seed = noticed_by_runs(60, EXACT, reference, Demand::Equal, exact)?;
+            let seed = noticed_by_runs(20, EXACT, reference, Demand::Equal, exact)?;
             Some(format!("long run {seed}"))
         })
         .or_else(|| {
-            let seed = noticed_by_runs(60, FORCED, reference, Demand::NoFalseAlarm, forced)?;
+            let seed = noticed_by_runs(20, FORCED, reference, Demand::NoFalseAlarm, forced)?;
             Some(format!("long run {seed} with forced reuse"))
         })
 }
 
-fn clock_mutant_noticed(mutant: Option<Mutant>) -> Option<String> {
-    let reference = Variant::log(Model::Rc20, UNPRUNED);
-    let subject = Variant {
+fn rc20_mutant_noticed(mutant: Option<Mutant>) -> Option<String> {
+    let broken = Variant {
         mutant,
         ..Variant::clocks(Model::Rc20)
     };
-    let subjects = [(Demand::Equal, subject)];
-    for [name, _, text] in litmus::rc20_rows() {
-        if compare_everywhere(&Program::parse(text), reference, &subjects).is_err() {
-            return Some(format!("litmus {name}"));
-        }
-    }
-    noticed_by_programs(reference, subject)
+    let subjects = [(Demand::Equal, broken)];
+    let reference = Variant::log(Model::Rc20, UNPRUNED);
+    let differs = |text| compare_everywhere(&Program::parse(text), reference, &subjects).is_err();
+    let name = litmus::rc20_rows().find_map(|[name, _, text]| differs(text).then_some(name))?;
+    Some(format!("litmus {name}"))
 }
 
-fn all_noticed(of_location_clocks: bool, notice: fn(Option<Mutant>) -> Option<String>) {
+fn c20_mutant_noticed(mutant: Option<Mutant>) -> Option<String> {
+    let broken = Variant {
+        mutant,
+        ..Variant::clocks(Model::C20)
+    };
+    noticed_by_programs(Variant::declared(Model::C20), broken)
+}
+
+/// Breaks the rules of one part, one after the other.
+fn all_noticed(part: Part, notice: fn(Option<Mutant>) -> Option<String>) {
     assert_eq!(notice(None), None, "there is nothing to notice");
     let mut missed = Vec::new();
-    for &mutant in Mutant::ALL {
-        if mutant.is_of_location_clocks() != of_location_clocks {
-            continue;
-        }
+    for &mutant in Mutant::ALL.iter().filter(|mutant| mutant.part() == part) {
         match notice(Some(mutant)) {
             Some(test) => println!("{mutant:?}: {test}"),
             None => missed.push(mutant),
@@ -96,10 +99,15 @@ fn all_noticed(of_location_clocks: bool, notice: fn(Option<Mutant>) -> Option<St
 
 #[test]
 fn every_broken_rule_of_the_write_log_is_noticed() {
-    all_noticed(false, log_mutant_noticed);
+    all_noticed(Part::WriteLog, log_mutant_noticed);
 }
 
 #[test]
-fn every_broken_rule_of_the_location_clocks_is_noticed() {
-    all_noticed(true, clock_mutant_noticed);
+fn every_broken_rule_of_the_rc20_clocks_is_noticed() {
+    all_noticed(Part::Rc20Clocks, rc20_mutant_noticed);
+}
+
+#[test]
+fn every_broken_rule_of_the_c20_clocks_is_noticed() {
+    all_noticed(Part::C20Clocks, c20_mutant_noticed);
 }

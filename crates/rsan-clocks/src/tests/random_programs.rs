@@ -211,10 +211,28 @@ fn compare_random_programs(model: Model, count: u64) {
 
 #[test]
 fn forms_agree_on_random_programs_under_c20() {
-    compare_random_programs(Model::C20, 120);
+    compare_random_programs(Model::C20, 80);
 }
 
 #[test]
 fn forms_agree_on_random_programs_under_rc20() {
-    compare_random_programs(Model::Rc20, 60);
+    compare_random_programs(Model::Rc20, 40);
+}
+
+/// Bounds and races are what the definitions say.
+#[test]
+fn clocks_and_logs_agree_with_the_definitions() {
+    for model in [Model::C20, Model::Rc20] {
+        let subjects = [
+            (Demand::Equal, Variant::declared(model)),
+            (Demand::Equal, Variant::log(model, Options::default())),
+        ];
+        let mut states = 0;
+        for seed in 0..repetitions(25) {
+            let program = random_program(1_000_000 + seed);
+            let compared = compare_everywhere(&program, Variant::clocks(model), &subjects);
+            states += compared.unwrap_or_else(|difference| panic!("{model}: {difference}"));
+        }
+        println!("{model}: {states} states");
+    }
 }

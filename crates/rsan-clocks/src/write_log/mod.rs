@@ -49,6 +49,9 @@ mod slots;
 mod thread;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub use epoch::{Epoch, Slot, Stamp, VectorClock};
 pub use fence::ReservedLocation;
 pub use location::LocationState;
