@@ -27,6 +27,8 @@ pub enum Profile {
     Spawning,
     /// Four threads.
     Wide,
+    /// Threads with equal code.
+    Twins,
 }
 
 impl Profile {
@@ -40,6 +42,7 @@ impl Profile {
             Profile::Plain,
             Profile::Spawning,
             Profile::Wide,
+            Profile::Twins,
         ];
         const WITH: &[Profile] = &[
             Profile::Mix,
@@ -51,6 +54,7 @@ impl Profile {
             Profile::Plain,
             Profile::Spawning,
             Profile::Wide,
+            Profile::Twins,
         ];
         if model.has_sc_accesses() {
             WITH
@@ -71,6 +75,7 @@ impl Profile {
             Self::Plain => "plain",
             Self::Spawning => "spawning",
             Self::Wide => "wide",
+            Self::Twins => "twins",
         }
     }
 
@@ -79,6 +84,7 @@ impl Profile {
         match self {
             Self::Big => (2, 3, 5, 11),
             Self::Wide => (4, 4, 3, 9),
+            Self::Twins => (3, 4, 3, 9),
             Self::Spawning => (2, 3, 4, 9),
             _ => (2, 3, 4, 9),
         }
@@ -92,6 +98,7 @@ impl Profile {
             Self::SeqCst => [32, 32, 10, 3, 5, 4, 3, 8, 2, 0, 1],
             Self::Saturated => [34, 34, 12, 3, 5, 3, 3, 4, 2, 0, 0],
             Self::Plain => [18, 18, 8, 2, 3, 4, 4, 10, 4, 30, 1],
+            Self::Twins => [24, 24, 8, 2, 3, 4, 4, 10, 4, 16, 1],
             _ => [28, 28, 12, 3, 6, 6, 5, 9, 3, 0, 1],
         }
     }
@@ -118,14 +125,14 @@ struct Generator<'r> {
 
 /// A random program for a model.
 pub fn generate(random: &mut Random, profile: Profile, model: Model) -> Program {
-    let few = profile == Profile::Values || random.chance(30);
+    let few = profile == Profile::Values || random.chance(50);
     let mut generator = Generator {
         atomics: if few {
             random.between(1, 2)
         } else {
             random.between(2, 4)
         },
-        plain: if profile == Profile::Plain {
+        plain: if matches!(profile, Profile::Plain | Profile::Twins) {
             random.between(1, 2)
         } else {
             0
@@ -161,9 +168,18 @@ impl Generator<'_> {
         let mut left = total;
         for t in 0..threads {
             let reserved = threads - t - 1;
-            let length = self.random.between(1, longest).min(left - reserved);
+            let length = self.random.between(2, longest).min(left - reserved);
             left -= length;
-            program.threads.push(self.thread(t, length));
+            match program.threads.last() {
+                Some(twin) if self.profile == Profile::Twins && self.random.chance(70) => {
+                    let twin = twin.clone();
+                    left = (left + length)
+                        .saturating_sub(twin.code.len())
+                        .max(reserved);
+                    program.threads.push(twin);
+                }
+                _ => program.threads.push(self.thread(t, length)),
+            }
         }
         if self.profile == Profile::Spawning {
             self.add_spawns(&mut program);

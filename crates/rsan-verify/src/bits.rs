@@ -28,6 +28,11 @@ impl<const W: usize> Bits<W> {
     }
 
     #[inline]
+    pub(crate) fn toggle(&mut self, i: usize) {
+        self.0[i / 64] ^= 1 << (i % 64);
+    }
+
+    #[inline]
     pub(crate) fn contains(&self, i: usize) -> bool {
         self.0[i / 64] >> (i % 64) & 1 != 0
     }

@@ -8,6 +8,7 @@ use crate::bits::Bits;
 use crate::facts::Facts;
 use crate::layout::{Layout, bits_for};
 use crate::state::{HALTED, STUCK, State, UNBORN};
+use crate::symmetry::Symmetry;
 use rsan_model::{Program, RegId, Value};
 
 /// A value does not fit the range that the search reckons with.
@@ -20,6 +21,7 @@ pub(crate) struct Codec {
     threads: Vec<ThreadCodec>,
     /// Locations that are ever written; the others keep their initial value.
     variables: Vec<usize>,
+    symmetry: Symmetry,
     value_bits: u32,
     taints: bool,
     /// Words of each half.
@@ -73,10 +75,19 @@ impl Codec {
         Self {
             threads,
             variables,
+            symmetry: Symmetry::new(program, layout),
             value_bits,
             taints,
             words: bits.map(|b| b.div_ceil(64).max(1)),
         }
+    }
+
+    /// Renames interchangeable threads so that states that differ only by their names become one.
+    #[inline]
+    pub(crate) fn canonicalise<const W: usize>(&self, layout: &Layout<W>, s: &mut State<W>) {
+        self.symmetry.canonicalise(layout, s, |t, pc| {
+            (self.threads[t].live(pc), self.threads[t].slots(pc))
+        });
     }
 
     /// Packs a state; `words` is as long as both halves together.
@@ -181,10 +192,6 @@ impl ThreadCodec {
                 .chain(own.order)
                 .collect()
         };
-        let next = layout
-            .threads
-            .get(t + 1)
-            .map_or(layout.shared, |n| n.current);
         Self {
             pc_bits: bits_for(pcs.len() as u64 + 2),
             halted: (pcs.len() - 1) as u32,
@@ -201,7 +208,7 @@ impl ThreadCodec {
                 Vec::new()
             },
             unborn: view(own.release).collect(),
-            all: own.current..next,
+            all: layout.thread_range(t),
         }
     }
 

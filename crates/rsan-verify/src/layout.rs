@@ -360,6 +360,13 @@ impl<const W: usize> Layout<W> {
         self.race_bits[loc.index()].get(thread.index())?[kind as usize]
     }
 
+    /// The slots of a thread.
+    #[inline]
+    pub(crate) fn thread_range(&self, thread: usize) -> std::ops::Range<usize> {
+        let next = self.threads.get(thread + 1);
+        self.threads[thread].current..next.map_or(self.shared, |n| n.current)
+    }
+
     /// Width in bits of a slot.
     pub(crate) fn width(&self, slot: usize) -> usize {
         match self.kinds[slot] {

@@ -11,7 +11,7 @@
 //! - [`facts`]: what is known without running: visibility, liveness.
 //! - [`layout`] and [`monitor`]: the finite monitor, bit sets instead of timestamps.
 //! - [`machine`]: the program under SC, one visible step at a time.
-//! - [`codec`] and [`store`]: packed states, each kept once.
+//! - [`codec`], [`symmetry`] and [`store`]: packed states, each kept once, up to the names of equal threads.
 //! - [`search`]: breadth-first, parallel, deterministic.
 //! - [`witness`]: a failing schedule, replayed with real timestamps and explained.
 
@@ -25,6 +25,7 @@ mod options;
 mod search;
 mod state;
 mod store;
+mod symmetry;
 mod witness;
 
 pub use options::{Options, Property, Stats};
@@ -178,7 +179,7 @@ impl Job<'_> {
                 ))
             }
             End::Failed(state, problem) => {
-                Verdict::Violation(Box::new(witness::explain(&search, model, state, &problem)))
+                Verdict::Violation(Box::new(witness::explain(&search, model, state, problem)))
             }
         };
         search.stats.elapsed = self.started.elapsed();

@@ -143,7 +143,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         s: &State<W>,
         t: ThreadId,
         scratch: &mut Scratch<W>,
-        out: &mut dyn FnMut(&State<W>, &[Executed]),
+        out: &mut dyn FnMut(&mut State<W>, &[Executed]),
     ) -> Result<Mobility, Failure> {
         let pc = s.pcs[t.index()];
         if matches!(pc, HALTED | STUCK | UNBORN) {
@@ -198,7 +198,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         next: &mut State<W>,
         log: &mut Vec<Executed>,
         recording: bool,
-        out: &mut dyn FnMut(&State<W>, &[Executed]),
+        out: &mut dyn FnMut(&mut State<W>, &[Executed]),
     ) -> Result<Mobility, Failure> {
         let pc = Pc(s.pcs[t.index()]);
         let thread = &self.program.threads[t.index()];

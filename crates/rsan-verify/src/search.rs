@@ -106,7 +106,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Err(failure) => return End::Failed(None, Problem::Step(failure)),
         };
         let mut words = vec![0; self.codec.words.iter().sum()];
-        if let Err(overflow) = self.codec.pack(&self.machine.layout, &state, &mut words) {
+        let mut first = state.clone();
+        self.codec.canonicalise(&self.machine.layout, &mut first);
+        if let Err(overflow) = self.codec.pack(&self.machine.layout, &first, &mut words) {
             return End::Widen(overflow);
         }
         self.store.insert(&words, self.hashes(&words), 0);
@@ -295,7 +297,8 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
         let mut blocked = Vec::new();
         let mut free = false;
         for t in (0..self.state.pcs.len()).map(ThreadId::new) {
-            let mut out = |next: &State<W>, _: &[_]| {
+            let mut out = |next: &mut State<W>, _: &[_]| {
+                self.codec.canonicalise(&self.machine.layout, next);
                 let at = found.words.len();
                 found.words.resize(at + width, 0);
                 let words = &mut found.words[at..];

@@ -10,7 +10,7 @@
 mod replay;
 mod weak;
 
-use crate::machine::{Executed, FailureKind, Scratch};
+use crate::machine::{Executed, FailureKind, Mobility, Scratch};
 use crate::search::{Problem, Search};
 use crate::state::State;
 use crate::store::StateId;
@@ -23,18 +23,16 @@ pub(crate) fn explain<const W: usize>(
     search: &Search<'_, '_, W>,
     model: Model,
     state: Option<StateId>,
-    problem: &Problem,
+    problem: Problem,
 ) -> Witness {
-    let program = search.machine.program;
-    let mut replay = Replay::new(program);
-    for executed in schedule(search, state) {
+    let mut replay = Replay::new(search.machine.program);
+    let (log, problem) = schedule(search, state, problem);
+    for executed in log {
         replay.execute(executed);
     }
     let mut cycle = Vec::new();
     let fault = match problem {
-        Problem::Deadlock(blocked) => Fault::Deadlock {
-            blocked: blocked.clone(),
-        },
+        Problem::Deadlock(blocked) => Fault::Deadlock { blocked },
         Problem::Step(failure) => {
             let (thread, pc) = (failure.thread, failure.pc);
             match failure.kind {
@@ -70,14 +68,21 @@ pub(crate) fn explain<const W: usize>(
     }
 }
 
-/// What is executed on the way to a state, and in it before a step fails.
-fn schedule<const W: usize>(search: &Search<'_, '_, W>, state: Option<StateId>) -> Vec<Executed> {
-    let (machine, codec) = (search.machine, search.codec);
+/// What is executed on the way to a state, and in it before a step fails; and the problem again, because threads
+/// may have other names than in the stored state.
+fn schedule<const W: usize>(
+    search: &Search<'_, '_, W>,
+    state: Option<StateId>,
+    problem: Problem,
+) -> (Vec<Executed>, Problem) {
+    let machine = search.machine;
     let mut log = Vec::new();
     let Ok(mut current) = machine.initial(&mut log) else {
-        return log;
+        return (log, problem);
     };
-    let Some(last) = state else { return log };
+    let Some(last) = state else {
+        return (log, problem);
+    };
     let mut path = vec![last];
     while path[path.len() - 1] != 0 {
         path.push(search.store.parent(path[path.len() - 1]));
@@ -85,36 +90,50 @@ fn schedule<const W: usize>(search: &Search<'_, '_, W>, state: Option<StateId>) 
     path.reverse();
     let mut scratch = Scratch::new(&current);
     scratch.recording = true;
-    let threads = || (0..machine.program.threads.len()).map(ThreadId::new);
     for &id in &path[1..] {
-        let mut target = Vec::new();
-        search.store.load(id, &mut target);
-        let mut step: Option<(State<W>, Vec<Executed>)> = None;
-        for t in threads() {
-            let mut out = |next: &State<W>, executed: &[Executed]| {
-                let mut words = vec![0; target.len()];
-                let packed = codec.pack(&machine.layout, next, &mut words);
-                if step.is_none() && packed.is_ok() && words == target {
-                    step = Some((next.clone(), executed.to_vec()));
-                }
-            };
-            // A failure elsewhere in the same state would have been reported instead.
-            let _ = machine.expand(&current, t, &mut scratch, &mut out);
-        }
-        let (next, executed) = step.expect("every stored state is a successor of its parent");
+        let (next, executed) = step_to(search, &current, id, &mut scratch);
         current = next;
         log.extend(executed);
     }
-    for t in threads() {
-        if machine
-            .expand(&current, t, &mut scratch, &mut |_, _| {})
-            .is_err()
-        {
-            log.append(&mut scratch.log);
-            break;
+    let mut blocked = Vec::new();
+    for t in (0..machine.program.threads.len()).map(ThreadId::new) {
+        match machine.expand(&current, t, &mut scratch, &mut |_, _| {}) {
+            Ok(Mobility::Blocked(pc)) => blocked.push((t, pc)),
+            Ok(Mobility::Free | Mobility::Ended) => {}
+            Err(failure) => {
+                log.append(&mut scratch.log);
+                return (log, Problem::Step(failure));
+            }
         }
     }
-    log
+    (log, Problem::Deadlock(blocked))
+}
+
+/// The successor of `current` that the store knows as `id`, and what is executed on the way.
+fn step_to<const W: usize>(
+    search: &Search<'_, '_, W>,
+    current: &State<W>,
+    id: StateId,
+    scratch: &mut Scratch<W>,
+) -> (State<W>, Vec<Executed>) {
+    let (machine, codec) = (search.machine, search.codec);
+    let mut target = Vec::new();
+    search.store.load(id, &mut target);
+    let mut step = None;
+    for t in (0..machine.program.threads.len()).map(ThreadId::new) {
+        let mut out = |next: &mut State<W>, executed: &[Executed]| {
+            let concrete = next.clone();
+            let mut words = vec![0; target.len()];
+            codec.canonicalise(&machine.layout, next);
+            let packed = codec.pack(&machine.layout, next, &mut words);
+            if step.is_none() && packed.is_ok() && words == target {
+                step = Some((concrete, executed.to_vec()));
+            }
+        };
+        let expanded = machine.expand(current, t, scratch, &mut out);
+        expanded.expect("a state with a successor does not fail");
+    }
+    step.expect("every stored state is a successor of its parent")
 }
 
 /// A shortest cycle of `po ∪ asw ∪ rf ∪ mo ∪ fr` (and the order of SC fences, where the model has one) through
