@@ -25,9 +25,9 @@
 //! The rules are a transcription of the specification, step by step, without any simplification.
 
 use super::{Reach, ScOrder, Step, StepKind};
-use crate::Timestamp;
 use crate::clock::{LocationClock, entry};
 use crate::mutation::Mutant;
+use crate::{Effect, Timestamp};
 use rsan_model::{FenceOrd, LocId, ThreadId};
 
 /// The clocks of C++20.
@@ -98,6 +98,71 @@ impl Carried {
     }
 }
 
+impl Location {
+    /// What is eco-before an access: everything before a write, the last write before a read.
+    fn eco_before(&self, writes: bool) -> &Carried {
+        if writes { &self.any } else { &self.last_write }
+    }
+
+    /// Step 4: what an SC access carries (`Q`). `before` is what the thread knew before it took the message.
+    fn carried_by(
+        &self,
+        step: &Step,
+        effect: Effect,
+        thread: &Thread,
+        before: LocationClock,
+    ) -> LocationClock {
+        let mutation = step.mutation;
+        let mut carried = before;
+        if mutation.breaks(Mutant::C20CarriesAcquired) {
+            carried.assign(&thread.current.sc);
+        }
+        if effect.reads() {
+            carried.join(&self.message.direct);
+        }
+        if !mutation.breaks(Mutant::C20CarriesNoEco) {
+            self.eco_before(step.kind.writes()).join_into(&mut carried);
+        }
+        if !mutation.breaks(Mutant::C20CarriesNotItself) {
+            carried.raise(step.loc, step.timestamp);
+        }
+        carried
+    }
+
+    /// Step 6. `effect` is `None` for a plain write, which publishes nothing.
+    fn leave_message(
+        &mut self,
+        step: &Step,
+        effect: Option<Effect>,
+        thread: &Thread,
+        carried: Option<&LocationClock>,
+    ) {
+        if !step.mutation.breaks(Mutant::C20LastWriteNotRenewed) {
+            self.last_write = self.any.clone();
+        }
+        let mut message = match effect {
+            None => View::default(),
+            Some(effect) if effect.releases() => {
+                let mut message = thread.current.clone();
+                message.direct.assign(&thread.released.direct);
+                if let Some(carried) = carried {
+                    message.direct.join(carried);
+                    if step.mutation.breaks(Mutant::C20MessageHasOwnSc) {
+                        message.sc.join(carried);
+                    }
+                }
+                message
+            }
+            Some(_) => thread.released.clone(),
+        };
+        message.hb.raise(step.loc, step.timestamp);
+        if effect.is_some_and(Effect::is_rmw) {
+            message.join(&self.message);
+        }
+        self.message = message;
+    }
+}
+
 impl Reach for C20 {
     fn lower_bound(&self, thread: ThreadId, loc: LocId, sc: bool) -> Timestamp {
         let Some(thread) = self.threads.get(thread.index()) else {
@@ -115,95 +180,50 @@ impl Reach for C20 {
     fn access(&mut self, step: &Step) {
         let thread = entry(&mut self.threads, step.thread.index());
         let location = entry(&mut self.locations, step.loc.index());
-        let (reads, rmw, acquires, releases, sc) = match step.kind {
-            StepKind::Atomic(effect) => (
-                effect.reads(),
-                effect.is_rmw(),
-                effect.acquires(),
-                effect.releases(),
-                effect.is_sc(),
-            ),
-            StepKind::PlainWrite => (false, false, false, false, false),
+        let effect = match step.kind {
+            StepKind::Atomic(effect) => Some(effect),
+            StepKind::PlainWrite => None,
         };
         let writes = step.kind.writes();
-        let mutation = step.mutation;
-        let mut sc_before = thread.current.sc.clone();
+        let before = thread.current.sc.clone();
         // 1. Take the message.
-        if reads {
+        if effect.is_some_and(Effect::reads) {
             thread.acquirable.join(&location.message);
-            if acquires {
+            if effect.is_some_and(Effect::acquires) {
                 thread.current.join_without_direct(&location.message);
             }
         }
         // 2. Observe the write.
         thread.current.hb.raise(step.loc, step.timestamp);
         // 3. What is eco-before this access.
-        let eco_before = if writes {
-            &location.any
-        } else {
-            &location.last_write
-        };
         let no_eco = if writes {
             Mutant::C20WritesTakeNoEco
         } else {
             Mutant::C20ReadsTakeNoEco
         };
-        if !mutation.breaks(no_eco) {
-            eco_before.join_into(&mut thread.current.eco);
+        if !step.mutation.breaks(no_eco) {
+            location
+                .eco_before(writes)
+                .join_into(&mut thread.current.eco);
         }
         // 4. What this SC access carries.
-        if mutation.breaks(Mutant::C20CarriesAcquired) {
-            sc_before.assign(&thread.current.sc);
-        }
-        let carried = sc.then(|| {
-            let mut carried = sc_before;
-            if reads {
-                carried.join(&location.message.direct);
-            }
-            if !mutation.breaks(Mutant::C20CarriesNoEco) {
-                eco_before.join_into(&mut carried);
-            }
-            if !mutation.breaks(Mutant::C20CarriesNotItself) {
-                carried.raise(step.loc, step.timestamp);
-            }
-            carried
-        });
+        let carried = effect
+            .filter(|effect| effect.is_sc())
+            .map(|effect| location.carried_by(step, effect, thread, before));
         if let Some(carried) = &carried {
             location.any.by_accesses.join(carried);
         }
         // 5. What fences before this access carry.
-        if !mutation.breaks(Mutant::C20AccessesCarryNoFences) {
+        if !step.mutation.breaks(Mutant::C20AccessesCarryNoFences) {
             location.any.by_fences.join(&thread.current.fence);
         }
         // 6. Leave the message.
         if writes {
-            if !mutation.breaks(Mutant::C20LastWriteNotRenewed) {
-                location.last_write = location.any.clone();
-            }
-            let mut message = if releases {
-                let mut message = thread.current.clone();
-                message.direct.assign(&thread.released.direct);
-                if let Some(carried) = &carried {
-                    message.direct.join(carried);
-                    if mutation.breaks(Mutant::C20MessageHasOwnSc) {
-                        message.sc.join(carried);
-                    }
-                }
-                message
-            } else if matches!(step.kind, StepKind::PlainWrite) {
-                View::default()
-            } else {
-                thread.released.clone()
-            };
-            message.hb.raise(step.loc, step.timestamp);
-            if rmw {
-                message.join(&location.message);
-            }
-            location.message = message;
+            location.leave_message(step, effect, thread, carried.as_ref());
         }
         // 7. and 8.
         if let Some(carried) = &carried
-            && !mutation.breaks(Mutant::C20CarriedForgotten)
+            && !step.mutation.breaks(Mutant::C20CarriedForgotten)
         {
             thread.current.sc.join(carried);
         }

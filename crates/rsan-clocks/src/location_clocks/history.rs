@@ -72,6 +72,17 @@ impl History {
             .is_none_or(|next| !next.rmw)
     }
 
+    fn suits(&self, p: Timestamp, need: Need<'_>) -> bool {
+        let value = self.value(p);
+        match need {
+            Need::Anything => true,
+            Need::Extensible => self.extensible(p),
+            Need::OneOf(values) => values.contains(&value),
+            Need::OtherThan(unwanted) => value != unwanted,
+            Need::ExtensibleWith(wanted) => value == wanted && self.extensible(p),
+        }
+    }
+
     /// The newest write older than `missed` that makes the access weak: in reach, with a suitable value, and
     /// extensible if the access writes. `lower` gives the oldest write in reach of an SC / non-SC access.
     pub(crate) fn stale(
@@ -81,80 +92,90 @@ impl History {
         missed: Timestamp,
         mutation: Mutation,
     ) -> Option<Timestamp> {
-        let newest = |sc: bool, suits: &dyn Fn(Timestamp) -> bool| {
-            let window = (lower(sc).0..missed.0).rev().map(Timestamp);
-            window.into_iter().find(|&p| suits(p))
+        if mutation.breaks(Mutant::BlockedNotChecked) && self.blocks(access) {
+            return None;
+        }
+        let outcomes = outcomes(access, mutation).into_iter().flatten();
+        let newest = |(sc, need): (bool, Need<'_>)| {
+            let mut window = (lower(sc).0..missed.0).rev().map(Timestamp);
+            window.find(|&p| self.suits(p, need))
         };
-        let any = |_| true;
-        let extensible = |p| self.extensible(p);
-        let last = self.value(self.last());
+        outcomes.filter_map(newest).max()
+    }
+
+    fn blocks(&self, access: &Access<'_>) -> bool {
+        let held = self.value(self.last());
         match *access {
-            Access::Load(ord) if mutation.breaks(Mutant::LoadUsesBlocks) => {
-                newest(ord.is_sc(), &extensible)
-            }
-            Access::Load(ord) => newest(ord.is_sc(), &any),
-            Access::Store(ord) if mutation.breaks(Mutant::StoreIgnoresBlocks) => {
-                newest(ord.is_sc(), &any)
-            }
-            Access::Store(ord) => newest(ord.is_sc(), &extensible),
-            Access::Rmw(ord) if mutation.breaks(Mutant::RmwIgnoresBlocks) => {
-                newest(ord.is_sc(), &any)
-            }
-            Access::Rmw(ord) => newest(ord.is_sc(), &extensible),
-            Access::Cas { ord, strength, .. } if breaks_cas(mutation, strength) => {
-                if mutation.breaks(Mutant::StrongCasAsLoad) {
-                    newest(ord.is_sc(), &any)
-                } else {
-                    newest(ord.is_sc(), &extensible)
-                }
-            }
-            Access::Cas {
-                expected,
-                ord,
-                fail,
-                strength,
-            } => {
-                let success = newest(ord.is_sc(), &|p| {
-                    self.value(p) == expected && self.extensible(p)
-                });
-                let failure = newest(fail.is_sc(), &|p| match strength {
-                    CasStrength::Weak => true,
-                    CasStrength::Strong => self.value(p) != expected,
-                });
-                success.max(failure)
-            }
-            Access::Wait { values, .. }
-                if mutation.breaks(Mutant::BlockedNotChecked) && !values.contains(&last) =>
-            {
-                None
-            }
-            Access::Wait { ord, .. } if mutation.breaks(Mutant::WaitAsLoad) => {
-                newest(ord.is_sc(), &any)
-            }
-            Access::Wait { values, ord } => {
-                newest(ord.is_sc(), &|p| values.contains(&self.value(p)))
-            }
-            Access::Bcas { expected, .. }
-                if mutation.breaks(Mutant::BlockedNotChecked) && expected != last =>
-            {
-                None
-            }
-            Access::Bcas { ord, .. } if mutation.breaks(Mutant::BcasAsRmw) => {
-                newest(ord.is_sc(), &extensible)
-            }
-            Access::Bcas { expected, ord } => newest(ord.is_sc(), &|p| {
-                let blocks = !mutation.breaks(Mutant::BcasIgnoresBlocks);
-                self.value(p) == expected && (self.extensible(p) || !blocks)
-            }),
+            Access::Wait { values, .. } => !values.contains(&held),
+            Access::Bcas { expected, .. } => held != expected,
+            Access::Load(_) | Access::Store(_) | Access::Rmw(_) | Access::Cas { .. } => false,
         }
     }
 }
 
-fn breaks_cas(mutation: Mutation, strength: CasStrength) -> bool {
-    match strength {
-        CasStrength::Weak => mutation.breaks(Mutant::WeakCasAsRmw),
-        CasStrength::Strong => {
-            mutation.breaks(Mutant::StrongCasAsLoad) || mutation.breaks(Mutant::StrongCasAsRmw)
+/// What an access needs of the write that it reads, or that it is put after.
+#[derive(Clone, Copy, Debug)]
+enum Need<'a> {
+    Anything,
+    Extensible,
+    OneOf(&'a [Value]),
+    OtherThan(Value),
+    ExtensibleWith(Value),
+}
+
+/// How an access can end: whether it is seq_cst then, and what it needs. Only a compare-and-swap has a
+/// second outcome, its failure, with an order of its own.
+fn outcomes<'a>(access: &'a Access<'a>, mutation: Mutation) -> [Option<(bool, Need<'a>)>; 2] {
+    let unless = |mutant, otherwise, need| {
+        if mutation.breaks(mutant) {
+            otherwise
+        } else {
+            need
+        }
+    };
+    let only = |sc, need| [Some((sc, need)), None];
+    match *access {
+        Access::Load(ord) => {
+            let need = unless(Mutant::LoadUsesBlocks, Need::Extensible, Need::Anything);
+            only(ord.is_sc(), need)
+        }
+        Access::Store(ord) => {
+            let need = unless(Mutant::StoreIgnoresBlocks, Need::Anything, Need::Extensible);
+            only(ord.is_sc(), need)
+        }
+        Access::Rmw(ord) => {
+            let need = unless(Mutant::RmwIgnoresBlocks, Need::Anything, Need::Extensible);
+            only(ord.is_sc(), need)
+        }
+        Access::Wait { values, ord } => {
+            let need = unless(Mutant::WaitAsLoad, Need::Anything, Need::OneOf(values));
+            only(ord.is_sc(), need)
+        }
+        Access::Bcas { ref expected, ord } => {
+            let value_only = Need::OneOf(std::slice::from_ref(expected));
+            let need = Need::ExtensibleWith(*expected);
+            let need = unless(Mutant::BcasAsRmw, Need::Extensible, need);
+            let need = unless(Mutant::BcasIgnoresBlocks, value_only, need);
+            only(ord.is_sc(), need)
+        }
+        Access::Cas {
+            expected,
+            ord,
+            fail,
+            strength,
+        } => {
+            let as_rmw = only(ord.is_sc(), Need::Extensible);
+            let failure = match strength {
+                CasStrength::Weak if mutation.breaks(Mutant::WeakCasAsRmw) => return as_rmw,
+                CasStrength::Strong if mutation.breaks(Mutant::StrongCasAsRmw) => return as_rmw,
+                CasStrength::Weak => Need::Anything,
+                CasStrength::Strong => {
+                    let need = Need::OtherThan(expected);
+                    unless(Mutant::StrongCasAsLoad, Need::Anything, need)
+                }
+            };
+            let success = Need::ExtensibleWith(expected);
+            [Some((ord.is_sc(), success)), Some((fail.is_sc(), failure))]
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::ReleaseAcquire;
+use crate::ReleaseAcquire;
 use rsan_model::{CasStrength, ReadOrd, RmwOrd, WriteOrd};
 
 const X: LocId = LocId(0);

@@ -48,6 +48,9 @@ struct Run<'q> {
     machine: Machine,
     profile: Profile,
     rates: Rates,
+    steps: u64,
+    /// Whether logs are pruned at random moments.
+    prune: bool,
     /// Steps at the start in which everything is seq_cst.
     sc_phase: u64,
     atomics: usize,
@@ -144,8 +147,8 @@ impl Run<'_> {
         self.machine.tell(Event::Exit(thread))
     }
 
-    fn sweep(&mut self, prune: bool) -> Result<(), String> {
-        if prune && self.rng.chance(self.rates.sweep) {
+    fn sweep(&mut self) -> Result<(), String> {
+        if self.prune && self.rng.chance(self.rates.sweep) {
             let loc = LocId::new(self.rng.below(self.atomics));
             for (_, subject) in &mut self.machine.subjects {
                 subject.prune(loc);
@@ -178,6 +181,78 @@ pub(super) const FORCED: Shape = Shape {
     most_threads: 4,
 };
 
+impl<'q> Run<'q> {
+    /// A run that has not begun, with everything chosen from the seed.
+    fn new(
+        seed: u64,
+        shape: Shape,
+        reference: Variant,
+        subjects: &[(Demand, Variant)],
+        queries: &'q [Access<'static>],
+    ) -> Self {
+        let mut rng = Rng::new(seed);
+        let atomics = rng.between(2, 7);
+        let steps = rng.between(shape.steps.0, shape.steps.1);
+        let profile = Profile {
+            sc: rng.pick(&[0, 5, 25, 50, 90, 100]),
+            fences: rng.pick(&[0, 2, 5, 15]),
+            sc_fences: rng.pick(&[0, 30, 100]),
+            values: rng.pick(&[0, 10, 40]),
+            fork: 0,
+            plain: rng.pick(&[0, 10]),
+        };
+        let (fork, exit) = if shape.busy_forks {
+            rng.pick(&[(60, 60), (150, 120)])
+        } else {
+            rng.pick(&[(0, 0), (10, 5), (40, 30)])
+        };
+        let rates = Rates {
+            fork,
+            exit,
+            forget: rng.pick(&[0, 2, 10]),
+            sweep: rng.pick(&[5, 10, 20]),
+        };
+        let sc_phase = if rng.chance(40) { rng.below(steps) } else { 0 };
+        let most_threads = rng.between(2, shape.most_threads);
+        let first = rng.between(1, most_threads);
+        Self {
+            prune: rng.chance(50),
+            rng,
+            machine: Machine::new(atomics + PLAIN_LOCATIONS, reference, subjects),
+            profile,
+            rates,
+            steps: steps as u64,
+            sc_phase: sc_phase as u64,
+            atomics,
+            most_threads,
+            next: first as u32,
+            live: (0..first).map(ThreadId::new).collect(),
+            ended: Vec::new(),
+            queries,
+            summary: Summary::default(),
+        }
+    }
+
+    fn run(&mut self, mutated: bool) -> Result<(), String> {
+        for thread in self.live.clone() {
+            self.machine.tell(Event::Start(thread))?;
+        }
+        for _ in 0..self.steps {
+            self.step()?;
+            self.sweep()?;
+            if !mutated {
+                self.machine.assert_invariants();
+            }
+        }
+        for (_, subject) in &self.machine.subjects {
+            let (exact, forced) = subject.reuses();
+            self.summary.exact_reuses += exact;
+            self.summary.forced_reuses += forced;
+        }
+        Ok(())
+    }
+}
+
 /// One run from a seed; an error is a difference.
 pub(super) fn long_run(
     seed: u64,
@@ -186,70 +261,12 @@ pub(super) fn long_run(
     subjects: &[(Demand, Variant)],
     queries: &[Access<'static>],
 ) -> Result<Summary, String> {
-    let mut rng = Rng::new(seed);
-    let atomics = rng.between(2, 7);
-    let steps = rng.between(shape.steps.0, shape.steps.1) as u64;
-    let profile = Profile {
-        sc: rng.pick(&[0, 5, 25, 50, 90, 100]),
-        fences: rng.pick(&[0, 2, 5, 15]),
-        sc_fences: rng.pick(&[0, 30, 100]),
-        values: rng.pick(&[0, 10, 40]),
-        fork: 0,
-        plain: rng.pick(&[0, 10]),
-    };
-    let (fork, exit) = if shape.busy_forks {
-        rng.pick(&[(60, 60), (150, 120)])
-    } else {
-        rng.pick(&[(0, 0), (10, 5), (40, 30)])
-    };
-    let rates = Rates {
-        fork,
-        exit,
-        forget: rng.pick(&[0, 2, 10]),
-        sweep: rng.pick(&[5, 10, 20]),
-    };
-    let sc_phase = if rng.chance(40) {
-        rng.below(steps as usize) as u64
-    } else {
-        0
-    };
-    let most_threads = rng.between(2, shape.most_threads);
-    let live: Vec<_> = (0..rng.between(1, most_threads))
-        .map(ThreadId::new)
-        .collect();
-    let mut run = Run {
-        rng,
-        machine: Machine::new(atomics + PLAIN_LOCATIONS, reference, subjects),
-        profile,
-        rates,
-        sc_phase,
-        atomics,
-        most_threads,
-        next: live.len() as u32,
-        live,
-        ended: Vec::new(),
-        queries,
-        summary: Summary::default(),
-    };
+    let mut run = Run::new(seed, shape, reference, subjects, queries);
     let mutated = subjects.iter().any(|(_, variant)| variant.mutant.is_some());
-    for thread in run.live.clone() {
-        run.machine.tell(Event::Start(thread))?;
+    match run.run(mutated) {
+        Ok(()) => Ok(run.summary),
+        Err(difference) => Err(format!("seed {seed}: {difference}")),
     }
-    let prune = run.rng.chance(50);
-    for _ in 0..steps {
-        let at_seed = |difference| format!("seed {seed}: {difference}");
-        run.step().map_err(at_seed)?;
-        run.sweep(prune).map_err(at_seed)?;
-        if !mutated {
-            run.machine.assert_invariants();
-        }
-    }
-    for (_, subject) in &run.machine.subjects {
-        let (exact, forced) = subject.reuses();
-        run.summary.exact_reuses += exact;
-        run.summary.forced_reuses += forced;
-    }
-    Ok(run.summary)
 }
 
 fn run_all(

@@ -207,7 +207,36 @@ fn parse_op(text: &str) -> Op {
     };
     let loc = location(words[0]);
     let argument = |i: usize| words.get(i).map_or(1, |word| number(word));
-    let (access, operand) = match kind {
+    match kind {
+        "init" => Op::Init {
+            loc,
+            value: argument(1),
+        },
+        "wait" if register(words[1]).is_some() => Op::WaitReg {
+            loc,
+            reg: register(words[1]).expect("a register"),
+            ord: read_ord(ord),
+        },
+        _ => {
+            let (access, operand) = parse_access(kind, ord, name.next(), &argument);
+            Op::Access {
+                loc,
+                access,
+                operand,
+                dst,
+            }
+        }
+    }
+}
+
+/// An access from its name, its orders and its arguments.
+fn parse_access(
+    kind: &str,
+    ord: &str,
+    fail: Option<&str>,
+    argument: &dyn Fn(usize) -> Value,
+) -> (Access<'static>, Operand) {
+    match kind {
         "ld" => (Access::Load(read_ord(ord)), Operand::Value(0)),
         "st" => (Access::Store(write_ord(ord)), Operand::Value(argument(1))),
         "xchg" => (Access::Rmw(rmw_ord(ord)), Operand::Value(argument(1))),
@@ -216,7 +245,7 @@ fn parse_op(text: &str) -> Op {
             let access = Access::Cas {
                 expected: argument(1),
                 ord: rmw_ord(ord),
-                fail: read_ord(name.next().expect("a failure order")),
+                fail: read_ord(fail.expect("a failure order")),
                 strength: if kind == "scas" {
                     CasStrength::Strong
                 } else {
@@ -233,31 +262,12 @@ fn parse_op(text: &str) -> Op {
             (access, Operand::Value(argument(2)))
         }
         "wait" => {
-            if let Some(reg) = register(words[1]) {
-                return Op::WaitReg {
-                    loc,
-                    reg,
-                    ord: read_ord(ord),
-                };
-            }
             let access = Access::Wait {
                 values: single(argument(1)),
                 ord: read_ord(ord),
             };
             (access, Operand::Value(0))
         }
-        "init" => {
-            return Op::Init {
-                loc,
-                value: argument(1),
-            };
-        }
-        _ => panic!("operation {text}"),
-    };
-    Op::Access {
-        loc,
-        access,
-        operand,
-        dst,
+        _ => panic!("operation {kind}"),
     }
 }

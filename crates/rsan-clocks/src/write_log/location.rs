@@ -2,8 +2,8 @@
 
 use super::epoch::{Stamp, VectorClock};
 use super::rules::Rules;
-use super::view::{Observation, ScSet, ScView};
-use crate::clock::Clock;
+use super::sc_part::ScPart;
+use super::view::Observation;
 use crate::{Timestamp, WriteRef};
 use rsan_model::{LocId, ThreadId, Value};
 
@@ -51,68 +51,6 @@ pub struct LocationState {
     pub(super) sc: Option<Box<ScPart>>,
     /// Length of the log at which it is pruned next.
     pub(super) prune_at: usize,
-}
-
-/// What is known of seq_cst events at a location.
-#[derive(Clone, Debug)]
-pub(super) struct ScPart {
-    /// What the last write lets an acquirer know (`mq`, `mf`, `me`).
-    pub(super) message: ScView,
-    /// What any access carries (`M`).
-    pub(super) any: ScSet,
-    /// What the last write carries (`W`), unless it is the same.
-    pub(super) last_write: ScSet,
-    /// `last_write` is equal to `any` and not stored (`weq`).
-    pub(super) same: bool,
-    /// The last write was seq_cst (`wq`).
-    pub(super) last_write_is_sc: bool,
-    /// The thread that knows everything in `any` (`qown`).
-    pub(super) owner: Option<Stamp>,
-    /// Which version of its fence set each slot has put into `any` (`fpub`).
-    pub(super) published: Clock<super::Slot, u64>,
-}
-
-impl Default for ScPart {
-    fn default() -> Self {
-        Self {
-            message: ScView::default(),
-            any: ScSet::default(),
-            last_write: ScSet::default(),
-            same: true,
-            last_write_is_sc: false,
-            owner: None,
-            published: Clock::default(),
-        }
-    }
-}
-
-impl ScPart {
-    /// What the last write carries.
-    pub(super) fn last_write(&self) -> &ScSet {
-        if self.same {
-            &self.any
-        } else {
-            &self.last_write
-        }
-    }
-
-    /// To be called before a read adds to `any`.
-    pub(super) fn freeze_last_write(&mut self) {
-        if self.same {
-            self.last_write.assign(&self.any);
-            self.same = false;
-        }
-    }
-
-    /// The last write carries everything that is known now.
-    pub(super) fn renew_last_write(&mut self, rules: Rules) {
-        self.same = rules.fast_paths;
-        if self.same {
-            self.last_write.clear();
-        } else {
-            self.last_write.assign(&self.any);
-        }
-    }
 }
 
 impl LocationState {

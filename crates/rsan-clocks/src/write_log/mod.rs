@@ -45,6 +45,7 @@ mod monitor;
 mod prune;
 mod rules;
 mod saturation;
+mod sc_part;
 mod slots;
 mod thread;
 mod view;

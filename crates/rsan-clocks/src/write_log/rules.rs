@@ -19,6 +19,13 @@ pub struct Rules {
 impl Default for Rules {
     /// C20 with everything on.
     fn default() -> Self {
+        Self::c20()
+    }
+}
+
+impl Rules {
+    /// C20 with everything on.
+    pub fn c20() -> Self {
         Self {
             fast_paths: true,
             saturation: true,
@@ -26,9 +33,15 @@ impl Default for Rules {
             mutation: Mutation::default(),
         }
     }
-}
 
-impl Rules {
+    /// RC20 with everything on.
+    pub fn rc20() -> Self {
+        Self {
+            sc_accesses: false,
+            ..Self::c20()
+        }
+    }
+
     /// Whether a rule is broken on purpose.
     #[inline]
     pub(super) fn breaks(self, mutant: Mutant) -> bool {

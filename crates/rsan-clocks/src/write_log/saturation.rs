@@ -6,8 +6,9 @@
 //! not seq_cst, or that meets something which is not saturated, writes all this out (*desaturates*).
 
 use super::access::Mode;
-use super::location::{LocationState, ScPart};
+use super::location::LocationState;
 use super::rules::Rules;
+use super::sc_part::ScPart;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
 

@@ -1,0 +1,231 @@
+//! What a location knows of seq_cst events: its part of steps 4 to 7 of an access.
+
+use super::access::Mode;
+use super::epoch::{Slot, Stamp};
+use super::rules::Rules;
+use super::thread::ThreadState;
+use super::view::{Observation, ScSet, ScView, View};
+use crate::clock::Clock;
+use crate::mutation::Mutant;
+
+/// What is known of seq_cst events at a location.
+#[derive(Clone, Debug)]
+pub(super) struct ScPart {
+    /// What the last write lets an acquirer know (`mq`, `mf`, `me`).
+    pub(super) message: ScView,
+    /// What any access carries (`M`).
+    pub(super) any: ScSet,
+    /// What the last write carries (`W`), unless it is the same.
+    pub(super) last_write: ScSet,
+    /// `last_write` is equal to `any` and not stored (`weq`).
+    pub(super) same: bool,
+    /// The last write was seq_cst (`wq`).
+    pub(super) last_write_is_sc: bool,
+    /// The thread that knows everything in `any` (`qown`).
+    pub(super) owner: Option<Stamp>,
+    /// Which version of its fence set each slot has put into `any` (`fpub`).
+    pub(super) published: Clock<Slot, u64>,
+}
+
+impl Default for ScPart {
+    fn default() -> Self {
+        Self {
+            message: ScView::default(),
+            any: ScSet::default(),
+            last_write: ScSet::default(),
+            same: true,
+            last_write_is_sc: false,
+            owner: None,
+            published: Clock::default(),
+        }
+    }
+}
+
+impl ScPart {
+    /// What the last write carries.
+    pub(super) fn last_write(&self) -> &ScSet {
+        if self.same {
+            &self.any
+        } else {
+            &self.last_write
+        }
+    }
+
+    /// To be called before a read adds to `any`.
+    fn freeze_last_write(&mut self) {
+        if self.same {
+            self.last_write.assign(&self.any);
+            self.same = false;
+        }
+    }
+
+    /// The last write carries everything that is known now.
+    fn renew_last_write(&mut self, rules: Rules) {
+        self.same = rules.fast_paths;
+        if self.same {
+            self.last_write.clear();
+        } else {
+            self.last_write.assign(&self.any);
+        }
+    }
+
+    /// Steps 4 to 6 of a read of the write observed as `last`.
+    pub(super) fn read(
+        &mut self,
+        thread: &mut ThreadState,
+        last: Observation,
+        sc: bool,
+        rules: Rules,
+    ) {
+        // 4
+        if !rules.covered(&thread.view.hb, Some(last.stamp))
+            && !rules.breaks(Mutant::ReadsDoNotFeedEco)
+        {
+            thread.view.sc.eco.join(self.last_write());
+        }
+        if !sc {
+            self.publish_fences(thread, true, rules);
+            return;
+        }
+        // 5
+        let known = rules.covered(&thread.view.sc.access.accesses, Some(last.stamp));
+        if !(known && (self.last_write_is_sc || rules.breaks(Mutant::ScSkipForPlainWrite))) {
+            let grew = thread.view.sc.access.join(self.last_write());
+            thread.sc_grew |= grew && !rules.breaks(Mutant::ScGrowthUnnoticed);
+        }
+        // 6
+        if thread.grew || thread.sc_grew {
+            thread.bump();
+        }
+        thread
+            .view
+            .sc
+            .access
+            .accesses
+            .set(thread.slot, thread.epoch);
+        let shown = thread.is_shown_by(&self.any.accesses);
+        let keeps = rules.fast_paths && shown || rules.breaks(Mutant::ScReadsDoNotPublish);
+        if !keeps {
+            if !rules.breaks(Mutant::LastWriteNotFrozen) {
+                self.freeze_last_write();
+            }
+            self.any.join(&thread.view.sc.access);
+            self.yield_to(thread, rules);
+        }
+        self.note_version(thread);
+    }
+
+    /// Steps 4 and 5 of a write that follows the write observed as `last`.
+    pub(super) fn before_write(
+        &mut self,
+        thread: &mut ThreadState,
+        last: Observation,
+        mode: Mode,
+        rules: Rules,
+    ) {
+        let mine = rules.owns(thread.stamp(), self.owner);
+        // 4
+        let unread = self.same || rules.breaks(Mutant::EcoSkipDespiteReaders);
+        let known = unread && rules.covered(&thread.view.hb, Some(last.stamp));
+        if !(mine || known || rules.breaks(Mutant::WritesDoNotFeedEco)) {
+            thread.view.sc.eco.join(&self.any);
+        }
+        // 5
+        if mode.sc {
+            if mode.reads {
+                self.message.access.join(&thread.view.sc.access);
+            } else {
+                self.message.access.assign(&thread.view.sc.access);
+            }
+            if !mine && !rules.breaks(Mutant::ScWriteTakesNothing) {
+                thread.sc_grew |= thread.view.sc.access.join(&self.any);
+            }
+        }
+    }
+
+    /// Step 6 of a write, and the first half of step 7.
+    pub(super) fn after_write(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
+        let keep = !sc && rules.breaks(Mutant::PlainWriteKeepsLastWrite);
+        if keep {
+            self.freeze_last_write();
+        }
+        if sc {
+            thread
+                .view
+                .sc
+                .access
+                .accesses
+                .set(thread.slot, thread.epoch);
+            self.any.assign(&thread.view.sc.access);
+            self.owner = Some(thread.stamp());
+            self.note_version(thread);
+            if rules.breaks(Mutant::MessageHasOwnSc) {
+                self.message.access.join(&thread.view.sc.access);
+            }
+        } else {
+            self.publish_fences(thread, false, rules);
+            if !rules.owns(thread.stamp(), self.owner) {
+                self.owner = None;
+            }
+        }
+        if !keep {
+            self.renew_last_write(rules);
+        }
+        self.last_write_is_sc = sc;
+    }
+
+    /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
+    fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) {
+        let fences = &thread.view.sc.fence;
+        let published = self.published.get(thread.slot) == thread.fence_version;
+        if fences.is_absent() || rules.fast_paths && published {
+            return;
+        }
+        if rules.breaks(Mutant::FencesNotPublished) {
+            return;
+        }
+        if read && !rules.breaks(Mutant::LastWriteNotFrozenByFences) {
+            self.freeze_last_write();
+        }
+        self.any.join(fences);
+        self.yield_to(thread, rules);
+        self.note_version(thread);
+    }
+
+    fn note_version(&mut self, thread: &ThreadState) {
+        if !thread.view.sc.fence.is_absent() {
+            self.published.set(thread.slot, thread.fence_version);
+        }
+    }
+
+    /// `any` was changed by `thread`: nobody else owns it now.
+    fn yield_to(&mut self, thread: &ThreadState, rules: Rules) {
+        if !rules.owns(thread.stamp(), self.owner)
+            && !rules.breaks(Mutant::ScOwnershipSurvivesReaders)
+        {
+            self.owner = None;
+        }
+    }
+
+    pub(super) fn set_message(&mut self, view: &View, sc: bool, rules: Rules) {
+        if !sc {
+            self.message.access.assign(&view.sc.access);
+        }
+        self.message.fence.assign(&view.sc.fence);
+        if rules.breaks(Mutant::MessageWithoutEco) {
+            self.message.eco.clear();
+        } else {
+            self.message.eco.assign(&view.sc.eco);
+        }
+    }
+
+    pub(super) fn join_message(&mut self, view: &View, sc: bool, rules: Rules) {
+        if !sc {
+            self.message.access.join(&view.sc.access);
+        }
+        self.message.fence.join(&view.sc.fence);
+        if !rules.breaks(Mutant::MessageWithoutEco) {
+            self.message.eco.join(&view.sc.eco);
+        }
+    }
+}
