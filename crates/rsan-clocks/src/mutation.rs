@@ -32,59 +32,59 @@ macro_rules! mutants {
 }
 
 mutants! {
-    // Location clocks: ALGORITHM, section 8. The number there is in brackets.
-    /// [1] A relaxed read does not record the write it saw.
+    // Location clocks: RC20, and what all models share.
+    /// A relaxed read does not record the write it saw.
     ReadNotRecorded,
-    /// [2] A relaxed read acquires.
+    /// A relaxed read acquires.
     RelaxedReadAcquires,
-    /// [3] A relaxed store publishes everything known.
+    /// A relaxed store publishes everything known.
     RelaxedStoreReleases,
-    /// [5] An RMW drops the message that it read.
+    /// An RMW drops the message that it read.
     RmwBreaksReleaseSequence,
-    /// [6] A store continues the release sequence.
+    /// A store continues the release sequence.
     StoreContinuesReleaseSequence,
-    /// [7] The check of a store ignores RMW adjacency.
+    /// The check of a store ignores RMW adjacency.
     StoreIgnoresBlocks,
-    /// [8] The check of an RMW ignores RMW adjacency.
+    /// The check of an RMW ignores RMW adjacency.
     RmwIgnoresBlocks,
-    /// [9] The check of a load demands a write that an RMW could follow.
+    /// The check of a load demands a write that an RMW could follow.
     LoadUsesBlocks,
-    /// [10] The check of a weak compare-and-swap is that of an RMW.
+    /// The check of a weak compare-and-swap is that of an RMW.
     WeakCasAsRmw,
-    /// [11] The check of a strong compare-and-swap is that of a load.
+    /// The check of a strong compare-and-swap is that of a load.
     StrongCasAsLoad,
-    /// [12] The check of a strong compare-and-swap is that of an RMW.
+    /// The check of a strong compare-and-swap is that of an RMW.
     StrongCasAsRmw,
-    /// [13] The check of a blocking compare-and-swap ignores RMW adjacency.
+    /// The check of a blocking compare-and-swap ignores RMW adjacency.
     BcasIgnoresBlocks,
-    /// [28] The check of a blocking compare-and-swap ignores values.
+    /// The check of a blocking compare-and-swap ignores values.
     BcasAsRmw,
-    /// [14] The check of a wait is that of a load.
+    /// The check of a wait is that of a load.
     WaitAsLoad,
-    /// [15] Release fences do nothing.
+    /// Release fences do nothing.
     ReleaseFenceIgnored,
-    /// [16] Acquire fences do nothing.
+    /// Acquire fences do nothing.
     AcquireFenceIgnored,
-    /// [17] RC20's SC fence releases first and acquires last.
+    /// RC20's SC fence releases first and acquires last.
     ScFenceReleaseFirst,
-    /// [18] RC20's SC fence takes its release view before it acquires the other fences.
+    /// RC20's SC fence takes its release view before it acquires the other fences.
     ScFenceReleaseBeforeAcquiring,
-    /// [19] RC20's SC fences do not synchronise with each other.
+    /// RC20's SC fences do not synchronise with each other.
     ScFenceWithoutHb,
-    /// [20] RC20's SC fences have no order that SC must respect.
+    /// RC20's SC fences have no order that SC must respect.
     ScFenceWithoutOrder,
-    /// [21] Reads do not order later writes after them.
+    /// Reads do not order later writes after them.
     ReadsNotOrdered,
-    /// [23] Reads are ordered after other reads.
+    /// Reads are ordered after other reads.
     ReadsAfterReads,
-    /// [24] An RMW that does not acquire does.
+    /// An RMW that does not acquire does.
     RelaxedRmwAcquires,
-    /// [26] Blocking accesses are checked only when they can proceed.
+    /// Blocking accesses are checked only when they can proceed.
     BlockedNotChecked,
-    /// [29] A relaxed RMW publishes everything known.
+    /// A relaxed RMW publishes everything known.
     RelaxedRmwReleases,
 
-    // Location clocks of C20: ALGORITHM, section 7.3.
+    // Location clocks: what only C20 has.
     /// Step 3: reads take nothing that is eco-before.
     C20ReadsTakeNoEco,
     /// Step 3: writes take nothing that is eco-before.
@@ -112,128 +112,128 @@ mutants! {
     /// The release view of an SC fence does not bind its acquirers.
     C20FenceReleasesNothing,
 
-    // Write log: LOGFORM20, section 11. The number there is in brackets.
-    /// [1] Fence knowledge through fences is not consulted.
+    // Write log. The hand-made programs of the tests name these numbers.
+    /// 1: Fence knowledge through fences is not consulted.
     FenceSetWithoutFences,
-    /// [2] Fence knowledge through accesses counts for observations that are not seq_cst.
+    /// 2: Fence knowledge through accesses counts for observations that are not seq_cst.
     FenceSetTakesPlain,
-    /// [3] Fence knowledge through accesses is not consulted.
+    /// 3: Fence knowledge through accesses is not consulted.
     FenceSetWithoutAccesses,
-    /// [4] Knowledge of seq_cst accesses is used for others.
+    /// 4: Knowledge of seq_cst accesses is used for others.
     ScSetBindsAll,
-    /// [5] seq_cst knowledge through fences is not consulted.
+    /// 5: seq_cst knowledge through fences is not consulted.
     ScSetWithoutFences,
-    /// [6] seq_cst knowledge through accesses counts for observations that are not seq_cst.
+    /// 6: seq_cst knowledge through accesses counts for observations that are not seq_cst.
     ScSetTakesPlain,
-    /// [7] seq_cst knowledge through accesses is not consulted.
+    /// 7: seq_cst knowledge through accesses is not consulted.
     ScSetWithoutAccesses,
-    /// [8] The seq_cst shortcut is used for other accesses.
+    /// 8: The seq_cst shortcut is used for other accesses.
     ScShortcutForAll,
-    /// [9] The seq_cst shortcuts are used for a compare-and-swap whose failure order is not seq_cst.
+    /// 9: The seq_cst shortcuts are used for a compare-and-swap whose failure order is not seq_cst.
     ScShortcutIgnoresFailure,
-    /// [10] Both outcomes of a compare-and-swap get the seq_cst bound if one is seq_cst.
+    /// 10: Both outcomes of a compare-and-swap get the seq_cst bound if one is seq_cst.
     CasSharesScBound,
-    /// [11] The failure of a compare-and-swap is checked with the success order.
+    /// 11: The failure of a compare-and-swap is checked with the success order.
     CasFailureUsesSuccessOrder,
-    /// [12] Checks by value ignore RMW adjacency.
+    /// 12: Checks by value ignore RMW adjacency.
     ValuesIgnoreBlocks,
-    /// [13] Reader entries are not consulted.
+    /// 13: Reader entries are not consulted.
     ReadersIgnored,
-    /// [14] The check of stores and RMWs ignores RMW adjacency.
+    /// 14: The check of stores and RMWs ignores RMW adjacency.
     WritesIgnoreBlocks,
-    /// [15] SC fences do not bump.
+    /// 15: SC fences do not bump.
     ScFenceWithoutBump,
-    /// [16] The release view of an SC fence lacks what the fence itself adds for seq_cst accesses.
+    /// 16: The release view of an SC fence lacks what the fence itself adds for seq_cst accesses.
     ScFenceReleasesEarlierSc,
-    /// [17] An SC fence does not take what is eco-before.
+    /// 17: An SC fence does not take what is eco-before.
     ScFenceWithoutEco,
-    /// [18] An SC fence does not take what happens before.
+    /// 18: An SC fence does not take what happens before.
     ScFenceWithoutPast,
-    /// [19] An SC fence does not bind later accesses.
+    /// 19: An SC fence does not bind later accesses.
     ScFenceBindsNothing,
-    /// [20] The release view of an SC fence does not bind its acquirers.
+    /// 20: The release view of an SC fence does not bind its acquirers.
     ScFenceReleasesNoFence,
-    /// [21] A seq_cst read takes the message's seq_cst events before it publishes its own.
+    /// 21: A seq_cst read takes the message's seq_cst events before it publishes its own.
     ScTakenAfterAcquiring,
-    /// [22] A relaxed read keeps no seq_cst events for a later fence.
+    /// 22: A relaxed read keeps no seq_cst events for a later fence.
     PendingWithoutSc,
-    /// [23] A seq_cst read of a write that is not seq_cst leaves no entry.
+    /// 23: A seq_cst read of a write that is not seq_cst leaves no entry.
     NoScReaderOfPlainWrite,
-    /// [24] Reader entries are never seq_cst.
+    /// 24: Reader entries are never seq_cst.
     ReadersNeverSc,
-    /// [25] Reads take nothing that is eco-before.
+    /// 25: Reads take nothing that is eco-before.
     ReadsDoNotFeedEco,
-    /// [26] New seq_cst events from the last write do not count as news.
+    /// 26: New seq_cst events from the last write do not count as news.
     ScGrowthUnnoticed,
-    /// [27] seq_cst reads are not carried by the location.
+    /// 27: seq_cst reads are not carried by the location.
     ScReadsDoNotPublish,
-    /// [28] A seq_cst read changes what the last write carries.
+    /// 28: A seq_cst read changes what the last write carries.
     LastWriteNotFrozen,
-    /// [29] Writes take nothing that is eco-before.
+    /// 29: Writes take nothing that is eco-before.
     WritesDoNotFeedEco,
-    /// [30] Generations are ignored in shortcuts and in hbSC.
+    /// 30: Generations are ignored in shortcuts and in hbSC.
     GenerationIgnored,
-    /// [31] The message of a seq_cst write has the write's own seq_cst events.
+    /// 31: The message of a seq_cst write has the write's own seq_cst events.
     MessageHasOwnSc,
-    /// [32] A seq_cst write does not take what earlier accesses carry.
+    /// 32: A seq_cst write does not take what earlier accesses carry.
     ScWriteTakesNothing,
-    /// [33] A write that is not seq_cst leaves what the last write carries as it was.
+    /// 33: A write that is not seq_cst leaves what the last write carries as it was.
     PlainWriteKeepsLastWrite,
-    /// [34] A seq_cst read skips the last write's events although that write is not seq_cst.
+    /// 34: A seq_cst read skips the last write's events although that write is not seq_cst.
     ScSkipForPlainWrite,
-    /// [35] A release write publishes the view of the last release fence.
+    /// 35: A release write publishes the view of the last release fence.
     ReleaseWritePublishesFenceView,
-    /// [36] Messages lack what is eco-before.
+    /// 36: Messages lack what is eco-before.
     MessageWithoutEco,
-    /// [37] Accesses do not carry the fences before them.
+    /// 37: Accesses do not carry the fences before them.
     FencesNotPublished,
-    /// [38] Pruning uses the bound of seq_cst accesses.
+    /// 38: Pruning uses the bound of seq_cst accesses.
     PruneWithScBound,
-    /// [39] A slot is reused although the old thread's end does not happen before.
+    /// 39: A slot is reused although the old thread's end does not happen before.
     SlotReuseWithoutHb,
-    /// [40] A slot is reused although the old thread's seq_cst accesses do not bind.
+    /// 40: A slot is reused although the old thread's seq_cst accesses do not bind.
     SlotReuseWithoutSc,
-    /// [41] A new thread does not inherit what binds seq_cst accesses.
+    /// 41: A new thread does not inherit what binds seq_cst accesses.
     ForkWithoutSc,
-    /// [42] A new thread does not inherit what binds all accesses.
+    /// 42: A new thread does not inherit what binds all accesses.
     ForkWithoutFence,
-    /// [43] A new thread does not inherit what is eco-before.
+    /// 43: A new thread does not inherit what is eco-before.
     ForkWithoutEco,
-    /// [44] Forced reuse of a slot starts no generation.
+    /// 44: Forced reuse of a slot starts no generation.
     ForcedReuseWithoutGeneration,
-    /// [45] A join does not take what is eco-before.
+    /// 45: A join does not take what is eco-before.
     JoinWithoutEco,
-    /// [46] A published epoch is used for recording plain accesses.
+    /// 46: A published epoch is used for recording plain accesses.
     NoLazyRaceBump,
-    /// [47] Ownership ignores generations.
+    /// 47: Ownership ignores generations.
     OwnershipIgnoresGeneration,
-    /// [48] Ownership of what accesses carry survives other readers.
+    /// 48: Ownership of what accesses carry survives other readers.
     ScOwnershipSurvivesReaders,
-    /// [49] Ownership of the hbSC past survives other readers.
+    /// 49: Ownership of the hbSC past survives other readers.
     PastOwnershipSurvivesReaders,
-    /// [50] A write skips what is eco-before although there were readers in between.
+    /// 50: A write skips what is eco-before although there were readers in between.
     EcoSkipDespiteReaders,
-    /// [51] A read after an SC fence changes what the last write carries.
+    /// 51: A read after an SC fence changes what the last write carries.
     LastWriteNotFrozenByFences,
-    /// [52] An SC fence leaves its thread saturated.
+    /// 52: An SC fence leaves its thread saturated.
     SaturatedScFence,
-    /// [53] A release fence of a saturated thread publishes no seq_cst events.
+    /// 53: A release fence of a saturated thread publishes no seq_cst events.
     SaturatedReleaseFence,
-    /// [54] A saturated write keeps no seq_cst events in its message.
+    /// 54: A saturated write keeps no seq_cst events in its message.
     SaturatedMessageNotKept,
-    /// [55] A saturated location stays so under any access.
+    /// 55: A saturated location stays so under any access.
     LocationStaysSaturated,
-    /// [56] A thread that loses saturation forgets its seq_cst events.
+    /// 56: A thread that loses saturation forgets its seq_cst events.
     DesaturatedThreadWithoutSc,
-    /// [57] A saturated thread stays so under any access.
+    /// 57: A saturated thread stays so under any access.
     ThreadStaysSaturated,
-    /// [58] A location that loses saturation forgets what its accesses carry.
+    /// 58: A location that loses saturation forgets what its accesses carry.
     DesaturatedLocationWithoutAny,
-    /// [59] A location that loses saturation forgets what its last write carries.
+    /// 59: A location that loses saturation forgets what its last write carries.
     DesaturatedLocationWithoutLastWrite,
-    /// [60] A location that loses saturation forgets its message.
+    /// 60: A location that loses saturation forgets its message.
     DesaturatedLocationWithoutMessage,
-    /// [61] A saturated thread stays so when it joins one that is not.
+    /// 61: A saturated thread stays so when it joins one that is not.
     SaturatedJoin,
 }
 

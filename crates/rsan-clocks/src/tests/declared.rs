@@ -1,7 +1,10 @@
 //! A monitor without clocks: it keeps the execution graph and reads every bound off the definitions.
 //!
-//! Slow and obvious; small programs only. The definitions are those of the specification, ALGORITHM sections
-//! 1, 2 and 7.3.
+//! A write of `x` is out of reach of thread T's next access when a newer write `w` of `x` is known:
+//! `w rf?;hb?` an event of T; or, under C20, some SC event that carries `w` (an SC access that is or reads `w`,
+//! an SC fence with `w rf?;hb` it) is psc20*-before an SC fence that happens before T's next event, or, for an
+//! SC access, before an SC event that is po- or po;hb-before it. The missed write is the newest one that is
+//! hbSC-before T's next event. Slow and obvious; small programs only.
 
 use super::forms::Form;
 use crate::{

@@ -7,7 +7,7 @@ use super::program::{Op, Program};
 use crate::write_log::Options;
 use rsan_model::{Model, ThreadId};
 
-/// Which rules of LOGFORM20, section 11, they are for, and the program.
+/// Which broken rules they are for (the numbers of `mutation.rs`), and the program.
 pub(super) const PROGRAMS: &[(&str, &str)] = &[
     (
         "1: what happens before an SC fence binds",

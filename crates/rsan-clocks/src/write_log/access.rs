@@ -1,5 +1,38 @@
-//! What an access changes. The steps are those of the specification (LOGFORM20, section 2); a step is
-//! left out when its result is known, and then the test that says so stands in front of it (section 6).
+//! What an access changes.
+//!
+//! The complete rules, `+=` being a join; thread state on the left of a dot-less name, location state as in
+//! [`LocationState`]:
+//!
+//! ```text
+//! 1  reads, acquiring       hb, fence, eco, access += message          (access of a seq_cst read: step 8)
+//!    reads, not acquiring   pending += message
+//! 2  read                   sc_past += write_past          write, RMW  sc_past += access_past
+//! 3  read                   a reader entry, unless the thread knows the write without it; a seq_cst read
+//!                           of a write that is not seq_cst always leaves one, for it alone makes the write
+//!                           known to seq_cst accesses
+//! 4  read                   eco += last_write              write, RMW  eco += any
+//! 5  seq_cst                the message's access := access (RMW: +=), before the access adds its own
+//!    seq_cst read           access += last_write           write, RMW  access += any
+//! 6  write, RMW             a new epoch and a record
+//!    seq_cst                own epoch into access; any += access       others  any += fence
+//! 7  write, RMW             last_write := any; message := what the thread knows, or knew at its last release
+//!                           fence if it does not release (RMW: +=)
+//! 8  seq_cst read, RMW      access += the message's access
+//! 9  read                   access_past += sc_past         write, RMW  write_past := access_past := sc_past
+//! ```
+//!
+//! That a seq_cst access takes part in step 5 before step 8, and leaves its own events out of its message, is
+//! all that remains of C++20's distinction between happens-before and strongly-happens-before.
+//!
+//! A join is left out when its result is known; the test stands in front of it:
+//!
+//! * `message_is = (p, e)` says that the message is what slot p knew at epoch e, so whoever knows e knows it all.
+//!   An RMW that adds something to a message it does not cover makes it nobody's.
+//! * `write_past` is the past of the last writer at its record, so whoever has the record in its past has it all.
+//! * `past_owner`, `owner`: the thread that wrote last knows everything, until another thread adds something.
+//! * A location that shows the thread's present epoch has all of it, unless the thread learnt something since
+//!   (`grew`, `sc_grew`); a new epoch makes that visible.
+//! * What the last write carries is known to everybody who hb-knows that write, as `hb` and `eco` together.
 
 use super::epoch::{Epoch, Stamp};
 use super::location::{LocationState, Reader, Record};

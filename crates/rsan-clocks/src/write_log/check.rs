@@ -1,4 +1,4 @@
-//! The check before an access: one scan of the log, newest write first (LOGFORM20, section 3).
+//! The check before an access: one scan of the log, newest write first.
 //!
 //! The newest write that the thread knows is the oldest in its reach; the newest that every SC order puts
 //! before the access must not be missed. The scan looks for a write between the two that suits the access.

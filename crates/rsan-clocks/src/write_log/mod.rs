@@ -4,13 +4,13 @@
 //! cost that does not depend on the number of locations. With a cap on the length of logs or with forced
 //! reuse of slots it stays sound, that is, every violation it reports is one.
 //!
-//! **Source**: our own; the rules are those of the specification LOGFORM20 (C20) and THREADCLOCKS (RC20's fences).
+//! **Source**: our own, from the location clocks of RSAN (PLDI 2025). The rules are in `access.rs` and `fence.rs`.
 //! What a thread knows of another one, in happens-before or in hbSC, is a prefix of its events, so a vector clock
 //! describes it; what it knows of a location can then be read off a log of `(thread, epoch)` stamps.
 //!
 //! **Notation**
 //!
-//! | notes | here | meaning |
+//! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | C, R, pC | `hb` of [`View`]: now, released, pending | happens-before |
 //! | S, WS, MS | `sc_past`, `write_past`, `access_past` | hbSC: what every SC order puts before the thread's next event, the last write, any access |
@@ -21,10 +21,12 @@
 //! | fver, fpub | `fence_version`, `published` | which state of `f` a location has seen |
 //! | sat | `saturated` | only seq_cst accesses so far |
 //!
-//! **Deviations** from LOGFORM20: the initial write counts as seq_cst (it is known to all either way, and saves
-//! reader entries); the oldest record kept is never taken as the missed write, so a report can always show the
-//! stale one (no effect on exact logs; with a cap, one record more is needed); epochs stop at the last
-//! generation instead of wrapping, and nothing is concluded there.
+//! **Deviations** from the location clocks, none with an effect on verdicts of exact logs:
+//! 1. The initial write counts as seq_cst. It is known to all either way; it saves reader entries.
+//! 2. The oldest record kept is never taken as the missed write, so that a report can show the stale one. With a
+//!    cap this takes one record more (`forms_agree_in_long_runs_under_c20`, which demands the loads' witnesses).
+//! 3. Epochs stop in the last generation instead of wrapping, and nothing is concluded there
+//!    (`overflow_of_epochs_raises_no_false_alarm`).
 //!
 //! **Invariants**: `hb`, and all parts of all sets, are within `sc_past`; `fence` is within `access`; the
 //! thread's own entries of `hb` and `sc_past` are its epoch; the same for messages and locations.

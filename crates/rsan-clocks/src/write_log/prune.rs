@@ -1,4 +1,4 @@
-//! Keeping the log short (LOGFORM20, section 7).
+//! Keeping the log short.
 
 use super::location::LocationState;
 use super::thread::Knowledge;

@@ -1,4 +1,4 @@
-//! Purely seq_cst threads and locations (LOGFORM20, section 6).
+//! Purely seq_cst threads and locations.
 //!
 //! As long as everything that SC orders before a thread's next event is a seq_cst access, psc20 and hbSC are the
 //! same on it, so the thread's `q` is its `S`, and nothing has to be stored for it. Likewise a location:

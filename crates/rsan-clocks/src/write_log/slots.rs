@@ -1,4 +1,4 @@
-//! Who has which slot, and who may have it next (LOGFORM20, section 8).
+//! Who has which slot, and who may have it next.
 
 use super::epoch::{Epoch, Slot};
 use super::rules::Rules;

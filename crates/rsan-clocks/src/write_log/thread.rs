@@ -158,7 +158,7 @@ impl ThreadState {
         clock.get(self.slot) == self.epoch && !self.epoch.is_exhausted()
     }
 
-    /// A private epoch for an access that the race detector records (LOGFORM20, section 9).
+    /// An epoch for an access that the race detector records: one that nobody can know yet.
     pub(crate) fn private_epoch(&mut self, rules: Rules) -> Epoch {
         if self.dirty && !rules.breaks(Mutant::NoLazyRaceBump) {
             self.bump();

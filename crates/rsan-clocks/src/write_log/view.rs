@@ -8,7 +8,7 @@ use super::epoch::{Slot, Stamp, VectorClock};
 /// events; a fence stands for everything that happens before it.
 #[derive(Clone, Debug, Default)]
 pub struct ScSet {
-    /// Up to which epoch the seq_cst accesses of each slot are in the set (`a` in the paper notes).
+    /// Up to which epoch the seq_cst accesses of each slot are in the set (`a`).
     pub accesses: VectorClock,
     /// What happens before the seq_cst fences in the set (`f`).
     pub fences: VectorClock,
