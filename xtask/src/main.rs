@@ -1,2 +1,35 @@
-//! The repository's own chores.
-fn main() {}
+//! The repository's own chores: `cargo xtask help`.
+//!
+//! Exit status: that of the chore's own command when it runs one and it fails, 1 when a chore finds something wrong,
+//! 2 for wrong usage, else 0.
+
+mod steps;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "xtask",
+    bin_name = "cargo xtask",
+    about = "The repository's own chores."
+)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Check formatting, lints and documentation, and run all tests
+    Test,
+    /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
+    Bless,
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().chore {
+        Chore::Test => steps::run(steps::TEST),
+        Chore::Bless => steps::run(steps::BLESS),
+    }
+}
