@@ -1,0 +1,37 @@
+// Ticket lock (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991; the numbers wrap), two endless threads;
+// the ticket is drawn relaxed, which is how it is usually written. A thread may know through its
+// ticket that serving has advanced and still poll an older number: harmless, but not SC.
+
+max_value 3;
+global next, serving;
+na shared;
+
+fn p0 {
+    local mine, now, s;
+    while (1) {
+        mine = FADD(next, 1, rlx, rlx);
+        now = serving.load(acq);
+        while (now != mine) {
+            now = serving.load(acq);
+        }
+        shared.nastore(0);
+        s = shared.naload();
+        assert(s == 0);
+        serving.store(mine + 1, rel);
+    }
+}
+
+fn p1 {
+    local mine, now, s;
+    while (1) {
+        mine = FADD(next, 1, rlx, rlx);
+        now = serving.load(acq);
+        while (now != mine) {
+            now = serving.load(acq);
+        }
+        shared.nastore(1);
+        s = shared.naload();
+        assert(s == 1);
+        serving.store(mine + 1, rel);
+    }
+}

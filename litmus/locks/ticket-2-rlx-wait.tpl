@@ -1,0 +1,36 @@
+// Ticket lock (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991; the numbers wrap), two endless threads;
+// serving is polled relaxed, so the data of the critical section races.
+
+max_value 3;
+global next, serving;
+na shared;
+
+fn p0 {
+    local mine, now, s;
+    while (1) {
+        mine = FADD(next, 1, acq, rel);
+        now = serving.load(rlx);
+        while (now != mine) {
+            now = serving.load(rlx);
+        }
+        shared.nastore(0);
+        s = shared.naload();
+        assert(s == 0);
+        serving.store(mine + 1, rel);
+    }
+}
+
+fn p1 {
+    local mine, now, s;
+    while (1) {
+        mine = FADD(next, 1, acq, rel);
+        now = serving.load(rlx);
+        while (now != mine) {
+            now = serving.load(rlx);
+        }
+        shared.nastore(1);
+        s = shared.naload();
+        assert(s == 1);
+        serving.store(mine + 1, rel);
+    }
+}

@@ -1,0 +1,59 @@
+// Work-stealing deque of Chase and Lev (SPAA 2005), indices only, one owner and two thieves, endless;
+// a bounded number of pushes keeps the indices from wrapping. Fences in take and steal as published
+// for C11 by Le et al. (PPoPP 2013). A thief that comes back has seen, through bottom, that the owner
+// saw the other thief's CAS, but may read top from before it: not robust, although no task is lost or
+// taken twice.
+
+max_value 4;
+global top = 1, bottom = 1;
+track top: all;
+
+fn owner {
+    local t, b, old;
+    while (1) {
+        oneof({
+            b = bottom.load(acq);
+            if (b < 4) {
+                bottom.store(b + 1, rel);
+            }
+        } {
+            b = bottom.load(acq);
+            b = b - 1;
+            bottom.store(b, rel);
+            fence;
+            t = top.load(acq);
+            if (t > b) {
+                bottom.store(b + 1, rel);
+            } else {
+                if (t == b) {
+                    old = CAS(top, t, t + 1, acq, rel);
+                    bottom.store(b + 1, rel);
+                }
+            }
+        });
+    }
+}
+
+fn thief1 {
+    local t, b, old;
+    while (1) {
+        t = top.load(acq);
+        fence;
+        b = bottom.load(acq);
+        if (t < b) {
+            old = CAS(top, t, t + 1, acq, rel);
+        }
+    }
+}
+
+fn thief2 {
+    local t, b, old;
+    while (1) {
+        t = top.load(acq);
+        fence;
+        b = bottom.load(acq);
+        if (t < b) {
+            old = CAS(top, t, t + 1, acq, rel);
+        }
+    }
+}
