@@ -1,10 +1,11 @@
-//! Packing of states: only what can still matter, in as few bits as possible, in two halves (threads,
-//! shared) that the store keeps apart.
+//! Packing of states: only what can still matter, in as few bits as possible, in parts (one per thread, and one
+//! for what they share) that the store keeps apart.
 //!
 //! Invariant: two states that pack alike have the same future. Registers that are dead at a thread's program
 //! counter, views that no later fence or store uses, and everything about ended threads are left out.
 
 use crate::bits::Bits;
+use crate::commute::ThreadSet;
 use crate::facts::Facts;
 use crate::layout::{Layout, bits_for};
 use crate::state::{HALTED, STUCK, State, UNBORN};
@@ -24,8 +25,10 @@ pub(crate) struct Codec {
     symmetry: Symmetry,
     value_bits: u32,
     taints: bool,
-    /// Words of each half.
-    pub(crate) words: [usize; 2],
+    /// Words of each part: the threads', then the shared one.
+    pub(crate) parts: Vec<usize>,
+    /// Words of all parts.
+    pub(crate) words: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +57,7 @@ impl Codec {
         let value_bits = layout.range.bits;
         let mut base = 0;
         let mut threads = Vec::new();
-        let mut bits = [0usize; 2];
+        let mut parts = Vec::new();
         for (t, thread) in program.threads.iter().enumerate() {
             let codec = ThreadCodec::new(facts, layout, t, base);
             base += thread.registers.len();
@@ -64,42 +67,52 @@ impl Codec {
                 .chain([total(layout, &codec.ended), total(layout, &codec.unborn)])
                 .max()
                 .unwrap_or(0);
-            bits[0] += codec.pc_bits as usize + widest;
+            parts.push((codec.pc_bits as usize + widest).div_ceil(64));
             threads.push(codec);
         }
         let variables: Vec<usize> = (0..program.locations.len())
             .filter(|&l| !facts.locations[l].writers.is_empty())
             .collect();
         let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
-        bits[1] = variables.len() * value_bits as usize + total(layout, &shared);
+        let shared = variables.len() * value_bits as usize + total(layout, &shared);
+        parts.push(shared.div_ceil(64).max(1));
         Self {
             threads,
             variables,
             symmetry: Symmetry::new(program, layout),
             value_bits,
             taints,
-            words: bits.map(|b| b.div_ceil(64).max(1)),
+            words: parts.iter().sum(),
+            parts,
         }
     }
 
-    /// Renames interchangeable threads so that states that differ only by their names become one.
+    /// Renames interchangeable threads so that states that differ only by their names become one; `threads` is a
+    /// set of threads, renamed alike.
     #[inline]
-    pub(crate) fn canonicalise<const W: usize>(&self, layout: &Layout<W>, s: &mut State<W>) {
-        self.symmetry.canonicalise(layout, s, |t, pc| {
+    pub(crate) fn canonicalise<const W: usize>(
+        &self,
+        layout: &Layout<W>,
+        s: &mut State<W>,
+        threads: &mut ThreadSet,
+    ) {
+        self.symmetry.canonicalise(layout, s, threads, |t, pc| {
             (self.threads[t].live(pc), self.threads[t].slots(pc))
         });
     }
 
-    /// Packs a state; `words` is as long as both halves together.
+    /// Packs a state into as many words as all parts have together.
     pub(crate) fn pack<const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &State<W>,
         words: &mut [u64],
     ) -> Result<(), Overflow> {
-        let (first, second) = words.split_at_mut(self.words[0]);
-        let mut out = Writer::new(first);
-        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
+        let mut words = words;
+        for ((thread, &pc), &len) in self.threads.iter().zip(&s.pcs).zip(&self.parts) {
+            let (own, rest) = words.split_at_mut(len);
+            words = rest;
+            let mut out = Writer::new(own);
             out.put(u64::from(thread.encode_pc(pc)), thread.pc_bits);
             for &r in thread.live(pc) {
                 let r = thread.base + r.index();
@@ -111,9 +124,9 @@ impl Codec {
             for &slot in thread.slots(pc) {
                 out.put_bits(&s.slots[slot], layout.width(slot));
             }
+            out.finish();
         }
-        out.finish();
-        let mut out = Writer::new(second);
+        let mut out = Writer::new(words);
         for &l in &self.variables {
             out.put(self.value(layout, s.memory[l])?, self.value_bits);
         }
@@ -131,11 +144,13 @@ impl Codec {
         words: &[u64],
         s: &mut State<W>,
     ) {
-        let (first, second) = words.split_at(self.words[0]);
-        let mut input = Reader::new(first);
+        let mut words = words;
         s.regs.fill(0);
         s.tainted.fill(false);
-        for (t, thread) in self.threads.iter().enumerate() {
+        for (t, (thread, &len)) in self.threads.iter().zip(&self.parts).enumerate() {
+            let (own, rest) = words.split_at(len);
+            words = rest;
+            let mut input = Reader::new(own);
             let pc = thread.decode_pc(input.get(thread.pc_bits) as u32);
             s.pcs[t] = pc;
             for &r in thread.live(pc) {
@@ -150,7 +165,7 @@ impl Codec {
                 s.slots[slot] = input.get_bits(layout.width(slot));
             }
         }
-        let mut input = Reader::new(second);
+        let mut input = Reader::new(words);
         for &l in &self.variables {
             s.memory[l] = self.unvalue(layout, input.get(self.value_bits));
         }

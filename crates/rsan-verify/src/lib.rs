@@ -12,11 +12,13 @@
 //! - [`layout`] and [`monitor`]: the finite monitor, bit sets instead of timestamps.
 //! - [`machine`]: the program under SC, one visible step at a time.
 //! - [`codec`], [`symmetry`] and [`store`]: packed states, each kept once, up to the names of equal threads.
-//! - [`search`]: breadth-first, parallel, deterministic.
+//! - [`search`] and [`expand`]: breadth-first, parallel, deterministic; [`commute`]: fewer transitions.
 //! - [`witness`]: a failing schedule, replayed with real timestamps and explained.
 
 mod bits;
 mod codec;
+mod commute;
+mod expand;
 mod facts;
 mod layout;
 mod machine;

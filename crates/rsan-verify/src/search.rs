@@ -5,10 +5,12 @@
 //! store, batch by batch in order, so the result does not depend on timing.
 
 use crate::codec::{Codec, Overflow};
-use crate::machine::{Failure, FailureKind, Machine, Mobility, Scratch};
+use crate::commute::{Commutation, ThreadSet};
+use crate::expand::{Expander, Found, Job, Stop};
+use crate::machine::{Failure, FailureKind, Machine};
 use crate::options::{Options, Stats};
 use crate::state::State;
-use crate::store::{StateId, Store, hash_words};
+use crate::store::{Arrival, Changed, Nodes, StateId, Store};
 use rsan_model::{Pc, Reason, ThreadId};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -51,33 +53,17 @@ pub(crate) struct Search<'m, 'a, const W: usize> {
     pub(crate) machine: &'m Machine<'a, W>,
     pub(crate) codec: &'m Codec,
     pub(crate) store: Store,
+    commutation: Commutation,
+    nodes: Nodes,
+    /// The threads that sleep in the states that were not expanded yet.
+    asleep: VecDeque<ThreadSet>,
+    /// The first of those states.
+    next: usize,
     pub(crate) stats: Stats,
     deadlock: bool,
     started: Instant,
     last_progress: Instant,
     level_end: usize,
-}
-
-/// States to expand, packed one after the other.
-struct Job {
-    words: Vec<u64>,
-    count: usize,
-}
-
-/// What a batch of states leads to.
-#[derive(Default)]
-struct Found {
-    words: Vec<u64>,
-    hashes: Vec<[u64; 2]>,
-    /// For each successor, which state of the batch it comes from.
-    parents: Vec<u32>,
-    /// Ends the search, at this state of the batch.
-    stop: Option<(u32, Stop)>,
-}
-
-enum Stop {
-    Problem(Problem),
-    Widen(Overflow),
 }
 
 impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
@@ -90,7 +76,11 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         Self {
             machine,
             codec,
-            store: Store::new(codec.words),
+            store: Store::new(&codec.parts),
+            commutation: Commutation::new(machine.program, machine.facts),
+            nodes: Nodes::new(),
+            asleep: VecDeque::new(),
+            next: 0,
             stats: Stats::default(),
             deadlock,
             started,
@@ -105,39 +95,45 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Ok(state) => state,
             Err(failure) => return End::Failed(None, Problem::Step(failure)),
         };
-        let mut words = vec![0; self.codec.words.iter().sum()];
+        let mut words = vec![0; self.codec.words];
         let mut first = state.clone();
-        self.codec.canonicalise(&self.machine.layout, &mut first);
+        self.codec
+            .canonicalise(&self.machine.layout, &mut first, &mut 0);
         if let Err(overflow) = self.codec.pack(&self.machine.layout, &first, &mut words) {
             return End::Widen(overflow);
         }
-        self.store.insert(&words, self.hashes(&words), 0);
-        let mut scratch = Scratch::new(&state);
-        let mut expander = Expander::new(self.machine, self.codec, self.deadlock, state.clone());
-        let mut next = 0;
-        while next < self.store.len() && self.store.len() < SEQUENTIAL {
-            let job = self.job(next, 1);
-            let found = expander.expand(&job, &mut scratch);
-            if let Some(end) = self.absorb(next, 1, found, options, progress) {
+        self.store.insert_first(&words);
+        self.asleep.push_back(0);
+        let commutation = self.commutation.clone();
+        let mut expander = Expander::new(
+            self.machine,
+            self.codec,
+            &commutation,
+            self.deadlock,
+            &state,
+        );
+        while self.next < self.store.len() && self.store.len() < SEQUENTIAL {
+            let first = self.next;
+            let found = expander.expand(&self.job(1));
+            if let Some(end) = self.absorb(first, 1, found, options, progress) {
                 return end;
             }
-            next += 1;
         }
-        if next == self.store.len() {
+        if self.next == self.store.len() {
             return End::Exhausted;
         }
         let workers = match options.workers {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
-        self.run_parallel(next, workers, &state, options, progress)
+        self.run_parallel(workers, &state, &commutation, options, progress)
     }
 
     fn run_parallel(
         &mut self,
-        mut next: usize,
         workers: usize,
         state: &State<W>,
+        commutation: &Commutation,
         options: &Options<'_>,
         progress: &mut dyn FnMut(&Stats),
     ) -> End {
@@ -148,10 +144,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
                 let (job_tx, job_rx) = channel::<Job>();
                 let (found_tx, found_rx) = channel();
                 scope.spawn(move || {
-                    let mut scratch = Scratch::new(state);
-                    let mut expander = Expander::new(machine, codec, deadlock, state.clone());
+                    let mut expander = Expander::new(machine, codec, commutation, deadlock, state);
                     for job in job_rx {
-                        if found_tx.send(expander.expand(&job, &mut scratch)).is_err() {
+                        if found_tx.send(expander.expand(&job)).is_err() {
                             break;
                         }
                     }
@@ -161,13 +156,12 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             let mut under_way: VecDeque<(usize, usize, usize)> = VecDeque::new();
             let mut turn = 0;
             loop {
-                while under_way.len() < workers * IN_FLIGHT && next < self.store.len() {
-                    let left = self.store.len() - next;
+                while under_way.len() < workers * IN_FLIGHT && self.next < self.store.len() {
+                    let left = self.store.len() - self.next;
                     let count = (left / (2 * workers)).clamp(16, BATCH).min(left);
-                    let sent = lines[turn].0.send(self.job(next, count));
+                    under_way.push_back((turn, self.next, count));
+                    let sent = lines[turn].0.send(self.job(count));
                     sent.expect("a worker ends only when its channel closes");
-                    under_way.push_back((turn, next, count));
-                    next += count;
                     turn = (turn + 1) % workers;
                 }
                 let Some((worker, first, count)) = under_way.pop_front() else {
@@ -182,17 +176,26 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         })
     }
 
-    fn job(&self, first: usize, count: usize) -> Job {
-        let mut words = Vec::with_capacity(count * self.codec.words.iter().sum::<usize>());
-        for id in first..first + count {
-            self.store.load(id as StateId, &mut words);
+    /// The next `count` states to expand.
+    fn job(&mut self, count: usize) -> Job {
+        let mut words = Vec::with_capacity(count * self.codec.words);
+        for id in self.next..self.next + count {
+            self.store.nodes(id as StateId, &mut self.nodes);
+            self.store.load(&self.nodes, &mut words);
         }
-        Job { words, count }
+        self.next += count;
+        let asleep = self.asleep.drain(..count).collect();
+        Job { asleep, words }
     }
 
-    fn hashes(&self, words: &[u64]) -> [u64; 2] {
-        let (first, second) = words.split_at(self.codec.words[0]);
-        [hash_words(first), hash_words(second)]
+    /// Number of words of the parts that changed.
+    #[inline]
+    fn changed_words(&self, changed: Changed) -> usize {
+        let parts = self.codec.parts.iter().enumerate();
+        parts
+            .filter(|(i, _)| changed >> i & 1 != 0)
+            .map(|(_, len)| len)
+            .sum()
     }
 
     /// Adds what a batch found; says when the search is over.
@@ -204,18 +207,38 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         options: &Options<'_>,
         progress: &mut dyn FnMut(&Stats),
     ) -> Option<End> {
-        let width: usize = self.codec.words.iter().sum();
-        let successors = found.words.chunks_exact(width).zip(&found.hashes);
-        for ((words, &hashes), &parent) in successors.zip(&found.parents) {
-            let parent = first + parent as usize;
-            // Levels end where the last state of one leaves off.
-            while parent >= self.level_end {
-                self.stats.depth += 1;
-                self.level_end = self.store.len();
+        let (mut words, mut hashes) = (&found.words[..], &found.hashes[..]);
+        let mut expanded = None;
+        for successor in &found.successors {
+            let changed = successor.changed;
+            let parent = first + successor.parent as usize;
+            if expanded != Some(parent) {
+                expanded = Some(parent);
+                self.store.nodes(parent as StateId, &mut self.nodes);
+                // Levels end where the last state of one leaves off.
+                while parent >= self.level_end {
+                    self.stats.depth += 1;
+                    self.level_end = self.store.len();
+                }
             }
-            self.store.insert(words, hashes, parent as StateId);
+            let parent = parent as StateId;
+            match self
+                .store
+                .insert(&self.nodes, changed, words, hashes, parent)
+            {
+                Arrival::New => self.asleep.push_back(successor.asleep),
+                Arrival::Known(id) => {
+                    // A state that waits to be expanded: one more reason to let threads sleep in it.
+                    let waiting = (id as usize).checked_sub(self.next);
+                    if let Some(set) = waiting.and_then(|i| self.asleep.get_mut(i)) {
+                        *set |= successor.asleep;
+                    }
+                }
+            }
+            words = &words[self.changed_words(changed)..];
+            hashes = &hashes[changed.count_ones() as usize..];
         }
-        self.stats.transitions += found.parents.len() as u64;
+        self.stats.transitions += found.successors.len() as u64;
         self.stats.states = self.store.len() as u64;
         match found.stop {
             Some((at, Stop::Problem(problem))) => {
@@ -251,78 +274,6 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             progress(&self.stats);
         }
         None
-    }
-}
-
-/// Expands states on behalf of one worker.
-struct Expander<'m, 'a, const W: usize> {
-    machine: &'m Machine<'a, W>,
-    codec: &'m Codec,
-    deadlock: bool,
-    state: State<W>,
-}
-
-impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
-    fn new(machine: &'m Machine<'a, W>, codec: &'m Codec, deadlock: bool, state: State<W>) -> Self {
-        Self {
-            machine,
-            codec,
-            deadlock,
-            state,
-        }
-    }
-
-    fn expand(&mut self, job: &Job, scratch: &mut Scratch<W>) -> Found {
-        let width: usize = self.codec.words.iter().sum();
-        let mut found = Found::default();
-        for (i, words) in job.words.chunks_exact(width).take(job.count).enumerate() {
-            self.codec
-                .unpack(&self.machine.layout, words, &mut self.state);
-            if let Err(stop) = self.expand_one(i as u32, scratch, &mut found) {
-                found.stop = Some((i as u32, stop));
-                return found;
-            }
-        }
-        found
-    }
-
-    fn expand_one(
-        &self,
-        index: u32,
-        scratch: &mut Scratch<W>,
-        found: &mut Found,
-    ) -> Result<(), Stop> {
-        let width: usize = self.codec.words.iter().sum();
-        let mut overflow = None;
-        let mut blocked = Vec::new();
-        let mut free = false;
-        for t in (0..self.state.pcs.len()).map(ThreadId::new) {
-            let mut out = |next: &mut State<W>, _: &[_]| {
-                self.codec.canonicalise(&self.machine.layout, next);
-                let at = found.words.len();
-                found.words.resize(at + width, 0);
-                let words = &mut found.words[at..];
-                if let Err(o) = self.codec.pack(&self.machine.layout, next, words) {
-                    overflow = Some(o);
-                }
-                let (first, second) = words.split_at(self.codec.words[0]);
-                found.hashes.push([hash_words(first), hash_words(second)]);
-                found.parents.push(index);
-            };
-            match self.machine.expand(&self.state, t, scratch, &mut out) {
-                Ok(Mobility::Free) => free = true,
-                Ok(Mobility::Blocked(pc)) => blocked.push((t, pc)),
-                Ok(Mobility::Ended) => {}
-                Err(failure) => return Err(Stop::Problem(Problem::Step(failure))),
-            }
-            if let Some(overflow) = overflow {
-                return Err(Stop::Widen(overflow));
-            }
-        }
-        if self.deadlock && !free && !blocked.is_empty() {
-            return Err(Stop::Problem(Problem::Deadlock(blocked)));
-        }
-        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@
 //! can only keep two states where one would do.
 
 use crate::bits::Bits;
+use crate::commute::ThreadSet;
 use crate::layout::{Layout, SlotKind};
 use crate::state::State;
 use rsan_clocks::AccessKind;
@@ -63,13 +64,14 @@ impl Symmetry {
         }
     }
 
-    /// Sorts the threads of each group. `kept` gives the registers and slots that matter at a thread's program
+    /// Sorts the threads of each group, and renames those in `threads`. `kept` gives the registers and slots that matter at a thread's program
     /// counter.
     #[inline]
     pub(crate) fn canonicalise<'k, const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &mut State<W>,
+        threads: &mut ThreadSet,
         kept: impl Fn(usize, u32) -> (&'k [RegId], &'k [usize]),
     ) {
         for group in &self.groups {
@@ -81,6 +83,9 @@ impl Symmetry {
                         break;
                     }
                     self.swap(layout, s, a, b);
+                    if (*threads >> a ^ *threads >> b) & 1 != 0 {
+                        *threads ^= 1 << a | 1 << b;
+                    }
                     j -= 1;
                 }
             }

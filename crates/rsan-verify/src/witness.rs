@@ -117,14 +117,15 @@ fn step_to<const W: usize>(
     scratch: &mut Scratch<W>,
 ) -> (State<W>, Vec<Executed>) {
     let (machine, codec) = (search.machine, search.codec);
-    let mut target = Vec::new();
-    search.store.load(id, &mut target);
+    let (mut nodes, mut target) = (Vec::new(), Vec::new());
+    search.store.nodes(id, &mut nodes);
+    search.store.load(&nodes, &mut target);
     let mut step = None;
     for t in (0..machine.program.threads.len()).map(ThreadId::new) {
         let mut out = |next: &mut State<W>, executed: &[Executed]| {
             let concrete = next.clone();
             let mut words = vec![0; target.len()];
-            codec.canonicalise(&machine.layout, next);
+            codec.canonicalise(&machine.layout, next, &mut 0);
             let packed = codec.pack(&machine.layout, next, &mut words);
             if step.is_none() && packed.is_ok() && words == target {
                 step = Some((concrete, executed.to_vec()));
