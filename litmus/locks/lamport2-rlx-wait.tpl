@@ -17,7 +17,7 @@ fn p1 {
         fence;
         ry = y.load(rlx);
         if (ry != 0) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             wait(y, 0, rlx);
             goto start;
         }
@@ -25,7 +25,7 @@ fn p1 {
         fence;
         rx = x.load(rlx);
         if (rx != 1) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             fence;
             wait(b2, 0, rlx);
             ry = y.load(rlx);
@@ -52,7 +52,7 @@ fn p2 {
         fence;
         ry = y.load(rlx);
         if (ry != 0) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             wait(y, 0, rlx);
             goto start;
         }
@@ -60,7 +60,7 @@ fn p2 {
         fence;
         rx = x.load(rlx);
         if (rx != 2) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             fence;
             wait(b1, 0, rlx);
             ry = y.load(rlx);

@@ -1,6 +1,6 @@
 // Lamport's fast mutual exclusion (ACM TOCS 5(1), 1987, algorithm 2), two threads; loads and stores of
 // the entry relaxed with a seq_cst fence after every store, waits acquire, an acquire fence on entry,
-// release stores on exit.
+// every store that takes something back release.
 
 max_value 2;
 global x, y, b1, b2;
@@ -18,7 +18,7 @@ fn p1 {
         fence;
         ry = y.load(rlx);
         if (ry != 0) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             wait(y, 0, acq);
             goto start;
         }
@@ -26,7 +26,7 @@ fn p1 {
         fence;
         rx = x.load(rlx);
         if (rx != 1) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             fence;
             wait(b2, 0, acq);
             ry = y.load(rlx);
@@ -53,7 +53,7 @@ fn p2 {
         fence;
         ry = y.load(rlx);
         if (ry != 0) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             wait(y, 0, acq);
             goto start;
         }
@@ -61,7 +61,7 @@ fn p2 {
         fence;
         rx = x.load(rlx);
         if (rx != 2) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             fence;
             wait(b1, 0, acq);
             ry = y.load(rlx);

@@ -10,11 +10,11 @@ fn reader0 {
     while (1) {
         again: n = FADD(state, 1, acq, rlx);
         if (n >= 8) {
-            FADD(state, -1, rlx, rlx);
+            n = FADD(state, -1, rlx, rlx);
             goto again;
         }
         s = shared.naload();
-        FADD(state, -1, rlx, rel);
+        n = FADD(state, -1, rlx, rel);
     }
 }
 
@@ -23,11 +23,11 @@ fn reader1 {
     while (1) {
         again: n = FADD(state, 1, acq, rlx);
         if (n >= 8) {
-            FADD(state, -1, rlx, rlx);
+            n = FADD(state, -1, rlx, rlx);
             goto again;
         }
         s = shared.naload();
-        FADD(state, -1, rlx, rel);
+        n = FADD(state, -1, rlx, rel);
     }
 }
 
@@ -37,7 +37,7 @@ fn writer0 {
         old = CAS(state, 0, 8, acq, rlx);
         if (old == 0) {
             shared.nastore(0);
-            FADD(state, -8, rlx, rel);
+            old = FADD(state, -8, rlx, rel);
         }
     }
 }
@@ -48,7 +48,7 @@ fn writer1 {
         old = CAS(state, 0, 8, acq, rlx);
         if (old == 0) {
             shared.nastore(1);
-            FADD(state, -8, rlx, rel);
+            old = FADD(state, -8, rlx, rel);
         }
     }
 }

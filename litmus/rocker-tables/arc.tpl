@@ -15,10 +15,10 @@ fn thread1 {
     while (1) {
         if (holds) {
             oneof({
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box2, 0, 1, rlx, rel);
             } {
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box3, 0, 1, rlx, rel);
             } {
                 v = value.load(rlx);
@@ -44,10 +44,10 @@ fn thread2 {
     while (1) {
         if (holds) {
             oneof({
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box1, 0, 1, rlx, rel);
             } {
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box3, 0, 1, rlx, rel);
             } {
                 v = value.load(rlx);
@@ -73,10 +73,10 @@ fn thread3 {
     while (1) {
         if (holds) {
             oneof({
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box1, 0, 1, rlx, rel);
             } {
-                FADD(count, 1, rlx, rlx);
+                n = FADD(count, 1, rlx, rlx);
                 BCAS(box2, 0, 1, rlx, rel);
             } {
                 v = value.load(rlx);

@@ -1,6 +1,6 @@
 // Lamport's fast mutual exclusion (ACM TOCS 5(1), 1987, algorithm 2), three threads, the bare
-// protocol; its loads and stores relaxed with a seq_cst fence after every store, waits acquire, an
-// acquire fence on entry, release stores on exit.
+// protocol; announcements are relaxed stores followed by a seq_cst fence, loads acquire, every store
+// that takes something back release.
 
 max_value 3;
 global x, y, b1, b2, b3;
@@ -16,28 +16,27 @@ fn p1 {
         fence;
         x.store(1, rlx);
         fence;
-        ry = y.load(rlx);
+        ry = y.load(acq);
         if (ry != 0) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             wait(y, 0, acq);
             goto start;
         }
         y.store(1, rlx);
         fence;
-        rx = x.load(rlx);
+        rx = x.load(acq);
         if (rx != 1) {
-            b1.store(0, rlx);
+            b1.store(0, rel);
             fence;
             wait(b2, 0, acq);
             fence;
             wait(b3, 0, acq);
-            ry = y.load(rlx);
+            ry = y.load(acq);
             if (ry != 1) {
                 wait(y, 0, acq);
                 goto start;
             }
         }
-        fence(acq);
         y.store(0, rel);
         b1.store(0, rel);
     }
@@ -50,28 +49,27 @@ fn p2 {
         fence;
         x.store(2, rlx);
         fence;
-        ry = y.load(rlx);
+        ry = y.load(acq);
         if (ry != 0) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             wait(y, 0, acq);
             goto start;
         }
         y.store(2, rlx);
         fence;
-        rx = x.load(rlx);
+        rx = x.load(acq);
         if (rx != 2) {
-            b2.store(0, rlx);
+            b2.store(0, rel);
             fence;
             wait(b1, 0, acq);
             fence;
             wait(b3, 0, acq);
-            ry = y.load(rlx);
+            ry = y.load(acq);
             if (ry != 2) {
                 wait(y, 0, acq);
                 goto start;
             }
         }
-        fence(acq);
         y.store(0, rel);
         b2.store(0, rel);
     }
@@ -84,28 +82,27 @@ fn p3 {
         fence;
         x.store(3, rlx);
         fence;
-        ry = y.load(rlx);
+        ry = y.load(acq);
         if (ry != 0) {
-            b3.store(0, rlx);
+            b3.store(0, rel);
             wait(y, 0, acq);
             goto start;
         }
         y.store(3, rlx);
         fence;
-        rx = x.load(rlx);
+        rx = x.load(acq);
         if (rx != 3) {
-            b3.store(0, rlx);
+            b3.store(0, rel);
             fence;
             wait(b1, 0, acq);
             fence;
             wait(b2, 0, acq);
-            ry = y.load(rlx);
+            ry = y.load(acq);
             if (ry != 3) {
                 wait(y, 0, acq);
                 goto start;
             }
         }
-        fence(acq);
         y.store(0, rel);
         b3.store(0, rel);
     }
