@@ -1,5 +1,4 @@
-//! Packing of states: only what can still matter, in as few bits as possible, in parts (one per thread, and one
-//! for what they share) that the store keeps apart.
+//! Packing of states: only what can still matter, in as few bits as possible.
 //!
 //! Invariant: two states that pack alike have the same future. Registers that are dead at a thread's program
 //! counter, views that no later fence or store uses, and everything about ended threads are left out.
@@ -25,9 +24,7 @@ pub(crate) struct Codec {
     symmetry: Symmetry,
     value_bits: u32,
     taints: bool,
-    /// Words of each part: the threads', then the shared one.
-    pub(crate) parts: Vec<usize>,
-    /// Words of all parts.
+    /// Words of a packed state.
     pub(crate) words: usize,
 }
 
@@ -57,7 +54,7 @@ impl Codec {
         let value_bits = layout.range.bits;
         let mut base = 0;
         let mut threads = Vec::new();
-        let mut parts = Vec::new();
+        let mut bits = 0;
         for (t, thread) in program.threads.iter().enumerate() {
             let codec = ThreadCodec::new(facts, layout, t, base);
             base += thread.registers.len();
@@ -67,23 +64,21 @@ impl Codec {
                 .chain([total(layout, &codec.ended), total(layout, &codec.unborn)])
                 .max()
                 .unwrap_or(0);
-            parts.push((codec.pc_bits as usize + widest).div_ceil(64));
+            bits += codec.pc_bits as usize + widest;
             threads.push(codec);
         }
         let variables: Vec<usize> = (0..program.locations.len())
             .filter(|&l| !facts.locations[l].writers.is_empty())
             .collect();
         let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
-        let shared = variables.len() * value_bits as usize + total(layout, &shared);
-        parts.push(shared.div_ceil(64).max(1));
+        bits += variables.len() * value_bits as usize + total(layout, &shared);
         Self {
             threads,
             variables,
             symmetry: Symmetry::new(program, layout),
             value_bits,
             taints,
-            words: parts.iter().sum(),
-            parts,
+            words: bits.div_ceil(64).max(1),
         }
     }
 
@@ -101,18 +96,15 @@ impl Codec {
         });
     }
 
-    /// Packs a state into as many words as all parts have together.
+    /// Packs a state into [`Codec::words`] words.
     pub(crate) fn pack<const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &State<W>,
         words: &mut [u64],
     ) -> Result<(), Overflow> {
-        let mut words = words;
-        for ((thread, &pc), &len) in self.threads.iter().zip(&s.pcs).zip(&self.parts) {
-            let (own, rest) = words.split_at_mut(len);
-            words = rest;
-            let mut out = Writer::new(own);
+        let mut out = Writer::new(words);
+        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
             out.put(u64::from(thread.encode_pc(pc)), thread.pc_bits);
             for &r in thread.live(pc) {
                 let r = thread.base + r.index();
@@ -124,9 +116,7 @@ impl Codec {
             for &slot in thread.slots(pc) {
                 out.put_bits(&s.slots[slot], layout.width(slot));
             }
-            out.finish();
         }
-        let mut out = Writer::new(words);
         for &l in &self.variables {
             out.put(self.value(layout, s.memory[l])?, self.value_bits);
         }
@@ -144,13 +134,10 @@ impl Codec {
         words: &[u64],
         s: &mut State<W>,
     ) {
-        let mut words = words;
+        let mut input = Reader::new(words);
         s.regs.fill(0);
         s.tainted.fill(false);
-        for (t, (thread, &len)) in self.threads.iter().zip(&self.parts).enumerate() {
-            let (own, rest) = words.split_at(len);
-            words = rest;
-            let mut input = Reader::new(own);
+        for (t, thread) in self.threads.iter().enumerate() {
             let pc = thread.decode_pc(input.get(thread.pc_bits) as u32);
             s.pcs[t] = pc;
             for &r in thread.live(pc) {
@@ -165,7 +152,6 @@ impl Codec {
                 s.slots[slot] = input.get_bits(layout.width(slot));
             }
         }
-        let mut input = Reader::new(words);
         for &l in &self.variables {
             s.memory[l] = self.unvalue(layout, input.get(self.value_bits));
         }

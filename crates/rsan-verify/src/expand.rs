@@ -5,108 +5,165 @@ use crate::commute::{Commutation, ThreadSet};
 use crate::machine::{Machine, Mobility, Scratch};
 use crate::search::Problem;
 use crate::state::State;
-use crate::store::{Changed, hash_words};
-use rsan_model::ThreadId;
+use crate::store::{PARTITIONS, Partition, StateId, hash_words, partition_of};
+use rsan_model::{Pc, ThreadId};
 
-/// States to expand.
-#[derive(Debug, Default)]
-pub(crate) struct Job {
-    /// The threads that sleep in each.
-    pub(crate) asleep: Vec<ThreadSet>,
-    /// The packed states, one after the other.
-    pub(crate) words: Vec<u64>,
+/// States to expand: consecutive ones of a partition.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) partition: usize,
+    pub(crate) states: std::ops::Range<usize>,
 }
 
-/// What a batch of states leads to.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) successors: Vec<Successor>,
-    /// The words and hashes of the parts that changed, one after the other.
-    pub(crate) words: Vec<u64>,
-    pub(crate) hashes: Vec<u64>,
-    /// Ends the search, at this state of the batch.
-    pub(crate) stop: Option<(u32, Stop)>,
-}
-
-/// A successor of a state.
+/// A successor, but for its words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Successor {
-    /// Which state of the batch it comes from.
-    pub(crate) parent: u32,
-    /// The parts that differ from it.
-    pub(crate) changed: Changed,
+    pub(crate) hash: u64,
+    pub(crate) parent: StateId,
     /// The threads that may sleep there.
     pub(crate) asleep: ThreadSet,
 }
 
-/// Why a batch was not finished.
+/// What a task leads to, by partition.
+#[derive(Debug)]
+pub(crate) struct Found {
+    successors: Vec<Successor>,
+    /// Their packed words, one after the other.
+    words: Vec<u64>,
+    /// Where the successors of each partition begin in `order`.
+    offsets: Vec<u32>,
+    /// The successors, sorted by partition.
+    order: Vec<u32>,
+    /// Ends the search, at this state.
+    pub(crate) stop: Option<(StateId, Stop)>,
+}
+
+/// Why a task was not finished.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Problem(Problem),
     Widen(Overflow),
 }
 
-/// Expands states on behalf of one worker.
-#[derive(Debug)]
-pub(crate) struct Expander<'m, 'a, const W: usize> {
-    machine: &'m Machine<'a, W>,
-    codec: &'m Codec,
-    commutation: &'m Commutation,
-    deadlock: bool,
-    state: State<W>,
-    scratch: Scratch<W>,
-}
-
-impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
-    /// A worker; `state` is any state of the program.
-    pub(crate) fn new(
-        machine: &'m Machine<'a, W>,
-        codec: &'m Codec,
-        commutation: &'m Commutation,
-        deadlock: bool,
-        state: &State<W>,
-    ) -> Self {
+impl Found {
+    fn new() -> Self {
         Self {
-            machine,
-            codec,
-            commutation,
-            deadlock,
-            state: state.clone(),
-            scratch: Scratch::new(state),
+            successors: Vec::new(),
+            words: Vec::new(),
+            offsets: Vec::new(),
+            order: Vec::new(),
+            stop: None,
         }
     }
 
-    /// Expands a batch, up to the first problem.
-    pub(crate) fn expand(&mut self, job: &Job) -> Found {
-        let mut found = Found::default();
-        let states = job.words.chunks_exact(self.codec.words);
-        for (i, (words, &asleep)) in states.zip(&job.asleep).enumerate() {
-            self.codec
-                .unpack(&self.machine.layout, words, &mut self.state);
-            if let Err(stop) = self.expand_one(i as u32, words, asleep, &mut found) {
-                found.stop = Some((i as u32, stop));
-                return found;
+    /// Number of successors.
+    pub(crate) fn len(&self) -> usize {
+        self.successors.len()
+    }
+
+    /// The successors that belong to a partition, with their words, in the order in which they were found.
+    pub(crate) fn of_partition(
+        &self,
+        partition: usize,
+        width: usize,
+    ) -> impl Iterator<Item = (&Successor, &[u64])> {
+        let range = self.offsets[partition] as usize..self.offsets[partition + 1] as usize;
+        self.order[range].iter().map(move |&i| {
+            let i = i as usize;
+            (&self.successors[i], &self.words[i * width..][..width])
+        })
+    }
+
+    /// Sorts the successors by partition, keeping their order otherwise.
+    fn sort(&mut self) {
+        let mut offsets = vec![0u32; PARTITIONS + 1];
+        for successor in &self.successors {
+            offsets[partition_of(successor.hash) + 1] += 1;
+        }
+        for p in 0..PARTITIONS {
+            offsets[p + 1] += offsets[p];
+        }
+        let mut next = offsets.clone();
+        self.order = vec![0; self.successors.len()];
+        for (i, successor) in self.successors.iter().enumerate() {
+            let slot = &mut next[partition_of(successor.hash)];
+            self.order[*slot as usize] = i as u32;
+            *slot += 1;
+        }
+        self.offsets = offsets;
+    }
+}
+
+/// What all workers share.
+#[derive(Debug)]
+pub(crate) struct Context<'m, 'a, const W: usize> {
+    pub(crate) machine: &'m Machine<'a, W>,
+    pub(crate) codec: &'m Codec,
+    pub(crate) commutation: Commutation,
+    pub(crate) deadlock: bool,
+}
+
+/// Expands states on behalf of one worker.
+#[derive(Debug)]
+pub(crate) struct Expander<'c, 'm, 'a, const W: usize> {
+    context: &'c Context<'m, 'a, W>,
+    state: State<W>,
+    scratch: Scratch<W>,
+    packed: Vec<u64>,
+}
+
+impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
+    /// A worker; `state` is any state of the program.
+    pub(crate) fn new(context: &'c Context<'m, 'a, W>, state: &State<W>) -> Self {
+        Self {
+            context,
+            state: state.clone(),
+            scratch: Scratch::new(state),
+            packed: vec![0; context.codec.words],
+        }
+    }
+
+    /// Expands the states of a task, up to the first problem; `asleep` says who sleeps in each.
+    pub(crate) fn expand(
+        &mut self,
+        task: &Task,
+        partition: &Partition,
+        asleep: &[ThreadSet],
+    ) -> Found {
+        let mut found = Found::new();
+        let Context { machine, codec, .. } = self.context;
+        for (index, &asleep) in task.states.clone().zip(asleep) {
+            let words = partition.get(index, codec.words);
+            codec.unpack(&machine.layout, words, &mut self.state);
+            let id = StateId::new(task.partition, index);
+            if let Err(stop) = self.expand_one(id, words, asleep, &mut found) {
+                found.stop = Some((id, stop));
+                break;
             }
         }
+        found.sort();
         found
     }
 
     fn expand_one(
         &mut self,
-        parent: u32,
+        parent: StateId,
         parent_words: &[u64],
         asleep: ThreadSet,
         found: &mut Found,
     ) -> Result<(), Stop> {
         let Self {
+            context,
+            state,
+            scratch,
+            packed,
+        } = self;
+        let Context {
             machine,
             codec,
             commutation,
-            state,
-            scratch,
-            ..
-        } = self;
-        let mut packed = vec![0; codec.words];
+            deadlock,
+        } = context;
         let mut overflow = None;
         let mut blocked = Vec::new();
         let mut free = false;
@@ -116,15 +173,18 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
                 codec.canonicalise(&machine.layout, next, &mut asleep);
-                if let Err(o) = codec.pack(&machine.layout, next, &mut packed) {
+                if let Err(o) = codec.pack(&machine.layout, next, packed) {
                     overflow = Some(o);
                 }
-                let changed = add_changed(codec, parent_words, &packed, found);
-                found.successors.push(Successor {
-                    parent,
-                    changed,
-                    asleep,
-                });
+                // A step back to where it came from leads nowhere.
+                if packed != parent_words {
+                    found.words.extend_from_slice(packed);
+                    found.successors.push(Successor {
+                        hash: hash_words(packed),
+                        parent,
+                        asleep,
+                    });
+                }
             };
             match machine.expand(state, t, scratch, &mut out) {
                 Ok(Mobility::Free) => free = true,
@@ -136,7 +196,7 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
                 return Err(Stop::Widen(overflow));
             }
         }
-        if self.deadlock && !free {
+        if *deadlock && !free {
             self.check_deadlock(asleep, blocked)?;
         }
         Ok(())
@@ -146,14 +206,12 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
     fn check_deadlock(
         &mut self,
         asleep: ThreadSet,
-        mut blocked: Vec<(ThreadId, rsan_model::Pc)>,
+        mut blocked: Vec<(ThreadId, Pc)>,
     ) -> Result<(), Stop> {
         let threads = (0..self.state.pcs.len()).map(ThreadId::new);
         for t in threads.filter(|t| asleep >> t.index() & 1 != 0) {
-            let expanded = self
-                .machine
-                .expand(&self.state, t, &mut self.scratch, &mut |_, _| {});
-            match expanded {
+            let machine = self.context.machine;
+            match machine.expand(&self.state, t, &mut self.scratch, &mut |_, _| {}) {
                 Ok(Mobility::Free) | Err(_) => return Ok(()),
                 Ok(Mobility::Blocked(pc)) => blocked.push((t, pc)),
                 Ok(Mobility::Ended) => {}
@@ -165,21 +223,4 @@ impl<'m, 'a, const W: usize> Expander<'m, 'a, W> {
         blocked.sort_unstable();
         Err(Stop::Problem(Problem::Deadlock(blocked)))
     }
-}
-
-/// Notes the parts of a successor that differ from its parent.
-#[inline]
-fn add_changed(codec: &Codec, parent: &[u64], packed: &[u64], found: &mut Found) -> Changed {
-    let mut changed = 0;
-    let mut at = 0;
-    for (i, &len) in codec.parts.iter().enumerate() {
-        let part = &packed[at..at + len];
-        if part != &parent[at..at + len] {
-            changed |= 1 << i;
-            found.words.extend_from_slice(part);
-            found.hashes.push(hash_words(part));
-        }
-        at += len;
-    }
-    changed
 }

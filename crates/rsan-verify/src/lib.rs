@@ -170,7 +170,7 @@ impl Job<'_> {
         let machine = Machine::new(self.program, self.facts, layout, property);
         let mut search = Search::new(&machine, &codec, self.options.deadlock, self.started);
         let end = search.run(self.options, progress);
-        search.stats.memory = search.store.memory();
+        search.stats.memory = search.memory();
         let verdict = match end {
             End::Exhausted => Verdict::Robust,
             End::Cut(reason) => Verdict::Unknown(reason),

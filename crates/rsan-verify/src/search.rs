@@ -1,28 +1,30 @@
 //! Breadth-first search over all interleavings of visible steps.
 //!
-//! States are numbered in the order in which they are found, and expanded in that order, so the first failure is
-//! at the end of a shortest schedule. Workers expand batches of states; one thread adds what they find to the
-//! store, batch by batch in order, so the result does not depend on timing.
+//! States are expanded level by level, so the first failure is at the end of a shortest schedule. A level is worked
+//! off in rounds of two phases: workers expand the states of the round ([`crate::expand`]), then each adds what was
+//! found to its share of the partitions ([`crate::store`]), in the order of the tasks. What is found, and in which
+//! order, does not depend on the number of workers or on timing.
 
 use crate::codec::{Codec, Overflow};
 use crate::commute::{Commutation, ThreadSet};
-use crate::expand::{Expander, Found, Job, Stop};
+use crate::expand::{Context, Expander, Found, Stop, Task};
 use crate::machine::{Failure, FailureKind, Machine};
 use crate::options::{Options, Stats};
 use crate::state::State;
-use crate::store::{Arrival, Changed, Nodes, StateId, Store};
+use crate::store::{
+    Arrival, PARTITION_LIMIT, PARTITIONS, Partition, StateId, hash_words, partition_of,
+};
 use rsan_model::{Pc, Reason, ThreadId};
-use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// States found before workers are worth their start.
-const SEQUENTIAL: usize = 4_000;
-/// States in a batch, at most.
-const BATCH: usize = 512;
-/// Batches under way per worker.
-const IN_FLIGHT: usize = 3;
+/// States of a task, at most.
+const TASK: usize = 512;
+/// States of a round, about; more states at once would need more memory for what they lead to.
+const ROUND: usize = 1 << 16;
+/// States of a round from which on workers are worth their start.
+const PARALLEL: usize = 2_000;
 /// Time between two calls of the progress function.
 const PROGRESS: Duration = Duration::from_millis(200);
 
@@ -31,7 +33,7 @@ const PROGRESS: Duration = Duration::from_millis(200);
 pub(crate) enum End {
     /// Every reachable state was seen, none fails.
     Exhausted,
-    /// A state fails: the one with this number, or the initial one when there is none.
+    /// A state fails, or the way to the initial one when there is none.
     Failed(Option<StateId>, Problem),
     /// A limit was reached.
     Cut(Reason),
@@ -48,22 +50,46 @@ pub(crate) enum Problem {
     Deadlock(Vec<(ThreadId, Pc)>),
 }
 
-/// A search: the machine, and what it has found.
+/// A partition, and who sleeps in those of its states that were not expanded yet.
+#[derive(Debug, Default)]
+struct Share {
+    partition: Partition,
+    asleep: Vec<ThreadSet>,
+    /// The first state that was not expanded yet.
+    next: usize,
+    /// The first state of the next level.
+    level_end: usize,
+}
+
+impl Share {
+    fn absorb(&mut self, which: usize, found: &[Found], width: usize) {
+        for (successor, words) in found.iter().flat_map(|f| f.of_partition(which, width)) {
+            match self
+                .partition
+                .insert(words, successor.hash, successor.parent)
+            {
+                Arrival::New => self.asleep.push(successor.asleep),
+                Arrival::Known(index) => {
+                    // A state that waits to be expanded: one more reason to let threads sleep in it.
+                    if let Some(waiting) = index.checked_sub(self.next) {
+                        self.asleep[waiting] |= successor.asleep;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A search: the program, and what was found.
+#[derive(Debug)]
 pub(crate) struct Search<'m, 'a, const W: usize> {
     pub(crate) machine: &'m Machine<'a, W>,
     pub(crate) codec: &'m Codec,
-    pub(crate) store: Store,
-    commutation: Commutation,
-    nodes: Nodes,
-    /// The threads that sleep in the states that were not expanded yet.
-    asleep: VecDeque<ThreadSet>,
-    /// The first of those states.
-    next: usize,
     pub(crate) stats: Stats,
+    shares: Vec<Share>,
     deadlock: bool,
     started: Instant,
     last_progress: Instant,
-    level_end: usize,
 }
 
 impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
@@ -76,17 +102,29 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         Self {
             machine,
             codec,
-            store: Store::new(&codec.parts),
-            commutation: Commutation::new(machine.program, machine.facts),
-            nodes: Nodes::new(),
-            asleep: VecDeque::new(),
-            next: 0,
             stats: Stats::default(),
+            shares: (0..PARTITIONS).map(|_| Share::default()).collect(),
             deadlock,
             started,
             last_progress: started,
-            level_end: 1,
         }
+    }
+
+    /// The packed words of a state.
+    pub(crate) fn words(&self, id: StateId) -> &[u64] {
+        let partition = &self.shares[id.partition()].partition;
+        partition.get(id.index(), self.codec.words)
+    }
+
+    /// The state from which this one was first reached; the initial one is its own parent.
+    pub(crate) fn parent(&self, id: StateId) -> StateId {
+        self.shares[id.partition()].partition.parent(id.index())
+    }
+
+    /// Bytes that the states take.
+    pub(crate) fn memory(&self) -> u64 {
+        let share = |s: &Share| s.partition.memory() + s.asleep.capacity() as u64 * 8;
+        self.shares.iter().map(share).sum()
     }
 
     /// Searches until the end.
@@ -95,179 +133,179 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Ok(state) => state,
             Err(failure) => return End::Failed(None, Problem::Step(failure)),
         };
-        let mut words = vec![0; self.codec.words];
-        let mut first = state.clone();
-        self.codec
-            .canonicalise(&self.machine.layout, &mut first, &mut 0);
-        if let Err(overflow) = self.codec.pack(&self.machine.layout, &first, &mut words) {
+        if let Err(overflow) = self.insert_initial(&state) {
             return End::Widen(overflow);
-        }
-        self.store.insert_first(&words);
-        self.asleep.push_back(0);
-        let commutation = self.commutation.clone();
-        let mut expander = Expander::new(
-            self.machine,
-            self.codec,
-            &commutation,
-            self.deadlock,
-            &state,
-        );
-        while self.next < self.store.len() && self.store.len() < SEQUENTIAL {
-            let first = self.next;
-            let found = expander.expand(&self.job(1));
-            if let Some(end) = self.absorb(first, 1, found, options, progress) {
-                return end;
-            }
-        }
-        if self.next == self.store.len() {
-            return End::Exhausted;
         }
         let workers = match options.workers {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
         };
-        self.run_parallel(workers, &state, &commutation, options, progress)
+        let context = Context {
+            machine: self.machine,
+            codec: self.codec,
+            commutation: Commutation::new(self.machine.program, self.machine.facts),
+            deadlock: self.deadlock,
+        };
+        let mut expanders: Vec<_> = (0..workers)
+            .map(|_| Expander::new(&context, &state))
+            .collect();
+        loop {
+            let tasks = self.next_round();
+            if tasks.is_empty() {
+                return End::Exhausted;
+            }
+            let found = self.expand(&tasks, &mut expanders);
+            if let Some(end) = self.absorb(&tasks, found, workers, options, progress) {
+                return end;
+            }
+        }
     }
 
-    fn run_parallel(
-        &mut self,
-        workers: usize,
-        state: &State<W>,
-        commutation: &Commutation,
-        options: &Options<'_>,
-        progress: &mut dyn FnMut(&Stats),
-    ) -> End {
-        let (machine, codec, deadlock) = (self.machine, self.codec, self.deadlock);
+    fn insert_initial(&mut self, state: &State<W>) -> Result<(), Overflow> {
+        let layout = &self.machine.layout;
+        let mut words = vec![0; self.codec.words];
+        let mut state = state.clone();
+        self.codec.canonicalise(layout, &mut state, &mut 0);
+        self.codec.pack(layout, &state, &mut words)?;
+        let hash = hash_words(&words);
+        let which = partition_of(hash);
+        let share = &mut self.shares[which];
+        share.partition.insert(&words, hash, StateId::new(which, 0));
+        share.asleep.push(0);
+        share.level_end = 1;
+        self.stats.states = 1;
+        Ok(())
+    }
+
+    /// The next states to expand, all of one level; none when all are done.
+    fn next_round(&mut self) -> Vec<Task> {
+        if self.shares.iter().all(|s| s.next == s.level_end) {
+            let mut deeper = false;
+            for share in &mut self.shares {
+                share.level_end = share.partition.len();
+                deeper |= share.next < share.level_end;
+            }
+            self.stats.depth += u32::from(deeper);
+        }
+        let mut tasks = Vec::new();
+        let mut left = ROUND;
+        for (partition, share) in self.shares.iter().enumerate() {
+            let end = share.level_end.min(share.next + left);
+            left -= end - share.next;
+            tasks.extend((share.next..end).step_by(TASK).map(|start| Task {
+                partition,
+                states: start..end.min(start + TASK),
+            }));
+        }
+        tasks
+    }
+
+    /// First phase: what the tasks lead to, in their order.
+    fn expand(&self, tasks: &[Task], expanders: &mut [Expander<'_, 'm, 'a, W>]) -> Vec<Found> {
+        let one = |expander: &mut Expander<'_, 'm, 'a, W>, task: &Task| {
+            let share = &self.shares[task.partition];
+            let asleep = &share.asleep[task.states.start - share.next..];
+            expander.expand(task, &share.partition, asleep)
+        };
+        let states: usize = tasks.iter().map(|t| t.states.len()).sum();
+        if states < PARALLEL || expanders.len() == 1 {
+            let expander = &mut expanders[0];
+            return tasks.iter().map(|task| one(expander, task)).collect();
+        }
+        let results: Vec<Mutex<Option<Found>>> = tasks.iter().map(|_| Mutex::default()).collect();
+        let turn = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            let mut lines: Vec<(Sender<Job>, Receiver<Found>)> = Vec::new();
-            for _ in 0..workers {
-                let (job_tx, job_rx) = channel::<Job>();
-                let (found_tx, found_rx) = channel();
-                scope.spawn(move || {
-                    let mut expander = Expander::new(machine, codec, commutation, deadlock, state);
-                    for job in job_rx {
-                        if found_tx.send(expander.expand(&job)).is_err() {
-                            break;
-                        }
+            for expander in expanders {
+                scope.spawn(|| {
+                    let expander = expander;
+                    while let Some(i) = Some(turn.fetch_add(1, Ordering::Relaxed))
+                        && let Some(task) = tasks.get(i)
+                    {
+                        let found = one(expander, task);
+                        *results[i].lock().expect("no worker panics with a result") = Some(found);
                     }
                 });
-                lines.push((job_tx, found_rx));
             }
-            let mut under_way: VecDeque<(usize, usize, usize)> = VecDeque::new();
-            let mut turn = 0;
-            loop {
-                while under_way.len() < workers * IN_FLIGHT && self.next < self.store.len() {
-                    let left = self.store.len() - self.next;
-                    let count = (left / (2 * workers)).clamp(16, BATCH).min(left);
-                    under_way.push_back((turn, self.next, count));
-                    let sent = lines[turn].0.send(self.job(count));
-                    sent.expect("a worker ends only when its channel closes");
-                    turn = (turn + 1) % workers;
-                }
-                let Some((worker, first, count)) = under_way.pop_front() else {
-                    return End::Exhausted;
-                };
-                let found = lines[worker].1.recv();
-                let found = found.expect("a worker answers every job");
-                if let Some(end) = self.absorb(first, count, found, options, progress) {
-                    return end;
-                }
-            }
-        })
+        });
+        let found = |result: Mutex<Option<Found>>| {
+            let found = result.into_inner().expect("no worker panics with a result");
+            found.expect("every task was taken by a worker")
+        };
+        results.into_iter().map(found).collect()
     }
 
-    /// The next `count` states to expand.
-    fn job(&mut self, count: usize) -> Job {
-        let mut words = Vec::with_capacity(count * self.codec.words);
-        for id in self.next..self.next + count {
-            self.store.nodes(id as StateId, &mut self.nodes);
-            self.store.load(&self.nodes, &mut words);
-        }
-        self.next += count;
-        let asleep = self.asleep.drain(..count).collect();
-        Job { asleep, words }
-    }
-
-    /// Number of words of the parts that changed.
-    #[inline]
-    fn changed_words(&self, changed: Changed) -> usize {
-        let parts = self.codec.parts.iter().enumerate();
-        parts
-            .filter(|(i, _)| changed >> i & 1 != 0)
-            .map(|(_, len)| len)
-            .sum()
-    }
-
-    /// Adds what a batch found; says when the search is over.
+    /// Second phase: adds what was found; says when the search is over.
     fn absorb(
         &mut self,
-        first: usize,
-        count: usize,
-        found: Found,
+        tasks: &[Task],
+        mut found: Vec<Found>,
+        workers: usize,
         options: &Options<'_>,
         progress: &mut dyn FnMut(&Stats),
     ) -> Option<End> {
-        let (mut words, mut hashes) = (&found.words[..], &found.hashes[..]);
-        let mut expanded = None;
-        for successor in &found.successors {
-            let changed = successor.changed;
-            let parent = first + successor.parent as usize;
-            if expanded != Some(parent) {
-                expanded = Some(parent);
-                self.store.nodes(parent as StateId, &mut self.nodes);
-                // Levels end where the last state of one leaves off.
-                while parent >= self.level_end {
-                    self.stats.depth += 1;
-                    self.level_end = self.store.len();
-                }
-            }
-            let parent = parent as StateId;
-            match self
-                .store
-                .insert(&self.nodes, changed, words, hashes, parent)
-            {
-                Arrival::New => self.asleep.push_back(successor.asleep),
-                Arrival::Known(id) => {
-                    // A state that waits to be expanded: one more reason to let threads sleep in it.
-                    let waiting = (id as usize).checked_sub(self.next);
-                    if let Some(set) = waiting.and_then(|i| self.asleep.get_mut(i)) {
-                        *set |= successor.asleep;
-                    }
-                }
-            }
-            words = &words[self.changed_words(changed)..];
-            hashes = &hashes[changed.count_ones() as usize..];
+        for task in tasks {
+            let share = &mut self.shares[task.partition];
+            share.next = task.states.end;
         }
-        self.stats.transitions += found.successors.len() as u64;
-        self.stats.states = self.store.len() as u64;
-        match found.stop {
-            Some((at, Stop::Problem(problem))) => {
-                let id = (first + at as usize) as StateId;
-                return Some(End::Failed(Some(id), problem));
-            }
+        for share in &mut self.shares {
+            let expanded = share.asleep.len() - (share.partition.len() - share.next);
+            share.asleep.drain(..expanded);
+        }
+        let stop = found.iter_mut().find_map(|f| f.stop.take());
+        let transitions: usize = found.iter().map(Found::len).sum();
+        self.stats.transitions += transitions as u64;
+        match stop {
+            Some((id, Stop::Problem(problem))) => return Some(End::Failed(Some(id), problem)),
             Some((_, Stop::Widen(overflow))) => return Some(End::Widen(overflow)),
             None => {}
         }
-        if count == 1 && !first.is_multiple_of(64) {
-            return None;
+        let width = self.codec.words;
+        if transitions < PARALLEL || workers == 1 {
+            for (which, share) in self.shares.iter_mut().enumerate() {
+                share.absorb(which, &found, width);
+            }
+        } else {
+            let size = PARTITIONS.div_ceil(workers);
+            std::thread::scope(|scope| {
+                for (i, shares) in self.shares.chunks_mut(size).enumerate() {
+                    let found = &found;
+                    scope.spawn(move || {
+                        for (j, share) in shares.iter_mut().enumerate() {
+                            share.absorb(i * size + j, found, width);
+                        }
+                    });
+                }
+            });
         }
-        self.stats.memory = self.store.memory();
+        self.check_limits(options, progress).map(End::Cut)
+    }
+
+    fn check_limits(
+        &mut self,
+        options: &Options<'_>,
+        progress: &mut dyn FnMut(&Stats),
+    ) -> Option<Reason> {
+        let sizes = self.shares.iter().map(|s| s.partition.len());
+        let largest = sizes.clone().max().unwrap_or(0);
+        self.stats.states = sizes.sum::<usize>() as u64;
+        self.stats.memory = self.memory();
         self.stats.elapsed = self.started.elapsed();
-        let over = |limit: Option<u64>| limit.is_some_and(|l| self.stats.memory > l);
         if options
             .stop
             .is_some_and(|stop| stop.load(Ordering::Relaxed))
         {
-            return Some(End::Cut(Reason::Interrupted));
+            return Some(Reason::Interrupted);
         }
-        if over(options.memory_limit) {
-            return Some(End::Cut(Reason::MemoryLimit));
+        if options.memory_limit.is_some_and(|l| self.stats.memory > l) {
+            return Some(Reason::MemoryLimit);
         }
         if options.time_limit.is_some_and(|l| self.stats.elapsed > l) {
-            return Some(End::Cut(Reason::TimeLimit));
+            return Some(Reason::TimeLimit);
         }
-        if self.store.len() > StateId::MAX as usize - (1 << 20) {
-            return Some(End::Cut(Reason::TooLarge("more than 2^32 states".into())));
+        // One more round must fit, even if all of it goes to one partition.
+        if largest + ROUND * 64 > PARTITION_LIMIT {
+            let states = self.stats.states;
+            return Some(Reason::TooLarge(format!("more than {states} states")));
         }
         if self.last_progress.elapsed() > PROGRESS {
             self.last_progress = Instant::now();

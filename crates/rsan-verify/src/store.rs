@@ -1,19 +1,35 @@
-//! The set of states found so far, in the order in which they were found.
+//! The set of states found so far: packed, exact, and divided so that several threads can add to it at once.
 //!
-//! A packed state is a sequence of parts, one per thread and one for what they share. Each part is one of few, so
-//! it is kept once and has a number; pairs of numbers are again kept once and numbered, in a binary tree up to
-//! the root, which is the state. This is exact (no hash stands for a state), and costs about 20 bytes a state,
-//! whatever its size.
-//!
-//! A successor shares most parts with its parent, and those need not be looked up again.
+//! A state belongs to one of [`PARTITIONS`] by its hash. A partition keeps its states one after the other, in the
+//! order in which they were found, and an index of open-addressed 32-bit entries: 24 bits say which state, and 8 bits
+//! of the hash spare most comparisons with others. No hash ever stands for a state. A state costs its packed words, 4
+//! bytes for its parent and 5 to 10 for the index.
 
-use hashbrown::HashTable;
+/// Number of partitions; a power of two.
+pub(crate) const PARTITIONS: usize = 256;
+const PARTITION_BITS: u32 = PARTITIONS.trailing_zeros();
+/// States that a partition can hold: an index entry has 24 bits, and none of them is a state.
+pub(crate) const PARTITION_LIMIT: usize = (1 << 24) - 1;
+const EMPTY: u32 = u32::MAX;
 
-/// The number of a state: the order in which it was found.
-pub(crate) type StateId = u32;
+/// A state: which partition, and where in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StateId(u32);
 
-/// Which parts of a successor differ from its parent; bit `i` for part `i`.
-pub(crate) type Changed = u128;
+impl StateId {
+    /// The first state of all; it is its own parent.
+    pub(crate) fn new(partition: usize, index: usize) -> Self {
+        Self((index as u32) << PARTITION_BITS | partition as u32)
+    }
+
+    pub(crate) fn partition(self) -> usize {
+        self.0 as usize % PARTITIONS
+    }
+
+    pub(crate) fn index(self) -> usize {
+        (self.0 >> PARTITION_BITS) as usize
+    }
+}
 
 /// Hashes packed words; quality matters, secrecy does not.
 #[inline]
@@ -27,216 +43,99 @@ pub(crate) fn hash_words(words: &[u64]) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// Word vectors of one length, each kept once.
-#[derive(Debug)]
-struct Parts {
-    len: usize,
-    words: Vec<u64>,
-    index: HashTable<u32>,
-}
-
-impl Parts {
-    fn new(len: usize) -> Self {
-        Self {
-            len,
-            words: Vec::new(),
-            index: HashTable::new(),
-        }
-    }
-
-    #[inline]
-    fn get(&self, id: u32) -> &[u64] {
-        &self.words[id as usize * self.len..][..self.len]
-    }
-
-    #[inline]
-    fn intern(&mut self, words: &[u64], hash: u64) -> u32 {
-        let Self {
-            len,
-            words: all,
-            index,
-        } = self;
-        let at = |id: u32| &all[id as usize * *len..][..*len];
-        if let Some(&id) = index.find(hash, |&id| at(id) == words) {
-            return id;
-        }
-        let id = u32::try_from(all.len() / *len).expect("fewer parts than states");
-        index.insert_unique(hash, id, |&id| hash_words(at(id)));
-        all.extend_from_slice(words);
-        id
-    }
-
-    fn memory(&self) -> u64 {
-        (self.words.capacity() * 8 + self.index.allocation_size()) as u64
-    }
-}
-
-/// Pairs of numbers, each kept once.
-#[derive(Debug, Default)]
-struct Pairs {
-    pairs: Vec<[u32; 2]>,
-    index: HashTable<u32>,
-}
-
+/// The partition of a hash.
 #[inline]
-fn hash_pair(pair: [u32; 2]) -> u64 {
-    hash_words(&[u64::from(pair[0]) << 32 | u64::from(pair[1])])
+pub(crate) fn partition_of(hash: u64) -> usize {
+    (hash >> (64 - PARTITION_BITS)) as usize
 }
 
-impl Pairs {
-    /// The number of the pair, and whether it is new.
-    #[inline]
-    fn intern(&mut self, pair: [u32; 2]) -> (u32, bool) {
-        let Self { pairs, index } = self;
-        let hash = hash_pair(pair);
-        if let Some(&id) = index.find(hash, |&id| pairs[id as usize] == pair) {
-            return (id, false);
-        }
-        let id = u32::try_from(pairs.len()).expect("the search stops before 2^32 states");
-        index.insert_unique(hash, id, |&id| hash_pair(pairs[id as usize]));
-        pairs.push(pair);
-        (id, true)
-    }
-
-    fn memory(&self) -> u64 {
-        (self.pairs.capacity() * 8 + self.index.allocation_size()) as u64
-    }
-}
-
-/// The numbers of all parts and pairs of one state, leaves first.
-pub(crate) type Nodes = Vec<u32>;
-
-/// Whether a state was there.
+/// Whether a state was there, and its index in the partition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
     New,
-    Known(StateId),
+    Known(usize),
 }
 
-/// All states found.
-#[derive(Debug)]
-pub(crate) struct Store {
-    parts: Vec<Parts>,
-    /// Inner nodes, the root last; the children of each, as indices into [`Nodes`].
-    inner: Vec<Pairs>,
-    children: Vec<[usize; 2]>,
+/// The states of one partition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Partition {
+    words: Vec<u64>,
     parents: Vec<StateId>,
-    scratch: Nodes,
+    index: Vec<u32>,
 }
 
-impl Store {
-    /// An empty store for states whose parts have these many words. There are at least two parts.
-    pub(crate) fn new(lengths: &[usize]) -> Self {
-        let mut children = Vec::new();
-        let mut level: Vec<usize> = (0..lengths.len()).collect();
-        while level.len() > 1 {
-            level = level
-                .chunks(2)
-                .map(|pair| match pair {
-                    &[a, b] => {
-                        children.push([a, b]);
-                        lengths.len() + children.len() - 1
-                    }
-                    alone => alone[0],
-                })
-                .collect();
-        }
-        Self {
-            parts: lengths.iter().map(|&len| Parts::new(len)).collect(),
-            inner: children.iter().map(|_| Pairs::default()).collect(),
-            children,
-            parents: Vec::new(),
-            scratch: Vec::new(),
-        }
-    }
-
+impl Partition {
     /// Number of states.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// Adds the first state.
-    pub(crate) fn insert_first(&mut self, words: &[u64]) {
-        let nodes = vec![0; self.parts.len() + self.inner.len()];
-        let mut hashes = Vec::new();
-        let mut rest = words;
-        for part in &self.parts {
-            let (own, others) = rest.split_at(part.len);
-            hashes.push(hash_words(own));
-            rest = others;
-        }
-        self.insert(&nodes, Changed::MAX, words, &hashes, 0);
+    /// The packed words of a state of `width` words.
+    #[inline]
+    pub(crate) fn get(&self, index: usize, width: usize) -> &[u64] {
+        &self.words[index * width..][..width]
     }
 
-    /// Adds a state unless it is there: its parent, and the words and hashes of the parts that differ from it.
-    pub(crate) fn insert(
-        &mut self,
-        parent_nodes: &Nodes,
-        mut changed: Changed,
-        mut words: &[u64],
-        hashes: &[u64],
-        parent: StateId,
-    ) -> Arrival {
-        if changed == 0 {
-            return Arrival::Known(parent);
+    /// The state from which this one was first reached.
+    pub(crate) fn parent(&self, index: usize) -> StateId {
+        self.parents[index]
+    }
+
+    /// Adds a state unless it is there. The caller stops at [`PARTITION_LIMIT`].
+    #[inline]
+    pub(crate) fn insert(&mut self, words: &[u64], hash: u64, parent: StateId) -> Arrival {
+        if self.len() * 5 >= self.index.len() * 4 {
+            self.grow(words.len());
         }
-        let mut nodes = std::mem::take(&mut self.scratch);
-        nodes.clone_from(parent_nodes);
-        let mut hashes = hashes.iter();
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            if changed >> i & 1 != 0 {
-                let (own, rest) = words.split_at(part.len);
-                let hash = hashes.next().expect("a hash for each changed part");
-                nodes[i] = part.intern(own, *hash);
-                words = rest;
+        let mask = self.index.len() - 1;
+        let tag = tag(hash);
+        let mut at = hash as usize & mask;
+        loop {
+            let entry = self.index[at];
+            if entry == EMPTY {
+                break;
             }
-        }
-        let mut is_new = false;
-        for (i, (pairs, &[a, b])) in self.inner.iter_mut().zip(&self.children).enumerate() {
-            if (changed >> a | changed >> b) & 1 != 0 {
-                let node = self.parts.len() + i;
-                (nodes[node], is_new) = pairs.intern([nodes[a], nodes[b]]);
-                changed |= 1 << node;
+            let index = (entry >> 8) as usize;
+            if entry & 0xff == tag && self.get(index, words.len()) == words {
+                return Arrival::Known(index);
             }
+            at = (at + 1) & mask;
         }
-        let id = nodes[nodes.len() - 1];
-        self.scratch = nodes;
-        if is_new {
-            self.parents.push(parent);
-            Arrival::New
-        } else {
-            Arrival::Known(id)
-        }
+        self.index[at] = (self.len() as u32) << 8 | tag;
+        self.words.extend_from_slice(words);
+        self.parents.push(parent);
+        Arrival::New
     }
 
-    /// The nodes of a state.
-    pub(crate) fn nodes(&self, id: StateId, nodes: &mut Nodes) {
-        nodes.clear();
-        nodes.resize(self.parts.len() + self.inner.len(), 0);
-        nodes[self.parts.len() + self.inner.len() - 1] = id;
-        for (i, (pairs, &[a, b])) in self.inner.iter().zip(&self.children).enumerate().rev() {
-            [nodes[a], nodes[b]] = pairs.pairs[nodes[self.parts.len() + i] as usize];
+    #[cold]
+    fn grow(&mut self, width: usize) {
+        let size = (self.index.len() * 2).max(16);
+        self.index.clear();
+        self.index.resize(size, EMPTY);
+        let mask = size - 1;
+        for index in 0..self.parents.len() {
+            let hash = hash_words(&self.words[index * width..][..width]);
+            let mut at = hash as usize & mask;
+            while self.index[at] != EMPTY {
+                at = (at + 1) & mask;
+            }
+            self.index[at] = (index as u32) << 8 | tag(hash);
         }
-    }
-
-    /// Appends the packed words of a state to `out`.
-    pub(crate) fn load(&self, nodes: &Nodes, out: &mut Vec<u64>) {
-        for (part, &id) in self.parts.iter().zip(nodes) {
-            out.extend_from_slice(part.get(id));
-        }
-    }
-
-    /// The state from which this one was first reached; the first one is its own parent.
-    pub(crate) fn parent(&self, id: StateId) -> StateId {
-        self.parents[id as usize]
     }
 
     /// Bytes allocated.
     pub(crate) fn memory(&self) -> u64 {
-        self.parents.capacity() as u64 * 4
-            + self.parts.iter().map(Parts::memory).sum::<u64>()
-            + self.inner.iter().map(Pairs::memory).sum::<u64>()
+        let bytes =
+            self.words.capacity() * 8 + self.parents.capacity() * 4 + self.index.capacity() * 4;
+        bytes as u64
     }
+}
+
+/// Bits of the hash that neither the partition nor, in practice, the position uses.
+#[inline]
+fn tag(hash: u64) -> u32 {
+    (hash >> 40) as u32 & 0xff
 }
 
 #[cfg(test)]
@@ -245,41 +144,32 @@ mod tests {
 
     #[test]
     fn states_are_kept_once_and_read_back() {
-        let mut store = Store::new(&[1, 1, 2]);
+        let mut partition = Partition::default();
         let words = |i: u64| [i % 7, i % 5, i % 3, 1];
-        store.insert_first(&words(0));
-        let mut nodes = Nodes::new();
-        for i in 1..1000 {
-            // The last part never changes.
-            store.nodes(0, &mut nodes);
+        let parent = StateId::new(3, 17);
+        for i in 0..1000 {
             let w = words(i);
-            let hashes = [
-                hash_words(&w[..1]),
-                hash_words(&w[1..2]),
-                hash_words(&w[2..]),
-            ];
-            store.insert(&nodes, 0b111, &w, &hashes, 0);
-            assert_eq!(store.len() as u64, (i + 1).min(105));
+            let arrival = partition.insert(&w, hash_words(&w), parent);
+            let expected = if i < 105 {
+                Arrival::New
+            } else {
+                Arrival::Known((i % 105) as usize)
+            };
+            assert_eq!(arrival, expected);
         }
-        let mut out = Vec::new();
-        store.nodes(104, &mut nodes);
-        store.load(&nodes, &mut out);
-        assert_eq!(out, words(104));
+        assert_eq!(partition.len(), 105);
+        assert_eq!(partition.get(104, 4), words(104));
+        assert_eq!(partition.parent(104), parent);
+        assert_eq!((parent.partition(), parent.index()), (3, 17));
     }
 
     #[test]
-    fn parts_that_did_not_change_are_taken_from_the_parent() {
-        let mut store = Store::new(&[1, 1, 1]);
-        store.insert_first(&[1, 2, 3]);
-        let mut nodes = Nodes::new();
-        store.nodes(0, &mut nodes);
-        store.insert(&nodes, 0b010, &[7], &[hash_words(&[7])], 0);
-        store.insert(&nodes, 0, &[], &[], 0);
-        assert_eq!(store.len(), 2);
-        let mut out = Vec::new();
-        store.nodes(1, &mut nodes);
-        store.load(&nodes, &mut out);
-        assert_eq!(out, [1, 7, 3]);
-        assert_eq!(store.parent(1), 0);
+    fn states_with_equal_hashes_are_told_apart() {
+        let mut partition = Partition::default();
+        for i in 0..100 {
+            assert_eq!(partition.insert(&[i], 42, StateId::new(0, 0)), Arrival::New);
+            // Growing hashes the words again, so look only at those inserted since.
+            assert_eq!(partition.get(i as usize, 1), [i]);
+        }
     }
 }

@@ -84,8 +84,10 @@ fn schedule<const W: usize>(
         return (log, problem);
     };
     let mut path = vec![last];
-    while path[path.len() - 1] != 0 {
-        path.push(search.store.parent(path[path.len() - 1]));
+    let mut child = last;
+    while search.parent(child) != child {
+        child = search.parent(child);
+        path.push(child);
     }
     path.reverse();
     let mut scratch = Scratch::new(&current);
@@ -117,9 +119,7 @@ fn step_to<const W: usize>(
     scratch: &mut Scratch<W>,
 ) -> (State<W>, Vec<Executed>) {
     let (machine, codec) = (search.machine, search.codec);
-    let (mut nodes, mut target) = (Vec::new(), Vec::new());
-    search.store.nodes(id, &mut nodes);
-    search.store.load(&nodes, &mut target);
+    let target = search.words(id);
     let mut step = None;
     for t in (0..machine.program.threads.len()).map(ThreadId::new) {
         let mut out = |next: &mut State<W>, executed: &[Executed]| {
