@@ -3,6 +3,7 @@
 //! Exit status: that of the chore's own command when it runs one and it fails, 1 when a chore finds something wrong,
 //! 2 for wrong usage, else 0.
 
+mod crosscheck;
 mod steps;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +24,8 @@ struct Cli {
 enum Chore {
     /// Check formatting, lints and documentation, and run all tests
     Test,
+    /// Compare all engines with the oracle on random programs
+    Crosscheck(crosscheck::Args),
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
     Bless,
 }
@@ -30,6 +33,7 @@ enum Chore {
 fn main() -> ExitCode {
     match Cli::parse().chore {
         Chore::Test => steps::run(steps::TEST),
+        Chore::Crosscheck(args) => crosscheck::run(&args),
         Chore::Bless => steps::run(steps::BLESS),
     }
 }

@@ -1,154 +1,193 @@
-//! The engines, asked the same question.
+//! The engines, asked the same question, and what their answers have to do with each other.
+//!
+//! - The oracle looks at all execution graphs and stops with the first that is not SC; the monitors and the search
+//!   end a run at a race. So races and failed assertions are compared exactly when the oracle says that all graphs
+//!   are SC, and else a monitor must find a weak access or a race: a program with a race may show weak
+//!   behaviours only because of it, and the theorem that the monitors rest on speaks of both at once
+//!   (ALGORITHM.md 9).
+//! - The monitors run side by side and must say the same at every step, in every detail.
+//! - The search says what it found first; the monitors must have seen that, and it must not answer "robust" when they
+//!   have seen something.
+//! - Observational robustness is implied by robustness, implies safety, and when the search says that it holds,
+//!   the definition must agree. The converse is not claimed: [`Answers::is_overcautious`].
 
-use crate::interleave::{Seen, interleave};
-use crate::paired::Paired;
-use crate::{Profile, Random, generate, shrink};
+use crate::interleave::{Runs, interleave};
+use crate::observational;
+use crate::panel::{MONITORS, Panel};
 use rsan_axioms::{Limits, robustness};
-use rsan_clocks::location_clocks::{C20, LocationClocks, Rc20, Reach};
 use rsan_clocks::races::ScFences;
+use rsan_clocks::{location_clocks, write_log};
 use rsan_model::{Model, Program, Verdict};
-use rsan_verify::{Options, verify};
-use std::fmt;
+use rsan_verify::{Options, Property, verify};
 
-/// Whether each engine finds something wrong: a weak behaviour, a data race or a failed assertion.
-///
-/// Races and weak behaviours are compared together: a program with a race may show weak behaviours only
-/// because of it, and the theorem that the monitors rest on speaks of both at once (ALGORITHM.md 9).
+/// What the enumeration of execution graphs says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Oracle {
+    /// All consistent graphs are SC.
+    pub robust: bool,
+    /// Some graph has a data race; meaningful if `robust`.
+    pub racy: bool,
+    /// An assertion fails in some graph; meaningful if `robust`.
+    pub assertion_failed: bool,
+    /// Observationally robust; `None` when there are too many graphs to say.
+    pub observational: Option<bool>,
+}
+
+/// What the state-space search finds: the kind of fault ([`rsan_model::Fault::kind`]), or `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verifier {
+    /// Verifying robustness.
+    pub robust: Option<&'static str>,
+    /// Verifying observational robustness.
+    pub observational: Option<&'static str>,
+    /// Verifying safety only.
+    pub safe: Option<&'static str>,
+    /// Verifying safety and the absence of deadlocks.
+    pub deadlock: Option<&'static str>,
+}
+
+/// What each engine says about a program under a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answers {
     /// Enumeration of execution graphs.
-    pub oracle: bool,
-    /// Location clocks over all SC runs.
-    pub location_clocks: bool,
-    /// The write log over all SC runs.
-    pub write_log: bool,
+    pub oracle: Oracle,
+    /// The monitors over all SC runs.
+    pub runs: Runs,
     /// State-space search.
-    pub verifier: bool,
-}
-
-impl Answers {
-    /// Whether all engines say the same.
-    pub fn agree(self) -> bool {
-        let Self {
-            oracle,
-            location_clocks,
-            write_log,
-            verifier,
-        } = self;
-        oracle == location_clocks && oracle == write_log && oracle == verifier
-    }
-}
-
-/// A program on which the engines disagree, shrunk.
-#[derive(Clone, Debug)]
-pub struct Disagreement {
-    /// The seed of the program as it was generated.
-    pub seed: u64,
-    /// How it was generated.
-    pub profile: Profile,
-    /// Under which model.
-    pub model: Model,
-    /// The shrunk program.
-    pub program: Program,
-    /// What the engines say about it.
-    pub answers: Answers,
-}
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = rsan_lang::mini::print(&self.program)
-            .unwrap_or_else(|_| format!("{:?}", self.program.threads));
-        write!(
-            f,
-            "model {}, profile {}, seed {}: {:?}\n  {text}",
-            self.model,
-            self.profile.name(),
-            self.seed,
-            self.answers
-        )
-    }
+    pub verifier: Verifier,
 }
 
 /// Asks every engine; `None` when the oracle finds the program too large.
-pub fn compare(program: &Program, model: Model) -> Option<Answers> {
-    let limits = Limits {
-        max_graphs: 200_000,
-        ..Limits::default()
-    };
-    let oracle = robustness(program, model, &limits).expect("random programs suit their model");
-    if oracle.robust && oracle.cut.is_some() {
+pub fn compare(program: &Program, model: Model, limits: &Limits) -> Option<Answers> {
+    let suits = "the program suits the model";
+    let answer = robustness(program, model, limits).expect(suits);
+    if answer.robust && answer.cut.is_some() {
         return None;
     }
-    let raised = program.for_model(model);
-    let (location_clocks, write_log) = match model {
-        Model::C20 => (
-            location_clocks::<C20>(&raised, ScFences::Local),
-            location_clocks::<C20>(&raised, ScFences::Local),
-        ),
-        _ => (
-            location_clocks::<Rc20>(&raised, ScFences::Synchronise),
-            location_clocks::<Rc20>(&raised, ScFences::Synchronise),
-        ),
+    let observational = if answer.robust {
+        Some(true)
+    } else {
+        observational(program, model, limits).expect(suits)
     };
-    let options = Options::new(model);
-    let outcome = verify(program, &options, &mut |_| {}).expect("random programs suit their model");
+    let search = |property, deadlock| {
+        let options = Options {
+            property,
+            deadlock,
+            workers: 1,
+            ..Options::new(model)
+        };
+        let outcome = verify(program, &options, &mut |_| {}).expect(suits);
+        match outcome.verdict {
+            Verdict::Robust => None,
+            Verdict::Violation(witness) => Some(witness.fault.kind()),
+            Verdict::Unknown(reason) => panic!("small programs have an answer: {reason}"),
+        }
+    };
     Some(Answers {
-        oracle: !oracle.robust || oracle.racy || oracle.assertion_failed,
-        location_clocks: location_clocks.any(),
-        write_log: write_log.any(),
-        verifier: matches!(outcome.verdict, Verdict::Violation(_)),
+        oracle: Oracle {
+            robust: answer.robust,
+            racy: answer.racy,
+            assertion_failed: answer.assertion_failed,
+            observational,
+        },
+        runs: monitors(program, model),
+        verifier: Verifier {
+            robust: search(Property::Robust, false),
+            observational: search(Property::Observational, false),
+            safe: search(Property::Safe, false),
+            deadlock: search(Property::Safe, true),
+        },
     })
 }
 
-fn location_clocks<M: Reach + Clone>(program: &Program, sc_fences: ScFences) -> Seen {
-    let inits = program.locations.iter().map(|l| l.init);
-    let monitor = Paired::new(LocationClocks::<M>::new(inits), sc_fences);
-    interleave(program, monitor)
-}
-
-/// Compares the engines on `count` programs from the seed on.
-///
-/// # Errors
-/// The first disagreement, shrunk. Its seed, with `count` 1, makes the same program again.
-pub fn crosscheck(
-    model: Model,
-    profile: Profile,
-    seed: u64,
-    count: u64,
-) -> Result<Tally, Box<Disagreement>> {
-    let mut tally = Tally::default();
-    for seed in seed..seed + count {
-        let program = generate(&mut Random::new(seed), profile, model);
-        match compare(&program, model) {
-            None => tally.skipped += 1,
-            Some(answers) if answers.agree() => {
-                tally.programs += 1;
-                tally.violations += u64::from(answers.oracle);
-            }
-            Some(_) => {
-                let disagree = |p: &Program| compare(p, model).is_some_and(|a| !a.agree());
-                let program = shrink(program, &disagree);
-                let answers = compare(&program, model).expect("a shrunk program is no larger");
-                return Err(Box::new(Disagreement {
-                    seed,
-                    profile,
-                    model,
-                    program,
-                    answers,
-                }));
-            }
-        }
+/// The monitors of a model over all SC runs of a program.
+fn monitors(program: &Program, model: Model) -> Runs {
+    let raised = program.for_model(model);
+    if model == Model::C20 {
+        let panel = Panel::<location_clocks::C20, write_log::C20>::new(&raised, ScFences::Local);
+        interleave(&raised, panel)
+    } else {
+        let fences = ScFences::Synchronise;
+        let panel = Panel::<location_clocks::Rc20, write_log::Rc20>::new(&raised, fences);
+        interleave(&raised, panel)
     }
-    Ok(tally)
 }
 
-/// How many programs were compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
-    /// All engines agreed.
-    pub programs: u64,
-    /// Of these, with something wrong.
-    pub violations: u64,
-    /// Too large for the oracle.
-    pub skipped: u64,
+impl Answers {
+    /// Everything in which the engines contradict each other; empty when they agree.
+    pub fn contradictions(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut require = |holds: bool, what: &str| {
+            if !holds {
+                found.push(what.to_owned());
+            }
+        };
+        let Self {
+            oracle,
+            runs,
+            verifier,
+        } = self;
+        for (seen, name) in runs.seen.iter().zip(MONITORS) {
+            let agrees = if oracle.robust {
+                let assertion = oracle.racy || seen.assertion == oracle.assertion_failed;
+                !seen.weak && seen.race == oracle.racy && assertion
+            } else {
+                seen.weak || seen.race
+            };
+            require(agrees, &format!("the oracle and the {name}"));
+        }
+        require(!runs.differ, "the monitors at some step");
+        let seen = runs.seen[0];
+        let supported = |found: Option<&str>| match found {
+            None => true,
+            Some("weak-behaviour" | "observed-weak-behaviour") => seen.weak,
+            Some("data-race") => seen.race,
+            Some("assertion") => seen.assertion,
+            Some("deadlock") => runs.deadlock,
+            Some(_) => false,
+        };
+        let unsafe_run = seen.race || seen.assertion;
+        let finds =
+            |found: Option<&str>, expected: bool| supported(found) && found.is_some() == expected;
+        require(
+            finds(verifier.robust, seen.any()),
+            "the search (robust) and the monitors",
+        );
+        require(
+            finds(verifier.safe, unsafe_run),
+            "the search (safe) and the monitors",
+        );
+        require(
+            finds(verifier.deadlock, unsafe_run || runs.deadlock),
+            "the search (deadlock) and the runs",
+        );
+        let observational = verifier.observational;
+        require(
+            supported(observational) && (observational.is_some() || !unsafe_run),
+            "the search (observational) and the monitors",
+        );
+        let missed = observational.is_none() && oracle.observational == Some(false);
+        require(
+            seen.race || !missed,
+            "the search (observational) and the oracle",
+        );
+        found
+    }
+
+    /// Whether all engines agree.
+    pub fn agree(&self) -> bool {
+        self.contradictions().is_empty()
+    }
+
+    /// Whether something is wrong with the program: a weak behaviour, a data race or a failed assertion.
+    pub fn violation(&self) -> bool {
+        self.verifier.robust.is_some()
+    }
+
+    /// Whether the search finds a violation of observational robustness that is none by the definition.
+    pub fn is_overcautious(&self) -> bool {
+        let weak = ["weak-behaviour", "observed-weak-behaviour"];
+        let found = self.verifier.observational;
+        found.is_some_and(|kind| weak.contains(&kind)) && self.oracle.observational == Some(true)
+    }
 }

@@ -1,119 +1,10 @@
 //! Random programs.
 
-use crate::Random;
+use crate::{Profile, Random, mutate};
 use rsan_model::{
     BinOp, CasStrength, Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Model, Pc, Place,
     Program, ReadOrd, RegId, Register, RmwOp, RmwOrd, Span, Start, Thread, ThreadId, WriteOrd,
 };
-
-/// What random programs are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Profile {
-    /// All operations and orders, 2 or 3 threads.
-    Mix,
-    /// Longer threads.
-    Big,
-    /// Mostly waits, blocking and other compare-and-swaps, on few locations.
-    Values,
-    /// Many SC fences.
-    Fences,
-    /// Many seq_cst accesses (C20 only).
-    SeqCst,
-    /// seq_cst accesses only, but for a few (C20 only).
-    Saturated,
-    /// Plain accesses between atomics.
-    Plain,
-    /// A thread that creates and joins others.
-    Spawning,
-    /// Four threads.
-    Wide,
-    /// Threads with equal code.
-    Twins,
-}
-
-impl Profile {
-    /// The profiles that make sense for a model.
-    pub fn of(model: Model) -> &'static [Self] {
-        const WITHOUT: &[Profile] = &[
-            Profile::Mix,
-            Profile::Big,
-            Profile::Values,
-            Profile::Fences,
-            Profile::Plain,
-            Profile::Spawning,
-            Profile::Wide,
-            Profile::Twins,
-        ];
-        const WITH: &[Profile] = &[
-            Profile::Mix,
-            Profile::Big,
-            Profile::Values,
-            Profile::Fences,
-            Profile::SeqCst,
-            Profile::Saturated,
-            Profile::Plain,
-            Profile::Spawning,
-            Profile::Wide,
-            Profile::Twins,
-        ];
-        if model.has_sc_accesses() {
-            WITH
-        } else {
-            WITHOUT
-        }
-    }
-
-    /// The name used on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mix => "mix",
-            Self::Big => "big",
-            Self::Values => "values",
-            Self::Fences => "fences",
-            Self::SeqCst => "seq-cst",
-            Self::Saturated => "saturated",
-            Self::Plain => "plain",
-            Self::Spawning => "spawning",
-            Self::Wide => "wide",
-            Self::Twins => "twins",
-        }
-    }
-
-    /// Fewest and most threads, most instructions of a thread, and of all.
-    fn size(self) -> (usize, usize, usize, usize) {
-        match self {
-            Self::Big => (2, 3, 5, 11),
-            Self::Wide => (4, 4, 3, 9),
-            Self::Twins => (3, 4, 3, 9),
-            Self::Spawning => (2, 3, 4, 9),
-            _ => (2, 3, 4, 9),
-        }
-    }
-
-    /// Weights of: load, store, RMW, weak CAS, strong CAS, wait, BCAS, fence, branch, plain, assert.
-    fn weights(self) -> [usize; 11] {
-        match self {
-            Self::Values => [14, 22, 10, 8, 16, 14, 12, 4, 2, 0, 1],
-            Self::Fences => [26, 26, 8, 1, 2, 2, 2, 32, 2, 0, 1],
-            Self::SeqCst => [32, 32, 10, 3, 5, 4, 3, 8, 2, 0, 1],
-            Self::Saturated => [34, 34, 12, 3, 5, 3, 3, 4, 2, 0, 0],
-            Self::Plain => [18, 18, 8, 2, 3, 4, 4, 10, 4, 30, 1],
-            Self::Twins => [24, 24, 8, 2, 3, 4, 4, 10, 4, 16, 1],
-            _ => [28, 28, 12, 3, 6, 6, 5, 9, 3, 0, 1],
-        }
-    }
-
-    /// Percentage of accesses that are seq_cst.
-    fn sc(self, model: Model) -> usize {
-        match self {
-            _ if !model.has_sc_accesses() => 0,
-            Self::SeqCst => 55,
-            Self::Saturated => 93,
-            Self::Fences => 10,
-            _ => 22,
-        }
-    }
-}
 
 struct Generator<'r> {
     random: &'r mut Random,
@@ -125,6 +16,9 @@ struct Generator<'r> {
 
 /// A random program for a model.
 pub fn generate(random: &mut Random, profile: Profile, model: Model) -> Program {
+    if profile == Profile::Litmus {
+        return mutate::mutant(random, model);
+    }
     let few = profile == Profile::Values || random.chance(50);
     let mut generator = Generator {
         atomics: if few {
@@ -165,21 +59,23 @@ impl Generator<'_> {
                 init: 0,
             });
         }
+        let longest = match self.profile {
+            // So that a thread can be repeated.
+            Profile::Twins => longest.min(total / threads),
+            _ => longest,
+        };
         let mut left = total;
         for t in 0..threads {
             let reserved = threads - t - 1;
             let length = self.random.between(2, longest).min(left - reserved);
-            left -= length;
-            match program.threads.last() {
+            let thread = match program.threads.last() {
                 Some(twin) if self.profile == Profile::Twins && self.random.chance(70) => {
-                    let twin = twin.clone();
-                    left = (left + length)
-                        .saturating_sub(twin.code.len())
-                        .max(reserved);
-                    program.threads.push(twin);
+                    twin.clone()
                 }
-                _ => program.threads.push(self.thread(t, length)),
-            }
+                _ => self.thread(t, length),
+            };
+            left -= thread.code.len();
+            program.threads.push(thread);
         }
         if self.profile == Profile::Spawning {
             self.add_spawns(&mut program);
@@ -375,10 +271,8 @@ impl Generator<'_> {
     }
 
     fn fence_ord(&mut self) -> FenceOrd {
-        if self.profile == Profile::Fences || self.random.chance(40) {
-            if self.random.chance(70) {
-                return FenceOrd::SeqCst;
-            }
+        if (self.profile == Profile::Fences || self.random.chance(40)) && self.random.chance(70) {
+            return FenceOrd::SeqCst;
         }
         self.random.pick(&FenceOrd::ALL)
     }

@@ -7,18 +7,33 @@
 //! nothing but `rsan-model`. A disagreement is a bug; it is shrunk and printed in the compact notation, with the seed
 //! that made it.
 //!
+//! - [`generate`] and [`Profile`]: random programs, and mutations of the litmus tests of [`tables`].
+//! - [`interleave`]: all SC runs, with a panel of monitors beside each.
+//! - [`observational`]: observational robustness by its definition.
+//! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
+//! - [`Campaign`]: many programs, on several cores.
+//!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
 
+mod campaign;
 mod compare;
+mod edit;
 mod generate;
 mod interleave;
-mod paired;
+mod mutate;
+mod observational;
+mod panel;
+mod profile;
 mod random;
 mod shrink;
+pub mod tables;
 
-pub use compare::{Answers, Disagreement, Tally, compare, crosscheck};
-pub use generate::{Profile, generate};
-pub use interleave::{Monitored, Seen, interleave};
-pub use paired::Paired;
+pub use campaign::{Campaign, Disagreement, MODELS, Report, Tally};
+pub use compare::{Answers, Oracle, Verifier, compare};
+pub use generate::generate;
+pub use interleave::{Runs, Seen, interleave};
+pub use observational::observational;
+pub use panel::{MONITORS, Panel};
+pub use profile::Profile;
 pub use random::Random;
 pub use shrink::shrink;

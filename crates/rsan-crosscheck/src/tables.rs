@@ -1,20 +1,54 @@
-//! The litmus tables of ALGORITHM.md as data: every row must have the verdict that is written there.
+//! The named litmus tests of the algorithm notes (ALGORITHM.md sections 7.3 and 11), as data.
 //!
-//! The RC11 columns of those tables were made with C++20's release sequence. Published RC11 also lets a later
-//! store of the same thread continue it, so one row differs and carries a third verdict here.
+//! Each row is a program in the compact notation of `rsan_lang::mini` and its verdicts. The RC11 columns of those tables were
+//! made with C++20's release sequence. Published RC11 also lets a later store of the same thread continue it, so
+//! one row has another verdict under RC11 than under C++20.
 
-mod common;
-
-use common::program;
-use rsan_axioms::{Limits, consistent, robustness};
-use rsan_model::Model;
+use rsan_lang::mini;
+use rsan_model::{Model, Program, Source};
 
 const ROBUST: bool = true;
 const WEAK: bool = false;
 
-/// Name, program, robust under RC20, under RC11 (section 11).
+/// A named litmus test.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// The program, in the compact notation.
+    pub text: &'static str,
+    /// Models, and whether the program is robust against them.
+    pub robust: Vec<(Model, bool)>,
+}
+
+impl Row {
+    /// The program.
+    pub fn program(&self) -> Program {
+        let source = Source::new(self.name, self.text);
+        mini::parse(&source).unwrap_or_else(|e| panic!("{}", e.render(&source, false)))
+    }
+}
+
+/// The rows without seq_cst accesses, then, if asked for, those with.
+pub fn rows(with_sc_accesses: bool) -> impl Iterator<Item = Row> {
+    let without = WITHOUT_SC_ACCESSES.iter().map(|&(name, text, rc20, c20)| {
+        let rc11 = c20 != RC11_RELEASE_SEQUENCE.contains(&name);
+        let robust = vec![(Model::Rc20, rc20), (Model::C20, c20), (Model::Rc11, rc11)];
+        Row { name, text, robust }
+    });
+    let with = WITH_SC_ACCESSES.iter().map(|&(name, text, rc11, c20)| {
+        let robust = vec![(Model::C20, c20), (Model::Rc11, rc11)];
+        Row { name, text, robust }
+    });
+    without.chain(with.filter(move |_| with_sc_accesses))
+}
+
+/// Rows whose verdict under published RC11 differs from the table's.
+const RC11_RELEASE_SEQUENCE: &[&str] = &["RS-same-thread-store(C++11-only)"];
+
+/// Name, program, robust under RC20, under C++20 and RC11 (section 11).
 #[rustfmt::skip] // one row, one line
-const RC20: &[(&str, &str, bool, bool)] = &[
+const WITHOUT_SC_ACCESSES: &[(&str, &str, bool, bool)] = &[
     ("SB+ra", "st.rel x 1; ld.acq r0 y ‖ st.rel y 1; ld.acq r0 x", WEAK, WEAK),
     ("SB+rlx", "st.rlx x 1; ld.rlx r0 y ‖ st.rlx y 1; ld.rlx r0 x", WEAK, WEAK),
     ("SB+fences", "st.rlx x 1; fence.sc; ld.rlx r0 y ‖ st.rlx y 1; fence.sc; ld.rlx r0 x", ROBUST, ROBUST),
@@ -154,7 +188,7 @@ const RC20: &[(&str, &str, bool, bool)] = &[
 
 /// Name, program, robust under RC11, under C++20 (section 7.3).
 #[rustfmt::skip] // one row, one line
-const SEQ_CST: &[(&str, &str, bool, bool)] = &[
+const WITH_SC_ACCESSES: &[(&str, &str, bool, bool)] = &[
     ("SB+sc", "st.sc x 1; ld.sc r0 y ‖ st.sc y 1; ld.sc r0 x", ROBUST, ROBUST),
     ("SB+sc-stores-only", "st.sc x 1; ld.acq r0 y ‖ st.sc y 1; ld.acq r0 x", WEAK, WEAK),
     ("SB+sc-loads-only", "st.rel x 1; ld.sc r0 y ‖ st.rel y 1; ld.sc r0 x", WEAK, WEAK),
@@ -176,65 +210,4 @@ const SEQ_CST: &[(&str, &str, bool, bool)] = &[
     ("SB+sc against po-rf", "st.sc y 1 ‖ ld.rlx r0 y; st.rlx x 1 ‖ ld.rlx r0 x; ld.sc r1 y", WEAK, WEAK),
     ("F-S-observable", "fence.sc; ld.rlx r0 x ‖ st.rlx x 1; st.rlx y 1 ‖ ld.rlx r0 y; fence.sc", ROBUST, ROBUST),
     ("ISA2+scfences-ends", "st.rlx z 1; fence.sc; st.rlx x 1 ‖ ld.rlx r0 x; st.rlx y 1 ‖ ld.rlx r0 y; fence.sc; ld.rlx r1 z", WEAK, WEAK),
-    ("SB3-ring+2fences", "st.rel x 1; fence.sc; ld.acq r0 y ‖ st.rel y 1; ld.acq r0 z ‖ st.rel z 1; fence.sc; ld.acq r0 x", WEAK, WEAK),
 ];
-
-/// Rows whose verdict under published RC11 differs from the table's.
-const RC11_RELEASE_SEQUENCE: &[&str] = &["RS-same-thread-store(C++11-only)"];
-
-/// Checks one verdict, and that a witness is what it claims to be.
-fn mismatch(name: &str, text: &str, model: Model, expected: bool) -> Option<String> {
-    let answer = robustness(&program(text), model, &Limits::default())
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
-    assert_eq!(answer.cut, None, "{name}");
-    if let Some(witness) = &answer.witness {
-        assert_eq!(consistent(model, witness), Ok(()), "{name}");
-    }
-    (answer.robust != expected).then(|| format!("{name} under {model}: robust = {}", answer.robust))
-}
-
-fn assert_none(mismatches: Vec<String>) {
-    assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
-}
-
-#[test]
-fn rc20_verdicts() {
-    let rows = RC20.iter();
-    let wrong = rows.filter_map(|&(name, text, rc20, _)| mismatch(name, text, Model::Rc20, rc20));
-    assert_none(wrong.collect());
-}
-
-#[test]
-fn rc11_verdicts() {
-    let rows = RC20.iter().map(|&(name, text, _, rc11)| (name, text, rc11));
-    let seq_cst = SEQ_CST
-        .iter()
-        .map(|&(name, text, rc11, _)| (name, text, rc11));
-    let wrong = rows.chain(seq_cst).filter_map(|(name, text, rc11)| {
-        let differs = RC11_RELEASE_SEQUENCE.contains(&name);
-        mismatch(name, text, Model::Rc11, rc11 != differs)
-    });
-    assert_none(wrong.collect());
-}
-
-#[test]
-fn c20_verdicts() {
-    let rows = SEQ_CST.iter();
-    let wrong = rows.filter_map(|&(name, text, _, c20)| mismatch(name, text, Model::C20, c20));
-    assert_none(wrong.collect());
-}
-
-/// Without seq_cst accesses C++20 differs from RC11 in the release sequence only.
-#[test]
-fn c20_agrees_with_the_rc11_column_of_programs_without_seq_cst_accesses() {
-    let rows = RC20.iter();
-    let wrong = rows.filter_map(|&(name, text, _, rc11)| mismatch(name, text, Model::C20, rc11));
-    assert_none(wrong.collect());
-}
-
-#[test]
-fn everything_is_robust_against_sc() {
-    let rows = RC20.iter().chain(SEQ_CST);
-    let wrong = rows.filter_map(|&(name, text, ..)| mismatch(name, text, Model::Sc, ROBUST));
-    assert_none(wrong.collect());
-}

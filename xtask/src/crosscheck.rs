@@ -1,0 +1,70 @@
+//! All engines against the oracle on random programs: the extended run.
+
+use rsan_crosscheck::{Campaign, MODELS, Profile};
+use rsan_model::Model;
+use std::process::ExitCode;
+use std::time::Instant;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only this model: ra, rc20 or c20
+    #[arg(long, value_parser = model)]
+    model: Option<Model>,
+    /// Only this kind of programs, for example mix, seq-cst or litmus
+    #[arg(long)]
+    profile: Option<Profile>,
+    /// The first seed, for each model and profile
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Number of programs, spread over models and profiles
+    #[arg(long, default_value_t = 100_000)]
+    programs: u64,
+    /// Number of threads; all cores if not given
+    #[arg(long)]
+    jobs: Option<usize>,
+}
+
+fn model(text: &str) -> Result<Model, String> {
+    let model: Model = text.parse()?;
+    if MODELS.contains(&model) {
+        Ok(model)
+    } else {
+        Err(format!("not all engines know {model}"))
+    }
+}
+
+/// Prints a table; fails with the first disagreement.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let campaign = Campaign {
+        models: args.model.map_or(MODELS.to_vec(), |model| vec![model]),
+        profiles: args
+            .profile
+            .map_or(Profile::all().to_vec(), |profile| vec![profile]),
+        seed: args.seed,
+        programs: args.programs,
+        jobs: args.jobs.unwrap_or_else(cores),
+    };
+    let began = Instant::now();
+    let report = campaign.run();
+    println!("{report}");
+    println!(
+        "seeds from {}, {} threads, {:.1} s",
+        args.seed,
+        campaign.jobs,
+        began.elapsed().as_secs_f64()
+    );
+    match report.disagreement {
+        None => {
+            println!("all engines agree");
+            ExitCode::SUCCESS
+        }
+        Some(disagreement) => {
+            println!("DISAGREEMENT: {disagreement}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
