@@ -10,9 +10,19 @@ impl<const W: usize> Bits<W> {
 
     /// The numbers `start..end`.
     pub(crate) fn range(start: usize, end: usize) -> Self {
-        let mut set = Self::EMPTY;
-        (start..end).for_each(|i| set.insert(i));
-        set
+        let below = |n: usize| {
+            let mut words = [0; W];
+            for (i, word) in words.iter_mut().enumerate() {
+                let bits = n.saturating_sub(64 * i).min(64);
+                *word = if bits == 64 {
+                    u64::MAX
+                } else {
+                    (1 << bits) - 1
+                };
+            }
+            Self(words)
+        };
+        below(end).difference(below(start))
     }
 
     /// The set of one number.

@@ -24,8 +24,8 @@ pub(crate) struct Codec {
     symmetry: Symmetry,
     value_bits: u32,
     taints: bool,
-    /// Words of a packed state.
-    pub(crate) words: usize,
+    /// Words of a packed state; `None` when states differ in length.
+    pub(crate) words: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +67,7 @@ impl Codec {
             bits += codec.pc_bits as usize + widest;
             threads.push(codec);
         }
+        let sparse = (0..layout.kinds.len()).any(|slot| layout.width(slot) >= SPARSE);
         let variables: Vec<usize> = (0..program.locations.len())
             .filter(|&l| !facts.locations[l].writers.is_empty())
             .collect();
@@ -78,7 +79,7 @@ impl Codec {
             symmetry: Symmetry::new(program, layout),
             value_bits,
             taints,
-            words: bits.div_ceil(64).max(1),
+            words: (!sparse).then_some(bits.div_ceil(64).max(1)),
         }
     }
 
@@ -96,12 +97,12 @@ impl Codec {
         });
     }
 
-    /// Packs a state into [`Codec::words`] words.
+    /// Packs a state; `words` is overwritten.
     pub(crate) fn pack<const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &State<W>,
-        words: &mut [u64],
+        words: &mut Vec<u64>,
     ) -> Result<(), Overflow> {
         let mut out = Writer::new(words);
         for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
@@ -123,7 +124,7 @@ impl Codec {
         for slot in layout.shared..layout.kinds.len() {
             out.put_bits(&s.slots[slot], layout.width(slot));
         }
-        out.finish();
+        out.finish(self.words);
         Ok(())
     }
 
@@ -253,19 +254,21 @@ impl ThreadCodec {
     }
 }
 
+/// Slots of this many bits are mostly empty or full, and then packed as two bits.
+const SPARSE: usize = 16;
+
 /// Writes bit fields into words, low bits first.
 struct Writer<'a> {
-    words: &'a mut [u64],
-    index: usize,
+    words: &'a mut Vec<u64>,
     word: u64,
     used: u32,
 }
 
 impl<'a> Writer<'a> {
-    fn new(words: &'a mut [u64]) -> Self {
+    fn new(words: &'a mut Vec<u64>) -> Self {
+        words.clear();
         Self {
             words,
-            index: 0,
             word: 0,
             used: 0,
         }
@@ -279,8 +282,7 @@ impl<'a> Writer<'a> {
         self.word |= value << self.used;
         self.used += bits;
         if self.used >= 64 {
-            self.words[self.index] = self.word;
-            self.index += 1;
+            self.words.push(self.word);
             self.used -= 64;
             self.word = if self.used == 0 {
                 0
@@ -292,6 +294,19 @@ impl<'a> Writer<'a> {
 
     #[inline]
     fn put_bits<const W: usize>(&mut self, set: &Bits<W>, width: usize) {
+        if width >= SPARSE {
+            let uniform = if set.is_empty() {
+                Some(0)
+            } else if *set == Bits::range(0, width) {
+                Some(1)
+            } else {
+                None
+            };
+            self.put(u64::from(uniform.is_none()), 1);
+            if let Some(full) = uniform {
+                return self.put(full, 1);
+            }
+        }
         let mut left = width;
         for &word in set.words() {
             let bits = left.min(64);
@@ -300,11 +315,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes what is left, and zeros up to the end.
-    fn finish(self) {
-        if self.index < self.words.len() {
-            self.words[self.index] = self.word;
-            self.words[self.index + 1..].fill(0);
+    /// Writes what is left, and zeros up to `length`, if all states have one.
+    fn finish(self, length: Option<usize>) {
+        if self.used > 0 || self.words.is_empty() {
+            self.words.push(self.word);
+        }
+        if let Some(length) = length {
+            self.words.resize(length, 0);
         }
     }
 }
@@ -350,6 +367,14 @@ impl<'a> Reader<'a> {
     #[inline]
     fn get_bits<const W: usize>(&mut self, width: usize) -> Bits<W> {
         let mut words = [0; W];
+        if width >= SPARSE && self.get(1) == 0 {
+            let full = self.get(1) != 0;
+            return if full {
+                Bits::range(0, width)
+            } else {
+                Bits::EMPTY
+            };
+        }
         let mut left = width;
         for word in &mut words {
             let bits = left.min(64);
@@ -366,14 +391,14 @@ mod tests {
 
     #[test]
     fn bit_fields_of_every_width_are_read_back() {
-        let mut words = [0; 8];
+        let mut words = Vec::new();
         let fields: Vec<(u64, u32)> = (1..=28)
             .map(|w| (0x5555_5555_5555_5555 & ((1 << w) - 1), w))
             .collect();
         let mut out = Writer::new(&mut words);
         fields.iter().for_each(|&(v, w)| out.put(v, w));
         out.put(u64::MAX, 64);
-        out.finish();
+        out.finish(None);
         let mut input = Reader::new(&words);
         for (v, w) in fields {
             assert_eq!(input.get(w), v, "width {w}");

@@ -14,10 +14,16 @@
 //! reason enough.
 
 use crate::facts::Facts;
-use rsan_model::{Instr, Pc, Program, Thread};
+use rsan_model::{Instr, Pc, Program, Thread, ThreadId};
 
-/// A set of threads; only programs with at most 64 threads are searched.
-pub(crate) type ThreadSet = u64;
+/// A set of the first threads of a program; further ones are never asleep.
+pub(crate) type ThreadSet = u16;
+
+/// Whether a thread is in the set.
+#[inline]
+pub(crate) fn is_asleep(set: ThreadSet, thread: ThreadId) -> bool {
+    thread.index() < ThreadSet::BITS as usize && set >> thread.index() & 1 != 0
+}
 
 /// The locations that a step touches, as bits; the last bit is the reserved location of SC fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,7 +81,7 @@ impl Commutation {
         let step = |t: usize| self.touched.get(t)?.get(pcs[t] as usize).copied();
         let Some(mine) = step(j) else { return 0 };
         let mut asleep = 0;
-        for i in 0..pcs.len() {
+        for i in 0..pcs.len().min(ThreadSet::BITS as usize) {
             if self.ranks[i] < self.ranks[j] && step(i).is_some_and(|other| mine.commutes(other)) {
                 asleep |= 1 << i;
             }

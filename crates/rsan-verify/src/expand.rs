@@ -1,7 +1,7 @@
 //! What a worker of the search does: states in, successors out.
 
 use crate::codec::{Codec, Overflow};
-use crate::commute::{Commutation, ThreadSet};
+use crate::commute::{Commutation, ThreadSet, is_asleep};
 use crate::machine::{Machine, Mobility, Scratch};
 use crate::search::Problem;
 use crate::state::State;
@@ -22,6 +22,8 @@ pub(crate) struct Successor {
     pub(crate) parent: StateId,
     /// The threads that may sleep there.
     pub(crate) asleep: ThreadSet,
+    /// Where its words end.
+    end: u32,
 }
 
 /// What a task leads to, by partition.
@@ -65,12 +67,16 @@ impl Found {
     pub(crate) fn of_partition(
         &self,
         partition: usize,
-        width: usize,
     ) -> impl Iterator<Item = (&Successor, &[u64])> {
         let range = self.offsets[partition] as usize..self.offsets[partition + 1] as usize;
         self.order[range].iter().map(move |&i| {
             let i = i as usize;
-            (&self.successors[i], &self.words[i * width..][..width])
+            let start = i.checked_sub(1).map_or(0, |i| self.successors[i].end);
+            let successor = &self.successors[i];
+            (
+                successor,
+                &self.words[start as usize..successor.end as usize],
+            )
         })
     }
 
@@ -119,7 +125,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             context,
             state: state.clone(),
             scratch: Scratch::new(state),
-            packed: vec![0; context.codec.words],
+            packed: Vec::new(),
         }
     }
 
@@ -133,7 +139,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
         let mut found = Found::new();
         let Context { machine, codec, .. } = self.context;
         for (index, &asleep) in task.states.clone().zip(asleep) {
-            let words = partition.get(index, codec.words);
+            let words = partition.get(index);
             codec.unpack(&machine.layout, words, &mut self.state);
             let id = StateId::new(task.partition, index);
             if let Err(stop) = self.expand_one(id, words, asleep, &mut found) {
@@ -168,7 +174,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
         let mut blocked = Vec::new();
         let mut free = false;
         let threads = (0..state.pcs.len()).map(ThreadId::new);
-        for t in threads.filter(|t| asleep >> t.index() & 1 == 0) {
+        for t in threads.filter(|&t| !is_asleep(asleep, t)) {
             let sleepers = commutation.asleep_after(t.index(), &state.pcs);
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
@@ -183,6 +189,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
                         hash: hash_words(packed),
                         parent,
                         asleep,
+                        end: found.words.len() as u32,
                     });
                 }
             };
@@ -209,7 +216,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
         mut blocked: Vec<(ThreadId, Pc)>,
     ) -> Result<(), Stop> {
         let threads = (0..self.state.pcs.len()).map(ThreadId::new);
-        for t in threads.filter(|t| asleep >> t.index() & 1 != 0) {
+        for t in threads.filter(|&t| is_asleep(asleep, t)) {
             let machine = self.context.machine;
             match machine.expand(&self.state, t, &mut self.scratch, &mut |_, _| {}) {
                 Ok(Mobility::Free) | Err(_) => return Ok(()),

@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// States of a task, at most.
-const TASK: usize = 512;
+const TASK: usize = 256;
 /// States of a round, about; more states at once would need more memory for what they lead to.
-const ROUND: usize = 1 << 16;
+const ROUND: usize = 1 << 14;
 /// States of a round from which on workers are worth their start.
-const PARALLEL: usize = 2_000;
+const PARALLEL: usize = 8_000;
 /// Time between two calls of the progress function.
 const PROGRESS: Duration = Duration::from_millis(200);
 
@@ -51,7 +51,7 @@ pub(crate) enum Problem {
 }
 
 /// A partition, and who sleeps in those of its states that were not expanded yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Share {
     partition: Partition,
     asleep: Vec<ThreadSet>,
@@ -62,8 +62,17 @@ struct Share {
 }
 
 impl Share {
-    fn absorb(&mut self, which: usize, found: &[Found], width: usize) {
-        for (successor, words) in found.iter().flat_map(|f| f.of_partition(which, width)) {
+    fn new(length: Option<usize>) -> Self {
+        Self {
+            partition: Partition::new(length),
+            asleep: Vec::new(),
+            next: 0,
+            level_end: 0,
+        }
+    }
+
+    fn absorb(&mut self, which: usize, found: &[Found]) {
+        for (successor, words) in found.iter().flat_map(|f| f.of_partition(which)) {
             match self
                 .partition
                 .insert(words, successor.hash, successor.parent)
@@ -103,7 +112,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             machine,
             codec,
             stats: Stats::default(),
-            shares: (0..PARTITIONS).map(|_| Share::default()).collect(),
+            shares: (0..PARTITIONS).map(|_| Share::new(codec.words)).collect(),
             deadlock,
             started,
             last_progress: started,
@@ -112,8 +121,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
 
     /// The packed words of a state.
     pub(crate) fn words(&self, id: StateId) -> &[u64] {
-        let partition = &self.shares[id.partition()].partition;
-        partition.get(id.index(), self.codec.words)
+        self.shares[id.partition()].partition.get(id.index())
     }
 
     /// The state from which this one was first reached; the initial one is its own parent.
@@ -123,7 +131,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
 
     /// Bytes that the states take.
     pub(crate) fn memory(&self) -> u64 {
-        let share = |s: &Share| s.partition.memory() + s.asleep.capacity() as u64 * 8;
+        let share = |s: &Share| s.partition.memory() + s.asleep.capacity() as u64 * 2;
         self.shares.iter().map(share).sum()
     }
 
@@ -163,7 +171,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
 
     fn insert_initial(&mut self, state: &State<W>) -> Result<(), Overflow> {
         let layout = &self.machine.layout;
-        let mut words = vec![0; self.codec.words];
+        let mut words = Vec::new();
         let mut state = state.clone();
         self.codec.canonicalise(layout, &mut state, &mut 0);
         self.codec.pack(layout, &state, &mut words)?;
@@ -259,10 +267,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Some((_, Stop::Widen(overflow))) => return Some(End::Widen(overflow)),
             None => {}
         }
-        let width = self.codec.words;
         if transitions < PARALLEL || workers == 1 {
             for (which, share) in self.shares.iter_mut().enumerate() {
-                share.absorb(which, &found, width);
+                share.absorb(which, &found);
             }
         } else {
             let size = PARTITIONS.div_ceil(workers);
@@ -271,7 +278,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
                     let found = &found;
                     scope.spawn(move || {
                         for (j, share) in shares.iter_mut().enumerate() {
-                            share.absorb(i * size + j, found, width);
+                            share.absorb(i * size + j, found);
                         }
                     });
                 }

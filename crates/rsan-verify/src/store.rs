@@ -3,10 +3,10 @@
 //! A state belongs to one of [`PARTITIONS`] by its hash. A partition keeps its states one after the other, in the
 //! order in which they were found, and an index of open-addressed 32-bit entries: 24 bits say which state, and 8 bits
 //! of the hash spare most comparisons with others. No hash ever stands for a state. A state costs its packed words, 4
-//! bytes for its parent and 5 to 10 for the index.
+//! bytes for its parent, 5 to 10 for the index, and 4 more where states differ in length.
 
 /// Number of partitions; a power of two.
-pub(crate) const PARTITIONS: usize = 256;
+pub(crate) const PARTITIONS: usize = 32;
 const PARTITION_BITS: u32 = PARTITIONS.trailing_zeros();
 /// States that a partition can hold: an index entry has 24 bits, and none of them is a state.
 pub(crate) const PARTITION_LIMIT: usize = (1 << 24) - 1;
@@ -57,24 +57,50 @@ pub(crate) enum Arrival {
 }
 
 /// The states of one partition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Partition {
     words: Vec<u64>,
+    layout: Lengths,
     parents: Vec<StateId>,
     index: Vec<u32>,
 }
 
+/// Where states begin in `words`.
+#[derive(Clone, Debug)]
+enum Lengths {
+    /// All have this many words.
+    Fixed(usize),
+    /// The end of each.
+    Ends(Vec<u32>),
+}
+
 impl Partition {
+    /// A partition for states of this many words, or of different lengths.
+    pub(crate) fn new(length: Option<usize>) -> Self {
+        Self {
+            words: Vec::new(),
+            layout: length.map_or(Lengths::Ends(Vec::new()), Lengths::Fixed),
+            parents: Vec::new(),
+            index: Vec::new(),
+        }
+    }
+
     /// Number of states.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// The packed words of a state of `width` words.
+    /// The packed words of a state.
     #[inline]
-    pub(crate) fn get(&self, index: usize, width: usize) -> &[u64] {
-        &self.words[index * width..][..width]
+    pub(crate) fn get(&self, index: usize) -> &[u64] {
+        match &self.layout {
+            Lengths::Fixed(length) => &self.words[index * length..][..*length],
+            Lengths::Ends(ends) => {
+                let start = index.checked_sub(1).map_or(0, |i| ends[i] as usize);
+                &self.words[start..ends[index] as usize]
+            }
+        }
     }
 
     /// The state from which this one was first reached.
@@ -86,7 +112,7 @@ impl Partition {
     #[inline]
     pub(crate) fn insert(&mut self, words: &[u64], hash: u64, parent: StateId) -> Arrival {
         if self.len() * 5 >= self.index.len() * 4 {
-            self.grow(words.len());
+            self.grow();
         }
         let mask = self.index.len() - 1;
         let tag = tag(hash);
@@ -97,25 +123,31 @@ impl Partition {
                 break;
             }
             let index = (entry >> 8) as usize;
-            if entry & 0xff == tag && self.get(index, words.len()) == words {
+            if entry & 0xff == tag && self.get(index) == words {
                 return Arrival::Known(index);
             }
             at = (at + 1) & mask;
         }
         self.index[at] = (self.len() as u32) << 8 | tag;
+        make_room(&mut self.words, words.len());
+        make_room(&mut self.parents, 1);
         self.words.extend_from_slice(words);
+        if let Lengths::Ends(ends) = &mut self.layout {
+            make_room(ends, 1);
+            ends.push(self.words.len() as u32);
+        }
         self.parents.push(parent);
         Arrival::New
     }
 
     #[cold]
-    fn grow(&mut self, width: usize) {
+    fn grow(&mut self) {
         let size = (self.index.len() * 2).max(16);
         self.index.clear();
         self.index.resize(size, EMPTY);
         let mask = size - 1;
         for index in 0..self.parents.len() {
-            let hash = hash_words(&self.words[index * width..][..width]);
+            let hash = hash_words(self.get(index));
             let mut at = hash as usize & mask;
             while self.index[at] != EMPTY {
                 at = (at + 1) & mask;
@@ -126,9 +158,20 @@ impl Partition {
 
     /// Bytes allocated.
     pub(crate) fn memory(&self) -> u64 {
-        let bytes =
-            self.words.capacity() * 8 + self.parents.capacity() * 4 + self.index.capacity() * 4;
-        bytes as u64
+        let ends = match &self.layout {
+            Lengths::Fixed(_) => 0,
+            Lengths::Ends(ends) => ends.capacity(),
+        };
+        let small = ends + self.parents.capacity() + self.index.capacity();
+        (self.words.capacity() * 8 + small * 4) as u64
+    }
+}
+
+/// Grows a vector by an eighth at a time: most of the memory is in these, and it should not be half empty.
+#[inline]
+fn make_room<T>(vec: &mut Vec<T>, more: usize) {
+    if vec.capacity() - vec.len() < more {
+        vec.reserve_exact(more + vec.len() / 8);
     }
 }
 
@@ -144,32 +187,26 @@ mod tests {
 
     #[test]
     fn states_are_kept_once_and_read_back() {
-        let mut partition = Partition::default();
-        let words = |i: u64| [i % 7, i % 5, i % 3, 1];
+        let words = |i: u64| vec![i % 105; 1 + i as usize % 5];
+        let same = |i: u64| vec![i % 105, 1, 2];
         let parent = StateId::new(3, 17);
-        for i in 0..1000 {
-            let w = words(i);
-            let arrival = partition.insert(&w, hash_words(&w), parent);
-            let expected = if i < 105 {
-                Arrival::New
-            } else {
-                Arrival::Known((i % 105) as usize)
-            };
-            assert_eq!(arrival, expected);
+        type Words<'a> = &'a dyn Fn(u64) -> Vec<u64>;
+        for (length, words) in [(None, &words as Words<'_>), (Some(3), &same)] {
+            let mut partition = Partition::new(length);
+            for i in 0..1000 {
+                let w = words(i);
+                let arrival = partition.insert(&w, hash_words(&w), parent);
+                let expected = if i < 105 {
+                    Arrival::New
+                } else {
+                    Arrival::Known((i % 105) as usize)
+                };
+                assert_eq!(arrival, expected);
+            }
+            assert_eq!(partition.len(), 105);
+            assert_eq!(partition.get(104), words(104));
+            assert_eq!(partition.parent(104), parent);
         }
-        assert_eq!(partition.len(), 105);
-        assert_eq!(partition.get(104, 4), words(104));
-        assert_eq!(partition.parent(104), parent);
         assert_eq!((parent.partition(), parent.index()), (3, 17));
-    }
-
-    #[test]
-    fn states_with_equal_hashes_are_told_apart() {
-        let mut partition = Partition::default();
-        for i in 0..100 {
-            assert_eq!(partition.insert(&[i], 42, StateId::new(0, 0)), Arrival::New);
-            // Growing hashes the words again, so look only at those inserted since.
-            assert_eq!(partition.get(i as usize, 1), [i]);
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! can only keep two states where one would do.
 
 use crate::bits::Bits;
-use crate::commute::ThreadSet;
+use crate::commute::{ThreadSet, is_asleep};
 use crate::layout::{Layout, SlotKind};
 use crate::state::State;
 use rsan_clocks::AccessKind;
@@ -83,8 +83,9 @@ impl Symmetry {
                         break;
                     }
                     self.swap(layout, s, a, b);
-                    if (*threads >> a ^ *threads >> b) & 1 != 0 {
-                        *threads ^= 1 << a | 1 << b;
+                    let [x, y] = [a, b].map(|t| is_asleep(*threads, ThreadId::new(t)));
+                    if x != y {
+                        *threads ^= bit(a) | bit(b);
                     }
                     j -= 1;
                 }
@@ -154,6 +155,11 @@ impl Symmetry {
             }
         }
     }
+}
+
+/// The thread as a set; a thread that is never asleep is in none.
+fn bit(thread: usize) -> ThreadSet {
+    (1 as ThreadSet).checked_shl(thread as u32).unwrap_or(0)
 }
 
 /// The race bits of two threads with equal code, pairwise.

@@ -124,7 +124,7 @@ fn step_to<const W: usize>(
     for t in (0..machine.program.threads.len()).map(ThreadId::new) {
         let mut out = |next: &mut State<W>, executed: &[Executed]| {
             let concrete = next.clone();
-            let mut words = vec![0; target.len()];
+            let mut words = Vec::new();
             codec.canonicalise(&machine.layout, next, &mut 0);
             let packed = codec.pack(&machine.layout, next, &mut words);
             if step.is_none() && packed.is_ok() && words == target {
