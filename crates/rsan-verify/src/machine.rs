@@ -50,8 +50,17 @@ pub(crate) enum FailureKind {
 pub(crate) struct Executed {
     pub(crate) thread: ThreadId,
     pub(crate) pc: Pc,
-    /// A weak compare-and-swap failed spuriously.
-    pub(crate) spurious: bool,
+    pub(crate) how: How,
+}
+
+/// How an instruction was executed, where that is not clear from the state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum How {
+    Normally,
+    /// A weak compare-and-swap that failed spuriously.
+    Spuriously,
+    /// A load that may have seen an older write (observational robustness).
+    Stale,
 }
 
 /// How a thread stands after a search for its next steps.
@@ -167,7 +176,7 @@ impl<'a, const W: usize> Machine<'a, W> {
                 log.push(Executed {
                     thread: t,
                     pc: Pc(pc),
-                    spurious: false,
+                    how: How::Normally,
                 });
             }
             choice.pcs[t.index()] = target.0;
@@ -205,14 +214,10 @@ impl<'a, const W: usize> Machine<'a, W> {
         let instr = thread.instr(pc);
         self.check_uses(s, t, pc, instr)?;
         let logged = log.len();
-        let mut finish = |next: &mut State<W>, spurious: bool| -> Result<(), Failure> {
+        let mut finish = |next: &mut State<W>, how: How| -> Result<(), Failure> {
             log.truncate(logged);
             if recording {
-                log.push(Executed {
-                    thread: t,
-                    pc,
-                    spurious,
-                });
+                log.push(Executed { thread: t, pc, how });
             }
             next.pcs[t.index()] = pc.0 + 1;
             self.run(next, t, log, recording)?;
@@ -223,7 +228,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             Instr::Fence(ord) => {
                 next.copy_from(s);
                 self.layout.fence(next, t, *ord);
-                finish(next, false)?;
+                finish(next, How::Normally)?;
                 return Ok(Mobility::Free);
             }
             Instr::Join(child) => {
@@ -232,7 +237,7 @@ impl<'a, const W: usize> Machine<'a, W> {
                 }
                 next.copy_from(s);
                 self.layout.thread_join(next, t, *child);
-                finish(next, false)?;
+                finish(next, How::Normally)?;
                 return Ok(Mobility::Free);
             }
             _ => {}
@@ -248,9 +253,13 @@ impl<'a, const W: usize> Machine<'a, W> {
                 return Ok(Mobility::Blocked(pc));
             }
             next.copy_from(s);
-            let spurious = matches!(outcome, Outcome::SpuriousFailure);
+            let how = match outcome {
+                Outcome::SpuriousFailure => How::Spuriously,
+                _ if stale => How::Stale,
+                _ => How::Normally,
+            };
             self.access(next, t, pc, instr, loc, outcome, stale)?;
-            finish(next, spurious)?;
+            finish(next, how)?;
         }
         Ok(Mobility::Free)
     }
@@ -473,7 +482,7 @@ impl<'a, const W: usize> Machine<'a, W> {
                 log.push(Executed {
                     thread: t,
                     pc,
-                    spurious: false,
+                    how: How::Normally,
                 });
             }
             let done = self

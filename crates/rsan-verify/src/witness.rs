@@ -25,7 +25,7 @@ pub(crate) fn explain<const W: usize>(
     state: Option<StateId>,
     problem: Problem,
 ) -> Witness {
-    let mut replay = Replay::new(search.machine.program);
+    let mut replay = Replay::new(search.machine.program, model);
     let (log, problem) = schedule(search, state, problem);
     for executed in log {
         replay.execute(executed);

@@ -1,10 +1,11 @@
 //! A schedule executed once more, with events.
 
-use crate::machine::Executed;
-use rsan_clocks::AccessKind;
+use crate::machine::{Executed, How};
+use rsan_clocks::location_clocks::{C20, LocationClocks, Rc20};
+use rsan_clocks::{AccessKind, Bounds, Effect, Observer};
 use rsan_model::{
-    Event, EventId, Expr, Graph, Instr, Label, LocId, Pc, Program, RegId, Start, Step, ThreadId,
-    Value,
+    Event, EventId, Expr, Graph, Instr, Label, LocId, Model, Pc, Program, RegId, Start, Step,
+    ThreadId, Value,
 };
 
 /// The run so far.
@@ -19,13 +20,25 @@ pub(super) struct Replay<'p> {
     loaded: Vec<Vec<Option<EventId>>>,
     /// For each event, the last write of its location when it happened.
     pub(super) latest: Vec<Option<EventId>>,
+    /// How far back each thread may still read; loads that are stale teach it nothing.
+    reach: Box<dyn Reach>,
 }
 
+/// The part of a monitor that says what is within reach.
+trait Reach: Observer + Bounds {}
+impl<M: Observer + Bounds> Reach for M {}
+
 impl<'p> Replay<'p> {
-    pub(super) fn new(program: &'p Program) -> Self {
+    pub(super) fn new(program: &'p Program, model: Model) -> Self {
         let graph = Graph::initial(program.locations.iter().map(|l| l.init));
+        let inits = || program.locations.iter().map(|l| l.init);
+        let reach: Box<dyn Reach> = match model {
+            Model::C20 => Box::new(LocationClocks::<C20>::new(inits())),
+            _ => Box::new(LocationClocks::<Rc20>::new(inits())),
+        };
         Self {
             program,
+            reach,
             latest: vec![None; graph.len()],
             graph,
             schedule: Vec::new(),
@@ -45,25 +58,25 @@ impl<'p> Replay<'p> {
 
     /// Executes one instruction of a schedule that is known to succeed.
     pub(super) fn execute(&mut self, executed: Executed) {
-        let Executed {
-            thread,
-            pc,
-            spurious,
-        } = executed;
+        let Executed { thread, pc, how } = executed;
         let instr = self.program.threads[thread.index()].instr(pc);
-        self.begin(thread, instr);
+        self.begin(thread);
         match instr {
             Instr::Assign { dst, value } => {
                 let value = self.value(thread, value);
                 self.set(thread, *dst, value, None);
             }
             Instr::Fence(ord) => {
+                self.reach.fence(thread, *ord);
                 self.push(thread, pc, Label::Fence(*ord));
             }
             Instr::Spawn(child) => {
+                self.reach.spawn(thread, *child);
                 self.push(thread, pc, Label::Spawn(*child));
             }
             Instr::Join(child) => {
+                self.reach.exit(*child);
+                self.reach.join(thread, *child);
                 self.push_unscheduled(*child, Label::End);
                 self.push(thread, pc, Label::Join(*child));
             }
@@ -74,12 +87,12 @@ impl<'p> Replay<'p> {
             | Instr::Assume(_)
             | Instr::Observe(_)
             | Instr::Halt => {}
-            _ => self.access(thread, pc, instr, spurious),
+            _ => self.access(thread, pc, instr, how),
         }
     }
 
     /// A spawned thread begins with an event of its own.
-    fn begin(&mut self, thread: ThreadId, _: &Instr) {
+    pub(super) fn begin(&mut self, thread: ThreadId) {
         let spawned = self.program.threads[thread.index()].start == Start::Spawned;
         if spawned
             && !self
@@ -91,10 +104,10 @@ impl<'p> Replay<'p> {
         }
     }
 
-    fn access(&mut self, thread: ThreadId, pc: Pc, instr: &Instr, spurious: bool) {
+    fn access(&mut self, thread: ThreadId, pc: Pc, instr: &Instr, how: How) {
         let loc = self.location(thread, instr);
         let old = self.memory[loc.index()];
-        let label = self.label(thread, instr, loc, old, spurious);
+        let label = self.label(thread, instr, loc, old, how == How::Spuriously);
         let event = self.push(thread, pc, label);
         let order = self.graph.modification_order(loc);
         let last = order[order.len() - 1];
@@ -105,6 +118,15 @@ impl<'p> Replay<'p> {
         if let Some(new) = label.value_written() {
             self.graph.insert_mo(event, loc, position);
             self.memory[loc.index()] = new;
+        }
+        if how == How::Stale {
+            let Label::Read { ord, .. } = label else {
+                unreachable!("only loads may be stale");
+            };
+            let oldest = self.reach.lower_bound(thread, loc, ord.is_sc());
+            self.make_stale(event, oldest.index());
+        } else {
+            self.note(thread, loc, label);
         }
         match instr {
             Instr::Load { dst, .. } => self.set(thread, *dst, old, Some(event)),
@@ -122,6 +144,21 @@ impl<'p> Replay<'p> {
             }
             _ => {}
         }
+    }
+
+    /// Tells the monitor what happened.
+    fn note(&mut self, thread: ThreadId, loc: LocId, label: Label) {
+        let effect = match label {
+            Label::Read { ord, .. } => Effect::Read(ord),
+            Label::Write { value, ord, .. } => Effect::Write { value, ord },
+            Label::Rmw { written, ord, .. } => Effect::Rmw {
+                value: written,
+                ord,
+            },
+            Label::PlainWrite { value, .. } => return self.reach.plain_write(thread, loc, value),
+            _ => return,
+        };
+        self.reach.apply(thread, loc, effect);
     }
 
     /// The label of an access that sees `old`.
@@ -184,7 +221,7 @@ impl<'p> Replay<'p> {
         self.execute(Executed {
             thread,
             pc,
-            spurious: false,
+            how: How::Normally,
         });
         EventId::new(self.graph.len() - 1)
     }

@@ -23,6 +23,7 @@ impl Replay<'_> {
         weakness: Weakness,
     ) -> StaleAccess {
         let instr = self.program.threads[thread.index()].instr(pc);
+        self.begin(thread);
         let loc = self.location(thread, instr);
         let stale = self.newest_suitable(thread, instr, loc, weakness);
         let order = self.graph.modification_order(loc);
@@ -56,31 +57,26 @@ impl Replay<'_> {
         }
     }
 
-    /// Makes an earlier load, whose value is in the register, see the write before the one it saw.
-    pub(super) fn stale_load(&mut self, thread: ThreadId, register: RegId) -> StaleAccess {
-        let access = self.load_of(thread, register);
-        let label = self.graph.label(access);
-        let (Label::Read { loc, ord, .. }, Some(missed)) = (label, self.latest[access.index()])
-        else {
-            unreachable!("only loads taint registers");
+    /// Makes a load see the write at this position of the modification order.
+    pub(super) fn make_stale(&mut self, load: EventId, position: usize) {
+        let Label::Read { loc, ord, .. } = self.graph.label(load) else {
+            unreachable!("only loads may be stale");
         };
-        let order = self.graph.modification_order(loc);
-        let position = order.iter().position(|&w| w == missed);
-        let stale = order[position.expect("what was read is in its own order") - 1];
-        let stale_value = self.written(stale);
-        self.graph.set_rf(access, stale);
-        self.graph.set_label(
-            access,
-            Label::Read {
-                loc,
-                value: stale_value,
-                ord,
-            },
-        );
+        let stale = self.graph.modification_order(loc)[position];
+        let value = self.written(stale);
+        self.graph.set_rf(load, stale);
+        self.graph.set_label(load, Label::Read { loc, value, ord });
+    }
+
+    /// The stale load whose value is in the register.
+    pub(super) fn stale_load(&self, thread: ThreadId, register: RegId) -> StaleAccess {
+        let access = self.load_of(thread, register);
+        let stale = self.graph.reads_from(access).expect("a load reads");
+        let missed = self.latest[access.index()].expect("a load has a location");
         StaleAccess {
             access,
             stale,
-            stale_value,
+            stale_value: self.written(stale),
             missed,
         }
     }
