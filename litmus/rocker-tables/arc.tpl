@@ -2,6 +2,7 @@
 // release decrement, and the last one out runs an acquire fence before it destroys the value (writes
 // 0). Three threads, each holding or not holding a handle, pass clones to each other through mailboxes
 // for ever.
+// Search depth that Rocker needs, as a power of ten: spin_depth 8
 
 max_value 5;
 global count = 1, value = 3, box1 = 1, box2, box3;

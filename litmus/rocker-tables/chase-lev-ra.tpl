@@ -2,6 +2,7 @@
 // a bounded number of pushes keeps the indices from wrapping. Fences in take and steal as published
 // for C11 by Le et al. (PPoPP 2013), and two more in steal, before top is read again and before the
 // CAS, without which two thieves may disagree about top or bottom.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 4;
 global top = 1, bottom = 1;

@@ -1,6 +1,7 @@
 // Lamport's fast mutual exclusion (ACM TOCS 5(1), 1987, algorithm 2), three threads, the bare
 // protocol, with fences after the stores of the entry protocol and between the waits for the other
 // threads, without which what was seen at the first could be passed on by the second.
+// Search depth that Rocker needs, as a power of ten: spin_depth 8
 
 max_value 3;
 global x, y, b1, b2, b3;

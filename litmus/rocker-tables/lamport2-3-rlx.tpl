@@ -1,6 +1,7 @@
 // Lamport's fast mutual exclusion (ACM TOCS 5(1), 1987, algorithm 2), three threads, the bare
 // protocol; announcements are relaxed stores followed by a seq_cst fence, loads acquire, every store
 // that takes something back release.
+// Search depth that Rocker needs, as a power of ten: spin_depth 8
 
 max_value 3;
 global x, y, b1, b2, b3;

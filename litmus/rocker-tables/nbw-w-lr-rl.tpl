@@ -2,6 +2,7 @@
 // odd, writes, makes it even; readers retry. One reader writes a location of its own before it reads,
 // the other afterwards. One writer and nobody else writing the control field, so release/acquire is
 // enough.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 7;
 global ccf, data, mine1, mine2;

@@ -3,6 +3,7 @@
 // flipping the phase and waits until each reader has repeated the phase; only then it destroys (writes
 // 0 to) the old copy. Readers read at will and report quiescent states at will. Everything is message
 // passing, so release/acquire suffices.
+// Search depth that Rocker needs, as a power of ten: spin_depth 8
 
 max_value 1;
 global current, phase, seen1, seen2, seen3;

@@ -2,6 +2,7 @@
 // three threads that each either write (up to three rounds) or read; data relaxed, ordered by fences.
 // The reader may read stale data, but then it retries without having used it: only observationally
 // robust.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 20;
 global version, left, right;

@@ -1,6 +1,7 @@
 // Sequence lock (Boehm, Can seqlocks get along with programming language memory models?, MSPC 2012),
 // two writers of two rounds each, two endless readers; every access release/acquire, which RA assumes
 // anyway.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 12;
 global version, left, right;

@@ -1,6 +1,7 @@
 // Ticket lock (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991; the numbers wrap), four threads; tickets
 // are drawn by a relaxed fetch-add, so a thread may know through its ticket that serving has advanced
 // and still poll an older number.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 7;
 global next, serving;

@@ -1,5 +1,6 @@
 // Ticket lock (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991; the numbers wrap), four threads in an
 // endless loop.
+// Search depth that Rocker needs, as a power of ten: spin_depth 7
 
 max_value 7;
 global next, serving;
