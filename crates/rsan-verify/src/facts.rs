@@ -182,6 +182,12 @@ impl Facts {
         }
     }
 
+    /// Whether some location could have a data race.
+    pub(crate) fn has_races(&self) -> bool {
+        let may_race = |l: &LocFacts| l.race_checked && !l.writers.is_empty();
+        self.locations.iter().any(may_race)
+    }
+
     /// Whether the location is ever written.
     pub(crate) fn is_written(&self, loc: LocId) -> bool {
         !self.locations[loc.index()].writers.is_empty()

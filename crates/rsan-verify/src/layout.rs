@@ -10,7 +10,6 @@
 
 use crate::bits::Bits;
 use crate::facts::Facts;
-use crate::options::Property;
 use rsan_clocks::AccessKind;
 use rsan_model::{Instr, LocId, Model, Program, ThreadId, Track, Value};
 
@@ -213,6 +212,8 @@ pub(crate) struct Layout<const W: usize> {
     pub(crate) locations: Vec<LocBits<W>>,
     /// `race_bits[loc][thread][kind]`
     race_bits: Vec<Vec<[Option<usize>; 4]>>,
+    /// All of them, per location.
+    pub(crate) race_masks: Vec<Bits<W>>,
     pub(crate) components: Components,
     pub(crate) threads: Vec<ThreadSlots>,
     pub(crate) locs: Vec<LocSlots>,
@@ -230,15 +231,24 @@ pub(crate) struct Layout<const W: usize> {
     pub(crate) order_bits: usize,
 }
 
+/// What a search watches for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Watched {
+    /// Accesses that can be weak.
+    pub(crate) robustness: bool,
+    /// Data races.
+    pub(crate) races: bool,
+}
+
 /// The number of bits that a view slot of the program needs, to choose `W`.
 pub(crate) fn bits_needed(
     program: &Program,
     facts: &Facts,
     model: Model,
-    property: Property,
+    watched: Watched,
     range: Range,
 ) -> usize {
-    let layout = Layout::<0>::measure(program, facts, model, property, range);
+    let layout = Layout::<0>::measure(program, facts, model, watched, range);
     layout.current_bits.max(layout.order_bits)
 }
 
@@ -248,11 +258,17 @@ impl<const W: usize> Layout<W> {
         program: &Program,
         facts: &Facts,
         model: Model,
-        property: Property,
+        watched: Watched,
         range: Range,
     ) -> Self {
-        let mut layout = Self::measure(program, facts, model, property, range);
+        let mut layout = Self::measure(program, facts, model, watched, range);
         assert!(layout.current_bits.max(layout.order_bits) <= 64 * W);
+        for threads in &layout.race_bits {
+            let mut mask = Bits::EMPTY;
+            let bits = threads.iter().flatten().flatten();
+            bits.for_each(|&bit| mask.insert(bit));
+            layout.race_masks.push(mask);
+        }
         for loc in &mut layout.locations {
             let n = loc.classes.count();
             let bits = |first: Option<usize>| first.map_or(Bits::EMPTY, |f| Bits::range(f, f + n));
@@ -267,10 +283,10 @@ impl<const W: usize> Layout<W> {
         program: &Program,
         facts: &Facts,
         model: Model,
-        property: Property,
+        watched: Watched,
         range: Range,
     ) -> Self {
-        let robustness = property != Property::Safe;
+        let robustness = watched.robustness;
         let (mut next, mut order_bits) = (0, 0);
         let locations = (0..program.locations.len())
             .map(|l| {
@@ -284,10 +300,15 @@ impl<const W: usize> Layout<W> {
             })
             .collect();
         let psc_bits = next;
-        let race_bits = race_bits(program, facts, &mut next);
+        let race_bits = if watched.races {
+            race_bits(program, facts, &mut next)
+        } else {
+            vec![Vec::new(); program.locations.len()]
+        };
         let mut layout = Self {
             range,
             locations,
+            race_masks: Vec::new(),
             race_bits,
             components: components(program, model, robustness),
             threads: Vec::new(),

@@ -34,7 +34,7 @@ pub use options::{Options, Property, Stats};
 
 use codec::Codec;
 use facts::Facts;
-use layout::{Layout, Range};
+use layout::{Layout, Range, Watched};
 use machine::Machine;
 use rsan_model::{Expr, Instr, Model, Pc, Program, Reason, ThreadId, Value, Verdict};
 use search::{End, Problem, Search};
@@ -96,32 +96,55 @@ pub fn verify(
     let program = program.for_model(options.model);
     let facts = Facts::new(&program, options.model);
     let started = Instant::now();
-    let mut range = Range::covering(constants(&program));
-    loop {
-        let bits = layout::bits_needed(&program, &facts, options.model, options.property, range);
-        let job = Job {
+    let mut total: Option<Outcome> = None;
+    for &pass in passes(&facts, options.property) {
+        let search = Job {
             program: &program,
             facts: &facts,
             options,
-            range,
+            pass,
             started,
         };
-        let answer = match bits {
-            0..=64 => job.run::<1>(progress),
-            65..=128 => job.run::<2>(progress),
-            129..=256 => job.run::<4>(progress),
-            257..=1024 => job.run::<16>(progress),
-            _ => {
-                return Err(Error::TooLarge(format!(
-                    "the monitor needs {bits} bits a view, more than 1024; fewer locations, or smaller \
-                     ranges of the values that waits and compare-and-swaps compare with, would help"
-                )));
-            }
-        };
-        match answer {
-            Ok(outcome) => return Ok(outcome),
-            Err(value) => range = range.widened_to(value),
+        let before = total.map_or(Stats::default(), |o| o.stats);
+        let mut outcome = search.run(&mut |stats| progress(&before.and(stats)))?;
+        outcome.stats = before.and(&outcome.stats);
+        if outcome.verdict != Verdict::Robust {
+            return Ok(outcome);
         }
+        total = Some(outcome);
+    }
+    Ok(total.expect("there is at least one pass"))
+}
+
+/// One search of all SC runs.
+#[derive(Clone, Copy, Debug)]
+struct Pass {
+    property: Property,
+    watched: Watched,
+}
+
+/// The searches that decide a property.
+///
+/// Robustness and data races of one run have nothing to do with each other (ALGORITHM.md 9: some execution of the
+/// model is not SC or has a race iff some SC run is flagged or has a race), and the states that tell
+/// them apart multiply. Two searches are therefore smaller than one. Observational robustness needs both at once:
+/// a load that may be stale does not synchronise.
+fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
+    const fn pass(property: Property, robustness: bool, races: bool) -> Pass {
+        let watched = Watched { robustness, races };
+        Pass { property, watched }
+    }
+    const ROBUST: &[Pass] = &[
+        pass(Property::Robust, true, false),
+        pass(Property::Safe, false, true),
+    ];
+    const OBSERVATIONAL: &[Pass] = &[pass(Property::Observational, true, true)];
+    const SAFE: &[Pass] = &[pass(Property::Safe, false, true)];
+    match property {
+        Property::Robust if facts.has_races() => ROBUST,
+        Property::Robust => &ROBUST[..1],
+        Property::Observational => OBSERVATIONAL,
+        Property::Safe => SAFE,
     }
 }
 
@@ -149,22 +172,50 @@ fn check_supported(program: &Program, options: &Options<'_>) -> Result<(), Error
     }
 }
 
-/// One search with a fixed range of values.
+/// A pass over a program.
 struct Job<'a> {
     program: &'a Program,
     facts: &'a Facts,
     options: &'a Options<'a>,
-    range: Range,
+    pass: Pass,
     started: Instant,
 }
 
 impl Job<'_> {
-    /// The outcome, or a value that the range lacks.
-    fn run<const W: usize>(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Value> {
-        let Options {
-            model, property, ..
-        } = *self.options;
-        let layout = Layout::<W>::new(self.program, self.facts, model, property, self.range);
+    /// Searches, with more and more values until the range is large enough.
+    fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Error> {
+        let mut range = Range::covering(constants(self.program));
+        loop {
+            let (model, watched) = (self.options.model, self.pass.watched);
+            let bits = layout::bits_needed(self.program, self.facts, model, watched, range);
+            let answer = match bits {
+                0..=64 => self.search::<1>(range, progress),
+                65..=128 => self.search::<2>(range, progress),
+                129..=256 => self.search::<4>(range, progress),
+                257..=1024 => self.search::<16>(range, progress),
+                _ => {
+                    return Err(Error::TooLarge(format!(
+                        "the monitor needs {bits} bits a view, more than 1024; fewer locations, or smaller \
+                         ranges of the values that waits and compare-and-swaps compare with, would help"
+                    )));
+                }
+            };
+            match answer {
+                Ok(outcome) => return Ok(outcome),
+                Err(value) => range = range.widened_to(value),
+            }
+        }
+    }
+
+    /// One search with a fixed range of values: the outcome, or a value that the range lacks.
+    fn search<const W: usize>(
+        &self,
+        range: Range,
+        progress: &mut dyn FnMut(&Stats),
+    ) -> Result<Outcome, Value> {
+        let Pass { property, watched } = self.pass;
+        let model = self.options.model;
+        let layout = Layout::<W>::new(self.program, self.facts, model, watched, range);
         let taints = property == Property::Observational;
         let codec = Codec::new(self.program, self.facts, &layout, taints);
         let machine = Machine::new(self.program, self.facts, layout, property);

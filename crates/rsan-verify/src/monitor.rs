@@ -163,13 +163,21 @@ impl<const W: usize> Layout<W> {
     }
 
     /// Records an access for later race checks: nobody else knows it.
+    ///
+    /// A plain write conflicts with whatever comes later and, as it does not race, follows all earlier accesses in
+    /// happens-before: whoever knows it knows those, and whoever does not races with it. So those are forgotten.
     pub(crate) fn record(&self, s: &mut State<W>, t: ThreadId, loc: LocId, kind: AccessKind) {
         let Some(bit) = self.race_bit(loc, t, kind) else {
             return;
         };
         let bit = Bits::single(bit);
+        let superseded = match kind {
+            AccessKind::PlainWrite => self.race_masks[loc.index()],
+            _ => Bits::EMPTY,
+        };
         for (slot, slot_kind) in s.slots.iter_mut().zip(&self.kinds) {
             if *slot_kind == SlotKind::Current {
+                slot.remove(superseded);
                 slot.add(bit);
             }
         }

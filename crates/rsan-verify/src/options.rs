@@ -98,3 +98,16 @@ pub struct Stats {
     /// Time since the start.
     pub elapsed: Duration,
 }
+
+impl Stats {
+    /// The figures of two searches, one after the other; `later` has the time of both.
+    pub(crate) fn and(&self, later: &Self) -> Self {
+        Self {
+            states: self.states + later.states,
+            transitions: self.transitions + later.transitions,
+            depth: self.depth.max(later.depth),
+            memory: self.memory.max(later.memory),
+            elapsed: later.elapsed,
+        }
+    }
+}
