@@ -4,7 +4,7 @@
 // enough.
 // Search depth that Rocker needs, as a power of ten: spin_depth 7
 
-max_value 7;
+max_value 3;
 global ccf, data, mine1, mine2;
 
 fn writer {
