@@ -3,6 +3,7 @@
 //! Exit status: that of the chore's own command when it runs one and it fails, 1 when a chore finds something wrong,
 //! 2 for wrong usage, else 0.
 
+mod bench;
 mod crosscheck;
 mod steps;
 
@@ -26,6 +27,9 @@ enum Chore {
     Test,
     /// Compare all engines with the oracle on random programs
     Crosscheck(crosscheck::Args),
+    /// Measure
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
     Bless,
 }
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
     match Cli::parse().chore {
         Chore::Test => steps::run(steps::TEST),
         Chore::Crosscheck(args) => crosscheck::run(&args),
+        Chore::Bench(bench) => bench::run(&bench),
         Chore::Bless => steps::run(steps::BLESS),
     }
 }

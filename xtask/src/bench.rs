@@ -1,0 +1,33 @@
+//! Benchmarks: ratios against a peer, taken in one run on one machine.
+
+mod corpus;
+mod measure;
+mod peer;
+mod report;
+mod verify;
+
+use std::process::ExitCode;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Bench {
+    /// `rsan verify` on the programs of Rocker's tables, against Rocker when it is installed
+    ///
+    /// The environment variable RSAN_ROCKER names a command that is called as `COMMAND FILE ra|rc20 egr|wegr` and prints
+    /// one line: verdict (robust or not), seconds to compile, seconds of the verifier run, its peak memory in MiB, states,
+    /// transitions; then, if known, a mode and the CPU seconds of the verifier run.
+    Verify(verify::Args),
+}
+
+/// Runs a benchmark; fails only when something cannot be run at all.
+pub(crate) fn run(bench: &Bench) -> ExitCode {
+    let result = match bench {
+        Bench::Verify(args) => verify::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `rsan verify` on whole programs, each in a process of its own.
+
+use super::corpus::{self, Program};
+use super::measure::{Cost, measure};
+use super::peer::{self, PeerAnswer};
+use super::report::Report;
+use crate::steps::{cargo, root};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only programs whose path contains this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Do not run the peer, even if it is installed
+    #[arg(long)]
+    no_peer: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Seconds below which a run is repeated.
+const REPEATED_BELOW: f64 = 1.0;
+
+/// How often; the best run counts.
+const REPEATS: usize = 3;
+
+/// The models that the peer knows, too.
+const MODELS: [&str; 2] = ["ra", "rc20"];
+
+/// One program, model and property.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) program: String,
+    pub(crate) model: &'static str,
+    pub(crate) property: &'static str,
+    /// What `rsan` says.
+    pub(crate) verdict: String,
+    /// Whether the manifest says the same.
+    pub(crate) as_expected: bool,
+    pub(crate) states: u64,
+    pub(crate) ours: Cost,
+    pub(crate) peer: Option<PeerAnswer>,
+}
+
+/// A small program, with the default options.
+#[derive(Debug, Serialize)]
+pub(crate) struct Small {
+    pub(crate) program: String,
+    pub(crate) ours: Cost,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &Args) -> Result<(), String> {
+    let rsan = build()?;
+    let peer = std::env::var(peer::VARIABLE).ok().filter(|_| !args.no_peer);
+    if peer.is_none() {
+        eprintln!(
+            "xtask: no peer ({} is not set, or --no-peer)",
+            peer::VARIABLE
+        );
+    }
+    let mut programs = corpus::programs()?;
+    if let Some(only) = &args.only {
+        programs.retain(|p| p.file.contains(only.as_str()));
+    }
+    let mut report = Report::default();
+    for program in programs.iter().filter(|p| p.is_small()) {
+        let file = root().join("litmus").join(&program.file);
+        let (_, ours) = best(&rsan, &file, &[])?;
+        report.small.push(Small {
+            program: program.file.clone(),
+            ours,
+        });
+    }
+    for program in programs.iter().filter(|p| p.is_measured()) {
+        for model in MODELS {
+            for property in properties(program, model) {
+                let row = row(&rsan, peer.as_deref(), program, model, property)?;
+                eprintln!("xtask: {}", Report::line(&row));
+                report.rows.push(row);
+            }
+        }
+    }
+    if args.json {
+        println!("{}", report.json());
+    } else {
+        print!("{report}");
+    }
+    Ok(())
+}
+
+/// Robustness; and where it does not hold but observational robustness does, that, too: the proof is the long run.
+fn properties(program: &Program, model: &str) -> Vec<&'static str> {
+    let refuted = program.expected(model, "robust") == Some("no");
+    let observational = program.expected(model, "observational") == Some("yes");
+    match (program.expected(model, "robust"), refuted && observational) {
+        (Some("refused") | None, _) => vec![],
+        (_, true) => vec!["robust", "observational"],
+        (_, false) => vec!["robust"],
+    }
+}
+
+fn row(
+    rsan: &Path,
+    peer: Option<&str>,
+    program: &Program,
+    model: &'static str,
+    property: &'static str,
+) -> Result<Row, String> {
+    let file = root().join("litmus").join(&program.file);
+    let arguments = ["--model", model, "--property", property];
+    let (answer, ours) = best(rsan, &file, &arguments)?;
+    let text = |field: &str| answer[field].as_str().unwrap_or("none").to_owned();
+    let verdict = text("verdict");
+    let expected = match program.expected(model, property) {
+        Some("yes") => "robust",
+        _ => "violation",
+    };
+    // The peer reads TPL only, and has no observational mode for RA.
+    let suits = program.file.ends_with(".tpl") && (model, property) != ("ra", "observational");
+    let peer = peer.filter(|_| suits);
+    Ok(Row {
+        program: program.file.clone(),
+        model,
+        property,
+        as_expected: verdict == expected,
+        verdict,
+        states: answer["stats"]["states"].as_u64().unwrap_or(0),
+        ours,
+        peer: peer
+            .map(|command| peer::ask(command, &file, model, property))
+            .transpose()?,
+    })
+}
+
+/// The answer, and the cost of the best run.
+fn best(rsan: &Path, file: &Path, arguments: &[&str]) -> Result<(Value, Cost), String> {
+    let once = || {
+        let mut command = Command::new(rsan);
+        command.args(["verify", "--format", "json"]);
+        measure(command.args(arguments).arg(file))
+    };
+    let (output, mut cost) = once()?;
+    for _ in 1..REPEATS {
+        if cost.wall < REPEATED_BELOW {
+            let (_, again) = once()?;
+            cost = Cost {
+                wall: cost.wall.min(again.wall),
+                cpu: cost.cpu.min(again.cpu),
+                memory: cost.memory.min(again.memory),
+            };
+        }
+    }
+    let answer = serde_json::from_str(&output)
+        .map_err(|e| format!("{}: not the output expected: {e}", file.display()))?;
+    Ok((answer, cost))
+}
+
+/// Builds the command; where it is.
+fn build() -> Result<PathBuf, String> {
+    eprintln!("xtask: cargo build --release --package rsan");
+    let output = cargo()
+        .args(["build", "--release", "--package", "rsan"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| format!("cannot run cargo: {e}"))?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let mut executables = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_command = message["target"]["name"] == "rsan";
+        message["executable"]
+            .as_str()
+            .filter(|_| is_command)
+            .map(PathBuf::from)
+    });
+    match executables.next_back() {
+        Some(path) if output.status.success() => Ok(path),
+        _ => Err("the command does not build".to_owned()),
+    }
+}
