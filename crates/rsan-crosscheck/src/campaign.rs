@@ -59,7 +59,45 @@ pub struct Disagreement {
     /// The shrunk program.
     pub program: Program,
     /// What the engines say about it.
-    pub answers: Answers,
+    pub found: Found,
+}
+
+/// What came of asking all engines about a program.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// They answered.
+    Answers(Answers),
+    /// One of them panicked.
+    Panic(String),
+    /// The program is too large for the oracle.
+    TooLarge,
+}
+
+impl Found {
+    /// Asks all engines.
+    fn of(program: &Program, model: Model) -> Self {
+        let limits = Limits {
+            max_graphs: 60_000,
+            ..Limits::default()
+        };
+        match std::panic::catch_unwind(|| compare(program, model, &limits)) {
+            Ok(Some(answers)) => Self::Answers(answers),
+            Ok(None) => Self::TooLarge,
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+                Self::Panic(text.unwrap_or_default())
+            }
+        }
+    }
+
+    fn is_wrong(&self) -> bool {
+        match self {
+            Self::Answers(answers) => !answers.agree(),
+            Self::Panic(_) => true,
+            Self::TooLarge => false,
+        }
+    }
 }
 
 /// What came out.
@@ -149,30 +187,24 @@ fn crosscheck(
     seed: u64,
     count: u64,
 ) -> Result<Tally, Box<Disagreement>> {
-    let limits = Limits {
-        max_graphs: 60_000,
-        ..Limits::default()
-    };
     let mut tally = Tally::default();
     for seed in seed..seed + count {
         let program = generate(&mut Random::new(seed), profile, model);
-        let Some(answers) = compare(&program, model, &limits) else {
-            tally.skipped += 1;
-            continue;
-        };
-        if !answers.agree() {
-            let disagree = |p: &Program| compare(p, model, &limits).is_some_and(|a| !a.agree());
-            let program = shrink(program, &disagree);
-            let answers = compare(&program, model, &limits).expect("it was compared before");
+        let found = Found::of(&program, model);
+        if found.is_wrong() {
+            let program = shrink(program, &|p| Found::of(p, model).is_wrong());
             return Err(Box::new(Disagreement {
                 seed,
                 profile,
                 model,
+                found: Found::of(&program, model),
                 program,
-                answers,
             }));
         }
-        tally.count(&answers);
+        match found {
+            Found::Answers(answers) => tally.count(&answers),
+            Found::TooLarge | Found::Panic(_) => tally.skipped += 1,
+        }
     }
     Ok(tally)
 }
@@ -231,35 +263,48 @@ impl fmt::Display for Report {
     }
 }
 
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(f, "too large"),
+            Self::Panic(text) => write!(f, "an engine panicked: {text}"),
+            Self::Answers(answers) => {
+                let Answers {
+                    oracle,
+                    runs,
+                    verifier,
+                } = answers;
+                let contradictions = answers.contradictions().join("; ");
+                writeln!(
+                    f,
+                    "these disagree: {contradictions}\n{oracle:?}\n{verifier:?}"
+                )?;
+                for (seen, name) in runs.seen.iter().zip(crate::MONITORS) {
+                    writeln!(f, "{name}: {seen:?}")?;
+                }
+                write!(f, "deadlock in some run: {}", runs.deadlock)
+            }
+        }
+    }
+}
+
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = rsan_lang::mini::print(&self.program)
-            .unwrap_or_else(|_| format!("{:#?}", self.program.threads));
-        writeln!(
-            f,
-            "model {}, profile {}, seed {}: these disagree: {}",
-            self.model,
-            self.profile.name(),
-            self.seed,
-            self.answers.contradictions().join("; ")
-        )?;
+        let Self {
+            seed,
+            profile,
+            model,
+            program,
+            found,
+        } = self;
+        let profile = profile.name();
+        let text =
+            rsan_lang::mini::print(program).unwrap_or_else(|_| format!("{:#?}", program.threads));
+        writeln!(f, "model {model}, profile {profile}, seed {seed}: {found}")?;
         writeln!(f, "shrunk program:\n  {text}")?;
-        let Answers {
-            oracle,
-            runs,
-            verifier,
-        } = &self.answers;
-        writeln!(f, "{oracle:?}\n{verifier:?}")?;
-        for (seen, name) in runs.seen.iter().zip(crate::MONITORS) {
-            writeln!(f, "{name}: {seen:?}")?;
-        }
-        writeln!(f, "deadlock in some run: {}", runs.deadlock)?;
         write!(
             f,
-            "to reproduce: cargo xtask crosscheck --model {} --profile {} --seed {} --programs 1",
-            self.model,
-            self.profile.name(),
-            self.seed
+            "to reproduce: cargo xtask crosscheck --model {model} --profile {profile} --seed {seed} --programs 1"
         )
     }
 }

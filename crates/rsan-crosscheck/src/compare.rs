@@ -140,7 +140,10 @@ impl Answers {
         let seen = runs.seen[0];
         let supported = |found: Option<&str>| match found {
             None => true,
-            Some("weak-behaviour" | "observed-weak-behaviour") => seen.weak,
+            // The search also looks behind races.
+            Some("weak-behaviour" | "observed-weak-behaviour") => {
+                seen.weak || seen.race && !oracle.robust
+            }
             Some("data-race") => seen.race,
             Some("assertion") => seen.assertion,
             Some("deadlock") => runs.deadlock,

@@ -28,7 +28,7 @@ mod random;
 mod shrink;
 pub mod tables;
 
-pub use campaign::{Campaign, Disagreement, MODELS, Report, Tally};
+pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
 pub use compare::{Answers, Oracle, Verifier, compare};
 pub use generate::generate;
 pub use interleave::{Runs, Seen, interleave};
