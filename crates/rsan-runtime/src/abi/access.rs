@@ -1,0 +1,139 @@
+//! Functions, plain accesses, and copies.
+
+use crate::race::{self, Kind};
+use crate::thread::{attach, current};
+use crate::{entries, intercept};
+use std::ffi::c_void;
+
+extern "C" fn init() {
+    attach();
+}
+
+extern "C" fn func_entry(returns_to: usize) {
+    if let Some(context) = current().or_else(attach) {
+        context.stack().push(returns_to);
+    }
+}
+
+extern "C" fn func_exit() {
+    if let Some(context) = current() {
+        context.stack().pop();
+    }
+}
+
+extern "C" fn read<const BYTES: usize>(address: usize) {
+    race::plain(address, BYTES, Kind::READ);
+}
+
+extern "C" fn write<const BYTES: usize>(address: usize) {
+    race::plain(address, BYTES, Kind::WRITE);
+}
+
+extern "C" fn read_range(address: usize, bytes: usize) {
+    race::range(address, bytes, Kind::READ);
+}
+
+extern "C" fn write_range(address: usize, bytes: usize) {
+    race::range(address, bytes, Kind::WRITE);
+}
+
+/// With the program's place as an argument.
+extern "C" fn read_pc<const BYTES: usize>(address: usize, pc: usize) {
+    crate::tls::set_caller(pc);
+    race::plain(address, BYTES, Kind::READ);
+}
+
+extern "C" fn write_pc<const BYTES: usize>(address: usize, pc: usize) {
+    crate::tls::set_caller(pc);
+    race::plain(address, BYTES, Kind::WRITE);
+}
+
+extern "C" fn read_range_pc(address: usize, bytes: usize, pc: usize) {
+    crate::tls::set_caller(pc);
+    race::range(address, bytes, Kind::READ);
+}
+
+extern "C" fn write_range_pc(address: usize, bytes: usize, pc: usize) {
+    crate::tls::set_caller(pc);
+    race::range(address, bytes, Kind::WRITE);
+}
+
+/// An object's class is about to be set; setting it again to what it is is no write.
+unsafe extern "C" fn vptr_update(place: *mut *mut c_void, class: *mut c_void) {
+    // SAFETY: the program is about to write there.
+    if unsafe { place.read() } != class {
+        race::plain(place as usize, size_of::<usize>(), Kind::WRITE);
+    }
+}
+
+entries! {
+    __tsan_init => init;
+    __tsan_func_entry => func_entry;
+    __tsan_func_exit => func_exit;
+    __tsan_read1 => read::<1>;
+    __tsan_read2 => read::<2>;
+    __tsan_read4 => read::<4>;
+    __tsan_read8 => read::<8>;
+    __tsan_read16 => read::<16>;
+    __tsan_write1 => write::<1>;
+    __tsan_write2 => write::<2>;
+    __tsan_write4 => write::<4>;
+    __tsan_write8 => write::<8>;
+    __tsan_write16 => write::<16>;
+    __tsan_read_write1 => write::<1>;
+    __tsan_read_write2 => write::<2>;
+    __tsan_read_write4 => write::<4>;
+    __tsan_read_write8 => write::<8>;
+    __tsan_read_write16 => write::<16>;
+    __tsan_unaligned_read1 => read::<1>;
+    __tsan_unaligned_read2 => read::<2>;
+    __tsan_unaligned_read4 => read::<4>;
+    __tsan_unaligned_read8 => read::<8>;
+    __tsan_unaligned_read16 => read::<16>;
+    __tsan_unaligned_write1 => write::<1>;
+    __tsan_unaligned_write2 => write::<2>;
+    __tsan_unaligned_write4 => write::<4>;
+    __tsan_unaligned_write8 => write::<8>;
+    __tsan_unaligned_write16 => write::<16>;
+    __tsan_unaligned_read_write2 => write::<2>;
+    __tsan_unaligned_read_write4 => write::<4>;
+    __tsan_unaligned_read_write8 => write::<8>;
+    __tsan_unaligned_read_write16 => write::<16>;
+    __tsan_volatile_read1 => read::<1>;
+    __tsan_volatile_read2 => read::<2>;
+    __tsan_volatile_read4 => read::<4>;
+    __tsan_volatile_read8 => read::<8>;
+    __tsan_volatile_read16 => read::<16>;
+    __tsan_volatile_write1 => write::<1>;
+    __tsan_volatile_write2 => write::<2>;
+    __tsan_volatile_write4 => write::<4>;
+    __tsan_volatile_write8 => write::<8>;
+    __tsan_volatile_write16 => write::<16>;
+    __tsan_unaligned_volatile_read2 => read::<2>;
+    __tsan_unaligned_volatile_read4 => read::<4>;
+    __tsan_unaligned_volatile_read8 => read::<8>;
+    __tsan_unaligned_volatile_read16 => read::<16>;
+    __tsan_unaligned_volatile_write2 => write::<2>;
+    __tsan_unaligned_volatile_write4 => write::<4>;
+    __tsan_unaligned_volatile_write8 => write::<8>;
+    __tsan_unaligned_volatile_write16 => write::<16>;
+    __tsan_read1_pc => read_pc::<1>;
+    __tsan_read2_pc => read_pc::<2>;
+    __tsan_read4_pc => read_pc::<4>;
+    __tsan_read8_pc => read_pc::<8>;
+    __tsan_read16_pc => read_pc::<16>;
+    __tsan_write1_pc => write_pc::<1>;
+    __tsan_write2_pc => write_pc::<2>;
+    __tsan_write4_pc => write_pc::<4>;
+    __tsan_write8_pc => write_pc::<8>;
+    __tsan_write16_pc => write_pc::<16>;
+    __tsan_read_range => read_range;
+    __tsan_write_range => write_range;
+    __tsan_read_range_pc => read_range_pc;
+    __tsan_write_range_pc => write_range_pc;
+    __tsan_vptr_read => read::<8>;
+    __tsan_vptr_update => vptr_update;
+    __tsan_memcpy => intercept::memory::copy;
+    __tsan_memmove => intercept::memory::copy_overlapping;
+    __tsan_memset => intercept::memory::fill;
+}

@@ -1,0 +1,166 @@
+//! What programs say about their own synchronisation.
+//!
+//! Fibers, the Java interface and the queries that a debugger makes of a report are not here yet.
+
+use crate::entries;
+use crate::sync;
+use crate::thread::enter;
+use std::ffi::{c_char, c_int, c_uint, c_ulong};
+
+/// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
+const TRY_FAILED: c_uint = 1 << 5;
+/// `__tsan_mutex_*` flag: for reading.
+const READ_LOCK: c_uint = 1 << 3;
+
+extern "C" fn acquire(address: usize) {
+    sync::acquire(address);
+}
+
+extern "C" fn release(address: usize) {
+    sync::release(address);
+}
+
+/// `AnnotateHappensAfter` and `Before`: file, line, address.
+extern "C" fn happens_after(_: *const c_char, _: c_int, address: usize) {
+    sync::acquire(address);
+}
+
+extern "C" fn happens_before(_: *const c_char, _: c_int, address: usize) {
+    sync::release(address);
+}
+
+extern "C" fn ignore_begin() {
+    if let Some(mut me) = enter() {
+        me.ignored += 1;
+    }
+}
+
+extern "C" fn ignore_end() {
+    if let Some(mut me) = enter() {
+        me.ignored = me.ignored.saturating_sub(1);
+    }
+}
+
+extern "C" fn mutex_destroy(address: usize, _: c_uint) {
+    sync::destroy(address);
+}
+
+extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
+    sync::destroy(address);
+}
+
+extern "C" fn rwlock_acquired(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
+    match write {
+        0 => sync::acquire(address),
+        _ => sync::lock_write(address),
+    }
+}
+
+extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, _: c_ulong) {
+    sync::unlock_shared_or_write(address);
+}
+
+/// Accesses inside the implementation of a lock are not the program's.
+extern "C" fn mutex_pre_lock(_: usize, _: c_uint) {
+    ignore_begin();
+}
+
+extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
+    ignore_end();
+    if flags & TRY_FAILED != 0 {
+    } else if flags & READ_LOCK != 0 {
+        sync::acquire(address);
+    } else {
+        sync::lock_write(address);
+    }
+}
+
+extern "C" fn mutex_pre_unlock(address: usize, _: c_uint) -> c_int {
+    sync::unlock_shared_or_write(address);
+    ignore_begin();
+    0
+}
+
+extern "C" fn mutex_post_unlock(_: usize, _: c_uint) {
+    ignore_end();
+}
+
+extern "C" fn divert_begin(_: usize, _: c_uint) {
+    ignore_end();
+}
+
+extern "C" fn divert_end(_: usize, _: c_uint) {
+    ignore_begin();
+}
+
+/// Memory begins a new life.
+extern "C" fn new_memory(_: *const c_char, _: c_int, address: usize, bytes: usize) {
+    if let Some(_me) = enter() {
+        crate::shadow::forget(address, bytes);
+    }
+}
+
+extern "C" fn nothing() {}
+
+extern "C" fn zero() -> c_int {
+    0
+}
+
+entries! {
+    __tsan_acquire => acquire;
+    __tsan_release => release;
+    __tsan_mutex_create => nothing;
+    __tsan_mutex_destroy => mutex_destroy;
+    __tsan_mutex_pre_lock => mutex_pre_lock;
+    __tsan_mutex_post_lock => mutex_post_lock;
+    __tsan_mutex_pre_unlock => mutex_pre_unlock;
+    __tsan_mutex_post_unlock => mutex_post_unlock;
+    __tsan_mutex_pre_signal => mutex_pre_lock;
+    __tsan_mutex_post_signal => mutex_post_unlock;
+    __tsan_mutex_pre_divert => divert_begin;
+    __tsan_mutex_post_divert => divert_end;
+    __tsan_ignore_thread_begin => ignore_begin;
+    __tsan_ignore_thread_end => ignore_end;
+    __tsan_flush_memory => nothing;
+    AnnotateHappensBefore => happens_before;
+    AnnotateHappensAfter => happens_after;
+    WTFAnnotateHappensBefore => happens_before;
+    WTFAnnotateHappensAfter => happens_after;
+    AnnotateIgnoreReadsBegin => ignore_begin;
+    AnnotateIgnoreReadsEnd => ignore_end;
+    AnnotateIgnoreWritesBegin => ignore_begin;
+    AnnotateIgnoreWritesEnd => ignore_end;
+    AnnotateIgnoreSyncBegin => nothing;
+    AnnotateIgnoreSyncEnd => nothing;
+    AnnotateRWLockCreate => nothing;
+    AnnotateRWLockCreateStatic => nothing;
+    AnnotateRWLockDestroy => rwlock_destroy;
+    AnnotateRWLockAcquired => rwlock_acquired;
+    AnnotateRWLockReleased => rwlock_released;
+    AnnotateNewMemory => new_memory;
+    AnnotateBenignRace => nothing;
+    AnnotateBenignRaceSized => nothing;
+    WTFAnnotateBenignRaceSized => nothing;
+    AnnotateCondVarSignal => nothing;
+    AnnotateCondVarSignalAll => nothing;
+    AnnotateCondVarWait => nothing;
+    AnnotateEnableRaceDetection => nothing;
+    AnnotateExpectRace => nothing;
+    AnnotateFlushExpectedRaces => nothing;
+    AnnotateFlushState => nothing;
+    AnnotateMemoryIsInitialized => nothing;
+    AnnotateMemoryIsUninitialized => nothing;
+    AnnotateMutexIsNotPHB => nothing;
+    AnnotateMutexIsUsedAsCondVar => nothing;
+    AnnotateNoOp => nothing;
+    AnnotatePCQCreate => nothing;
+    AnnotatePCQDestroy => nothing;
+    AnnotatePCQGet => nothing;
+    AnnotatePCQPut => nothing;
+    AnnotatePublishMemoryRange => nothing;
+    AnnotateUnpublishMemoryRange => nothing;
+    AnnotateThreadName => nothing;
+    AnnotateTraceMemory => nothing;
+    RunningOnValgrind => zero;
+    ThreadSanitizerQuery => zero;
+}

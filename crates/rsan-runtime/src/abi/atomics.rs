@@ -1,0 +1,161 @@
+//! Atomic operations: one table of sizes by operations.
+
+use crate::atomic::{self, CasOrders, Word};
+use crate::entries;
+use rsan_model::CasStrength;
+use std::ffi::c_int;
+
+unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    // SAFETY: the program's own load.
+    unsafe { atomic::load(at, order) }
+}
+
+unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    // SAFETY: the program's own store.
+    unsafe { atomic::store(at, value, order) }
+}
+
+unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
+    // SAFETY: the program's own operation.
+    unsafe { atomic::rmw(at, order, "exchange", |_| value) }
+}
+
+unsafe extern "C" fn compare_exchange_val<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    success: c_int,
+    failure: c_int,
+) -> W {
+    let orders = CasOrders { success, failure };
+    // SAFETY: the program's own operation.
+    unsafe { atomic::compare_exchange(at, expected, new, orders, CasStrength::Strong) }
+}
+
+unsafe extern "C" fn compare_exchange_strong<W: Word>(
+    at: *mut W,
+    expected: *mut W,
+    new: W,
+    success: c_int,
+    failure: c_int,
+) -> c_int {
+    let orders = CasOrders { success, failure };
+    // SAFETY: the program's own operation.
+    unsafe { compare_exchange(at, expected, new, orders, CasStrength::Strong) }
+}
+
+unsafe extern "C" fn compare_exchange_weak<W: Word>(
+    at: *mut W,
+    expected: *mut W,
+    new: W,
+    success: c_int,
+    failure: c_int,
+) -> c_int {
+    let orders = CasOrders { success, failure };
+    // SAFETY: the program's own operation.
+    unsafe { compare_exchange(at, expected, new, orders, CasStrength::Weak) }
+}
+
+/// As the C function does it: a failure leaves the value found in `expected`.
+///
+/// # Safety
+/// Both pointers are valid and aligned.
+unsafe fn compare_exchange<W: Word>(
+    at: *mut W,
+    expected: *mut W,
+    new: W,
+    orders: CasOrders,
+    strength: CasStrength,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let wanted = expected.read();
+        let old = atomic::compare_exchange(at, wanted, new, orders, strength);
+        if old != wanted {
+            expected.write(old);
+        }
+        c_int::from(old == wanted)
+    }
+}
+
+extern "C" fn thread_fence(order: c_int) {
+    atomic::thread_fence(order);
+}
+
+/// Orders a thread with its own signal handlers: nothing to the monitor.
+extern "C" fn signal_fence(_: c_int) {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+macro_rules! sizes {
+    ($($module:ident, $word:ty, $load:ident, $store:ident, $exchange:ident,
+       $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident,
+       $strong:ident, $weak:ident, $val:ident;)+) => {
+        $(
+            mod $module {
+                use std::ffi::c_int;
+
+                sizes!(@fetch $word, fetch_add, |old, operand| old.wrapping_add(operand));
+                sizes!(@fetch $word, fetch_sub, |old, operand| old.wrapping_sub(operand));
+                sizes!(@fetch $word, fetch_and, |old, operand| old & operand);
+                sizes!(@fetch $word, fetch_or, |old, operand| old | operand);
+                sizes!(@fetch $word, fetch_xor, |old, operand| old ^ operand);
+                sizes!(@fetch $word, fetch_nand, |old, operand| !(old & operand));
+            }
+            entries! {
+                $load => load::<$word>;
+                $store => store::<$word>;
+                $exchange => exchange::<$word>;
+                $add => $module::fetch_add;
+                $sub => $module::fetch_sub;
+                $and => $module::fetch_and;
+                $or => $module::fetch_or;
+                $xor => $module::fetch_xor;
+                $nand => $module::fetch_nand;
+                $strong => compare_exchange_strong::<$word>;
+                $weak => compare_exchange_weak::<$word>;
+                $val => compare_exchange_val::<$word>;
+            }
+        )+
+    };
+    (@fetch $word:ty, $name:ident, $next:expr) => {
+        pub(super) unsafe extern "C" fn $name(at: *mut $word, operand: $word, order: c_int) -> $word {
+            let next: fn($word, $word) -> $word = $next;
+            // SAFETY: the program's own operation.
+            unsafe { crate::atomic::rmw(at, order, stringify!($name), |old| next(old, operand)) }
+        }
+    };
+}
+
+sizes! {
+    bits8, u8, __tsan_atomic8_load, __tsan_atomic8_store, __tsan_atomic8_exchange,
+        __tsan_atomic8_fetch_add, __tsan_atomic8_fetch_sub, __tsan_atomic8_fetch_and,
+        __tsan_atomic8_fetch_or, __tsan_atomic8_fetch_xor, __tsan_atomic8_fetch_nand,
+        __tsan_atomic8_compare_exchange_strong, __tsan_atomic8_compare_exchange_weak,
+        __tsan_atomic8_compare_exchange_val;
+    bits16, u16, __tsan_atomic16_load, __tsan_atomic16_store, __tsan_atomic16_exchange,
+        __tsan_atomic16_fetch_add, __tsan_atomic16_fetch_sub, __tsan_atomic16_fetch_and,
+        __tsan_atomic16_fetch_or, __tsan_atomic16_fetch_xor, __tsan_atomic16_fetch_nand,
+        __tsan_atomic16_compare_exchange_strong, __tsan_atomic16_compare_exchange_weak,
+        __tsan_atomic16_compare_exchange_val;
+    bits32, u32, __tsan_atomic32_load, __tsan_atomic32_store, __tsan_atomic32_exchange,
+        __tsan_atomic32_fetch_add, __tsan_atomic32_fetch_sub, __tsan_atomic32_fetch_and,
+        __tsan_atomic32_fetch_or, __tsan_atomic32_fetch_xor, __tsan_atomic32_fetch_nand,
+        __tsan_atomic32_compare_exchange_strong, __tsan_atomic32_compare_exchange_weak,
+        __tsan_atomic32_compare_exchange_val;
+    bits64, u64, __tsan_atomic64_load, __tsan_atomic64_store, __tsan_atomic64_exchange,
+        __tsan_atomic64_fetch_add, __tsan_atomic64_fetch_sub, __tsan_atomic64_fetch_and,
+        __tsan_atomic64_fetch_or, __tsan_atomic64_fetch_xor, __tsan_atomic64_fetch_nand,
+        __tsan_atomic64_compare_exchange_strong, __tsan_atomic64_compare_exchange_weak,
+        __tsan_atomic64_compare_exchange_val;
+    bits128, u128, __tsan_atomic128_load, __tsan_atomic128_store, __tsan_atomic128_exchange,
+        __tsan_atomic128_fetch_add, __tsan_atomic128_fetch_sub, __tsan_atomic128_fetch_and,
+        __tsan_atomic128_fetch_or, __tsan_atomic128_fetch_xor, __tsan_atomic128_fetch_nand,
+        __tsan_atomic128_compare_exchange_strong, __tsan_atomic128_compare_exchange_weak,
+        __tsan_atomic128_compare_exchange_val;
+}
+
+entries! {
+    __tsan_atomic_thread_fence => thread_fence;
+    __tsan_atomic_signal_fence => signal_fence;
+}

@@ -1,0 +1,389 @@
+//! One atomic operation: lock the location, ask the monitor, do it, tell the monitor, unlock, look for races.
+//!
+//! The operations themselves are seq_cst whatever the program asked for, so that the run is sequentially consistent
+//! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
+//! told.
+
+use crate::location::{Location, Locked, LoggedWrite, WriteSite};
+use crate::race::{self, Kind};
+use crate::report::{self, Finding, Side};
+use crate::thread::{Body, Entered, enter};
+use rsan_clocks::{Access, Effect};
+use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+/// A word that can be accessed atomically.
+pub trait Word: Copy + Eq {
+    /// As the monitor and reports see it.
+    fn bits(self) -> u128;
+
+    /// Reads it.
+    ///
+    /// # Safety
+    /// `at` is valid and aligned.
+    unsafe fn load(at: *mut Self) -> Self;
+
+    /// Writes it.
+    ///
+    /// # Safety
+    /// `at` is valid and aligned.
+    unsafe fn store(at: *mut Self, value: Self);
+
+    /// Writes it if it has the old value; returns what it had.
+    ///
+    /// # Safety
+    /// `at` is valid and aligned.
+    unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self;
+}
+
+macro_rules! words {
+    ($($word:ty, $atomic:ty;)+) => {
+        $(
+            impl Word for $word {
+                #[inline]
+                fn bits(self) -> u128 {
+                    u128::from(self)
+                }
+                #[inline]
+                unsafe fn load(at: *mut Self) -> Self {
+                    // SAFETY: the caller's promise. ORDERING: seq_cst, see the module.
+                    unsafe { <$atomic>::from_ptr(at) }.load(Ordering::SeqCst)
+                }
+                #[inline]
+                unsafe fn store(at: *mut Self, value: Self) {
+                    // SAFETY: the caller's promise. ORDERING: seq_cst, see the module.
+                    unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::SeqCst);
+                }
+                #[inline]
+                unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {
+                    // SAFETY: the caller's promise.
+                    let word = unsafe { <$atomic>::from_ptr(at) };
+                    // ORDERING: seq_cst, see the module.
+                    match word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst) {
+                        Ok(had) | Err(had) => had,
+                    }
+                }
+            }
+        )+
+    };
+}
+
+words! {
+    u8, AtomicU8;
+    u16, AtomicU16;
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+/// There is no atomic type of 128 bits: these are atomic by the lock of the location alone.
+impl Word for u128 {
+    fn bits(self) -> u128 {
+        self
+    }
+
+    unsafe fn load(at: *mut Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { at.read_volatile() }
+    }
+
+    unsafe fn store(at: *mut Self, value: Self) {
+        // SAFETY: the caller's promise.
+        unsafe { at.write_volatile(value) }
+    }
+
+    unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let had = at.read_volatile();
+            if had == old {
+                at.write_volatile(new);
+            }
+            had
+        }
+    }
+}
+
+/// The order of a load. The bits above the C11 orders are hints for the processor.
+pub fn read_order(order: c_int) -> ReadOrd {
+    match order & 0x7fff {
+        1 | 2 | 4 => ReadOrd::Acquire,
+        5 => ReadOrd::SeqCst,
+        _ => ReadOrd::Relaxed,
+    }
+}
+
+/// The order of a store.
+pub fn write_order(order: c_int) -> WriteOrd {
+    match order & 0x7fff {
+        3 | 4 => WriteOrd::Release,
+        5 => WriteOrd::SeqCst,
+        _ => WriteOrd::Relaxed,
+    }
+}
+
+/// The order of a read-modify-write.
+pub fn rmw_order(order: c_int) -> RmwOrd {
+    RmwOrd::from_halves(read_order(order), write_order(order))
+}
+
+/// The order of a fence, if it is one.
+pub fn fence_order(order: c_int) -> Option<FenceOrd> {
+    match order & 0x7fff {
+        1 | 2 => Some(FenceOrd::Acquire),
+        3 => Some(FenceOrd::Release),
+        4 => Some(FenceOrd::AcqRel),
+        5 => Some(FenceOrd::SeqCst),
+        _ => None,
+    }
+}
+
+fn rmw_name(order: RmwOrd) -> &'static str {
+    match order {
+        RmwOrd::Relaxed => "relaxed",
+        RmwOrd::Acquire => "acquire",
+        RmwOrd::Release => "release",
+        RmwOrd::AcqRel => "acq_rel",
+        RmwOrd::SeqCst => "seq_cst",
+    }
+}
+
+fn read_name(order: ReadOrd) -> &'static str {
+    rmw_name(RmwOrd::from_halves(order, WriteOrd::Relaxed))
+}
+
+fn write_name(order: WriteOrd) -> &'static str {
+    rmw_name(RmwOrd::from_halves(ReadOrd::Relaxed, order))
+}
+
+/// An operation on its way.
+struct Operation<'a> {
+    me: &'a mut Entered,
+    address: usize,
+    bytes: usize,
+    write: WriteSite,
+    finding: Option<Finding>,
+}
+
+impl Operation<'_> {
+    /// Asks the monitor.
+    #[inline]
+    fn check(&mut self, location: &Location, access: &Access<'_>) {
+        if let Some(violation) = location.check(&self.me.state, access) {
+            let [missed, stale] =
+                [&violation.missed, &violation.stale].map(|w| side(location.logged(w)));
+            self.finding = Some(Finding::Violation {
+                address: self.address,
+                bytes: self.bytes,
+                access: Side {
+                    thread: Some(self.me.state.id()),
+                    operation: self.write.operation,
+                    order: Some(self.write.order),
+                    value: None,
+                    site: self.write.site,
+                },
+                missed,
+                stale,
+            });
+        }
+    }
+
+    /// Tells the monitor.
+    #[inline]
+    fn apply(&mut self, location: &mut Location, effect: Effect) {
+        let body: &mut Body = self.me;
+        location.apply(&mut body.state, effect, self.write, body.options);
+        body.dirty |= effect.releases();
+        body.refresh();
+    }
+
+    /// After the location was unlocked.
+    #[inline]
+    fn finish(self, kind: Kind) {
+        if let Some(finding) = &self.finding
+            && self.me.options.robustness
+        {
+            report::report(self.me, finding);
+        }
+        race::atomic(self.me, self.address, self.bytes, kind);
+    }
+}
+
+fn side(logged: LoggedWrite) -> Side {
+    Side {
+        thread: logged.thread,
+        operation: logged
+            .write
+            .map_or("initial value", |write| write.operation),
+        order: logged
+            .write
+            .map(|write| write.order)
+            .filter(|order| *order != "none"),
+        value: logged.value,
+        site: logged.write.map(|write| write.site).unwrap_or_default(),
+    }
+}
+
+/// Sets up an [`Operation`] with its location, and runs `act` on both under the lock.
+#[inline]
+fn operate<W: Word, R>(
+    me: &mut Entered,
+    at: *mut W,
+    (operation, order): (&'static str, &'static str),
+    act: impl FnOnce(&mut Operation<'_>, &mut Location) -> (R, Kind),
+) -> Option<R> {
+    let (address, bytes) = (at as usize, size_of::<W>());
+    let write = WriteSite {
+        site: me.site(),
+        operation,
+        order,
+    };
+    let mut running = Operation {
+        me,
+        address,
+        bytes,
+        write,
+        finding: None,
+    };
+    let mut locked = Locked::at(address)?;
+    // SAFETY: the program is about to access the word itself.
+    let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
+    let (result, kind) = act(&mut running, location);
+    drop(locked);
+    running.finish(kind);
+    Some(result)
+}
+
+/// Atomic load.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    let order = read_order(order);
+    // SAFETY: the caller's promise.
+    let raw = || unsafe { W::load(at) };
+    let Some(mut me) = enter() else { return raw() };
+    let result = operate(&mut me, at, ("load", read_name(order)), |op, location| {
+        op.check(location, &Access::Load(order));
+        let value = raw();
+        op.apply(location, Effect::Read(order));
+        (value, Kind::ATOMIC_READ)
+    });
+    result.unwrap_or_else(raw)
+}
+
+/// Atomic store.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    let ord = write_order(order);
+    // SAFETY: the caller's promise.
+    let raw = || unsafe { W::store(at, value) };
+    let Some(mut me) = enter() else { return raw() };
+    let result = operate(&mut me, at, ("store", write_name(ord)), |op, location| {
+        op.check(location, &Access::Store(ord));
+        raw();
+        let value = location.written(value.bits(), op.me.options);
+        op.apply(location, Effect::Write { value, ord });
+        ((), Kind::ATOMIC_WRITE)
+    });
+    result.unwrap_or_else(raw);
+}
+
+/// Atomic read-modify-write; returns the old value.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+pub unsafe fn rmw<W: Word>(
+    at: *mut W,
+    order: c_int,
+    name: &'static str,
+    next: impl Fn(W) -> W,
+) -> W {
+    let ord = rmw_order(order);
+    let raw = || {
+        // SAFETY: the caller's promise.
+        let mut old = unsafe { W::load(at) };
+        loop {
+            // SAFETY: the caller's promise.
+            let had = unsafe { W::compare_exchange(at, old, next(old)) };
+            if had == old {
+                return old;
+            }
+            old = had;
+        }
+    };
+    let Some(mut me) = enter() else { return raw() };
+    let result = operate(&mut me, at, (name, rmw_name(ord)), |op, location| {
+        op.check(location, &Access::Rmw(ord));
+        let old = raw();
+        let value = location.written(next(old).bits(), op.me.options);
+        op.apply(location, Effect::Rmw { value, ord });
+        (old, Kind::ATOMIC_WRITE)
+    });
+    result.unwrap_or_else(raw)
+}
+
+/// The orders of a compare-and-swap.
+#[derive(Clone, Copy, Debug)]
+pub struct CasOrders {
+    /// When it succeeds.
+    pub success: c_int,
+    /// When it fails.
+    pub failure: c_int,
+}
+
+/// Atomic compare-and-swap; returns the old value. A weak one does not fail spuriously here.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+pub unsafe fn compare_exchange<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    orders: CasOrders,
+    strength: CasStrength,
+) -> W {
+    let (ord, fail) = (rmw_order(orders.success), read_order(orders.failure));
+    // SAFETY: the caller's promise.
+    let raw = || unsafe { W::compare_exchange(at, expected, new) };
+    let Some(mut me) = enter() else { return raw() };
+    let name = ("compare_exchange", rmw_name(ord));
+    let result = operate(&mut me, at, name, |op, location| {
+        let access = Access::Cas {
+            expected: location.compared(expected.bits()),
+            ord,
+            fail,
+            strength,
+        };
+        op.check(location, &access);
+        let old = raw();
+        if old == expected {
+            let value = location.written(new.bits(), op.me.options);
+            op.apply(location, Effect::Rmw { value, ord });
+            (old, Kind::ATOMIC_WRITE)
+        } else {
+            op.apply(location, Effect::Read(fail));
+            (old, Kind::ATOMIC_READ)
+        }
+    });
+    result.unwrap_or_else(raw)
+}
+
+/// A fence between threads.
+pub fn thread_fence(order: c_int) {
+    // ORDERING: as strong as any fence that the program asked for.
+    fence(Ordering::SeqCst);
+    let (Some(ord), Some(mut me)) = (fence_order(order), enter()) else {
+        return;
+    };
+    me.state
+        .fence_c20(ord, rsan_clocks::write_log::Rules::c20());
+    me.dirty |= ord.releases();
+    me.refresh();
+}

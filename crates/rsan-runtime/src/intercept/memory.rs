@@ -1,0 +1,267 @@
+//! Memory: allocation, which begins and ends the life of locations, and copies, which are plain accesses.
+//!
+//! These functions are also called by this library itself, by libc and before the runtime starts; then they only
+//! do their work.
+
+use crate::allocator::{
+    __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
+};
+use crate::race::{self, Kind};
+use crate::real::{self, Real};
+use crate::thread::{current, enter_if_attached};
+use crate::{entries, shadow, tls};
+use libc::{c_int, c_void, off_t};
+use std::arch::asm;
+
+/// A freed block is checked for races, and remembered as freed, up to this many bytes.
+const FREED: usize = 1024;
+
+/// The program got a block of the allocator, which may be larger than it asked for.
+fn born_block(block: *mut c_void) {
+    // SAFETY: null, or a block of the allocator.
+    born(block, unsafe { libc::malloc_usable_size(block) });
+}
+
+/// The program got memory.
+fn born(block: *mut c_void, bytes: usize) {
+    if !block.is_null()
+        && let Some(_me) = enter_if_attached()
+    {
+        shadow::forget(block as usize, bytes);
+    }
+}
+
+/// The program gives memory back: the locations are forgotten, and that counts as a write.
+fn died(block: *mut c_void) {
+    if block.is_null() || current().is_none_or(|context| context.is_busy()) {
+        return;
+    }
+    // SAFETY: a block of the allocator, as the program says.
+    let bytes = unsafe { libc::malloc_usable_size(block) };
+    race::range(block as usize, bytes.min(FREED), Kind::FREE);
+    if let Some(_me) = enter_if_attached() {
+        shadow::forget_locations(block as usize, bytes);
+    }
+}
+
+/// Runs the allocator while the thread is busy: a signal handler must not enter the runtime now, for the runtime
+/// may need the allocator.
+fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
+    let _me = enter_if_attached();
+    allocate()
+}
+
+unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    let block = quietly(|| unsafe { __libc_malloc(bytes) });
+    born_block(block);
+    block
+}
+
+unsafe extern "C" fn allocate_zeroed(count: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    let block = quietly(|| unsafe { __libc_calloc(count, bytes) });
+    born_block(block);
+    block
+}
+
+unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void {
+    died(block);
+    // SAFETY: the program's call.
+    let block = quietly(|| unsafe { __libc_realloc(block, bytes) });
+    born_block(block);
+    block
+}
+
+unsafe extern "C" fn release(block: *mut c_void) {
+    died(block);
+    // SAFETY: the program's call.
+    quietly(|| unsafe { __libc_free(block) });
+}
+
+unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    let block = quietly(|| unsafe { __libc_memalign(align, bytes) });
+    born_block(block);
+    block
+}
+
+unsafe extern "C" fn posix_allocate_aligned(
+    place: *mut *mut c_void,
+    align: usize,
+    bytes: usize,
+) -> c_int {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
+        return libc::EINVAL;
+    }
+    // SAFETY: the program's call.
+    unsafe {
+        let block = allocate_aligned(align, bytes);
+        if block.is_null() {
+            return libc::ENOMEM;
+        }
+        place.write(block);
+    }
+    0
+}
+
+unsafe extern "C" fn map(
+    address: *mut c_void,
+    bytes: usize,
+    protection: c_int,
+    flags: c_int,
+    file: c_int,
+    offset: off_t,
+) -> *mut c_void {
+    // SAFETY: the program's call.
+    let place = unsafe { real::mmap(address, bytes, protection, flags, file, offset) };
+    if place != libc::MAP_FAILED {
+        born(place, bytes);
+    }
+    place
+}
+
+unsafe extern "C" fn unmap(address: *mut c_void, bytes: usize) -> c_int {
+    born(address, bytes);
+    // SAFETY: the program's call.
+    unsafe { real::munmap(address, bytes) }
+}
+
+static MEMCPY: Real = Real::new(c"memcpy");
+static MEMMOVE: Real = Real::new(c"memmove");
+static MEMSET: Real = Real::new(c"memset");
+
+/// Looks up what must not be looked up later: the look-up may call these functions itself.
+pub(crate) fn start() {
+    for function in [&MEMCPY, &MEMMOVE, &MEMSET] {
+        function.address();
+    }
+}
+
+type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
+type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
+
+/// Whether accesses of the calling thread are to be looked at.
+fn watched() -> bool {
+    current().is_some_and(|context| !context.is_busy())
+}
+
+fn note_copy(to: *mut c_void, from: *const c_void, bytes: usize) {
+    if watched() {
+        let caller = tls::caller();
+        race::range(from as usize, bytes, Kind::READ);
+        tls::set_caller(caller);
+        race::range(to as usize, bytes, Kind::WRITE);
+    }
+}
+
+/// `memcpy`.
+pub(crate) unsafe extern "C" fn copy(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
+    note_copy(to, from, bytes);
+    match MEMCPY.known() {
+        // SAFETY: the function of that type; the program's call.
+        Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
+        // SAFETY: the program's call.
+        None => unsafe { copy_bytes(to, from, bytes) },
+    }
+}
+
+/// `memmove`.
+pub(crate) unsafe extern "C" fn copy_overlapping(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
+    note_copy(to, from, bytes);
+    match MEMMOVE.known() {
+        // SAFETY: the function of that type; the program's call.
+        Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
+        // SAFETY: the program's call.
+        None => unsafe { copy_bytes(to, from, bytes) },
+    }
+}
+
+/// `memset`.
+pub(crate) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
+    if watched() {
+        race::range(to as usize, bytes, Kind::WRITE);
+    }
+    match MEMSET.known() {
+        // SAFETY: the function of that type; the program's call.
+        Some(address) => unsafe { std::mem::transmute::<usize, Fill>(address)(to, byte, bytes) },
+        // SAFETY: the program's call.
+        None => unsafe { fill_bytes(to, byte, bytes) },
+    }
+}
+
+/// Copies in the direction that is safe; in assembly, for a loop would be compiled into a call of `memcpy`.
+unsafe fn copy_bytes(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+    if (to as usize).wrapping_sub(from as usize) >= bytes {
+        // SAFETY: the caller's memory.
+        unsafe {
+            asm!("rep movsb", inout("rdi") to => _, inout("rsi") from => _, inout("rcx") bytes => _,
+                options(nostack, preserves_flags));
+        }
+    } else {
+        // SAFETY: the caller's memory, from its last byte on; the direction flag is restored.
+        unsafe {
+            asm!("std", "rep movsb", "cld",
+                inout("rdi") to.cast::<u8>().wrapping_add(bytes).wrapping_sub(1) => _,
+                inout("rsi") from.cast::<u8>().wrapping_add(bytes).wrapping_sub(1) => _,
+                inout("rcx") bytes => _,
+                options(nostack));
+        }
+    }
+    to
+}
+
+unsafe fn fill_bytes(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
+    // SAFETY: the caller's memory.
+    unsafe {
+        asm!("rep stosb", inout("rdi") to => _, in("al") byte as u8, inout("rcx") bytes => _,
+            options(nostack, preserves_flags));
+    }
+    to
+}
+
+entries! {
+    malloc => allocate;
+    calloc => allocate_zeroed;
+    realloc => reallocate;
+    free => release;
+    memalign => allocate_aligned;
+    aligned_alloc => allocate_aligned;
+    posix_memalign => posix_allocate_aligned;
+    mmap => map;
+    mmap64 => map;
+    munmap => unmap;
+    memcpy => copy;
+    memmove => copy_overlapping;
+    memset => fill;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_in_both_directions() {
+        for (to, from) in [(0usize, 3usize), (3, 0), (0, 50), (5, 5)] {
+            let mut bytes: Vec<u8> = (0..100).collect();
+            let mut expected = bytes.clone();
+            expected.copy_within(from..from + 40, to);
+            let base = bytes.as_mut_ptr();
+            // SAFETY: within the vector.
+            unsafe { copy_bytes(base.add(to).cast(), base.add(from).cast(), 40) };
+            assert_eq!(bytes, expected);
+        }
+        let mut bytes = [1u8; 10];
+        // SAFETY: within the array.
+        unsafe { fill_bytes(bytes[2..].as_mut_ptr().cast(), 0x107, 5) };
+        assert_eq!(bytes, [1, 1, 7, 7, 7, 7, 7, 1, 1, 1]);
+    }
+}

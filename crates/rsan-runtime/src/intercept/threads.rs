@@ -1,0 +1,140 @@
+//! Creation and end of threads.
+
+use crate::real::{self, StartRoutine};
+use crate::thread::{self, enter};
+use crate::{entries, shadow};
+use libc::{c_int, c_void, pthread_attr_t, pthread_t, timespec};
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
+}
+
+/// What a new thread is given.
+struct Start {
+    routine: StartRoutine,
+    argument: *mut c_void,
+    /// From [`thread::Newborn::word`].
+    context: usize,
+}
+
+unsafe extern "C-unwind" fn create(
+    handle: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    routine: StartRoutine,
+    argument: *mut c_void,
+) -> c_int {
+    let newborn = enter().and_then(|mut me| thread::spawn(&mut me));
+    let Some(newborn) = newborn else {
+        // SAFETY: the program's call.
+        return unsafe { real::pthread_create(handle, attr, routine, argument) };
+    };
+    let start = Box::into_raw(Box::new(Start {
+        routine,
+        argument,
+        context: newborn.word(),
+    }));
+    // SAFETY: the program's call, with a routine and an argument that fit each other.
+    let result = unsafe { real::pthread_create(handle, attr, run, start.cast()) };
+    let _me = enter();
+    if result == 0 {
+        // SAFETY: the handle was just written; the attributes are the program's.
+        let (handle, detached) = unsafe { (*handle, is_detached(attr)) };
+        newborn.announce(handle, detached);
+    } else {
+        // SAFETY: no thread took it.
+        drop(unsafe { Box::from_raw(start) });
+        newborn.discard();
+    }
+    result
+}
+
+/// # Safety
+/// The attributes are null or valid.
+unsafe fn is_detached(attr: *const pthread_attr_t) -> bool {
+    let mut state = 0;
+    // SAFETY: the caller's promise.
+    !attr.is_null()
+        && unsafe { pthread_attr_getdetachstate(attr, &raw mut state) } == 0
+        && state == libc::PTHREAD_CREATE_DETACHED
+}
+
+/// The first function of every thread. It owns nothing when it calls the program's: that may never return.
+unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
+    let Start {
+        routine,
+        argument,
+        context,
+        // SAFETY: made by `create` for this thread.
+    } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    thread::begin(context);
+    forget_stack();
+    // SAFETY: as the program asked.
+    unsafe { routine(argument) }
+}
+
+/// The stack's memory may have been that of a thread before.
+fn forget_stack() {
+    let Some(_me) = enter() else { return };
+    // SAFETY: the attributes are filled in before they are read.
+    unsafe {
+        let mut attr = std::mem::zeroed::<pthread_attr_t>();
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attr) != 0 {
+            return;
+        }
+        let (mut base, mut bytes) = (std::ptr::null_mut(), 0);
+        if libc::pthread_attr_getstack(&raw const attr, &raw mut base, &raw mut bytes) == 0 {
+            shadow::forget(base as usize, bytes);
+        }
+        libc::pthread_attr_destroy(&raw mut attr);
+    }
+}
+
+/// Waits by `wait` and takes over what the thread knew.
+fn joining(handle: pthread_t, wait: impl FnOnce() -> c_int) -> c_int {
+    let awaited = enter().and_then(|_me| thread::find(handle));
+    let result = wait();
+    if let (0, Some(awaited)) = (result, awaited) {
+        awaited.join(enter().as_deref_mut());
+    }
+    result
+}
+
+unsafe extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
+    // SAFETY: the program's call.
+    joining(handle, || unsafe { real::pthread_join(handle, value) })
+}
+
+unsafe extern "C-unwind" fn try_join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
+    // SAFETY: the program's call.
+    joining(handle, || unsafe {
+        real::pthread_tryjoin_np(handle, value)
+    })
+}
+
+unsafe extern "C-unwind" fn timed_join(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the program's call.
+    joining(handle, || unsafe {
+        real::pthread_timedjoin_np(handle, value, until)
+    })
+}
+
+unsafe extern "C-unwind" fn detach(handle: pthread_t) -> c_int {
+    // Before the real one: afterwards the handle may name another thread.
+    if let Some(_me) = enter() {
+        thread::detach(handle);
+    }
+    // SAFETY: the program's call.
+    unsafe { real::pthread_detach(handle) }
+}
+
+entries! {
+    pthread_create => create;
+    pthread_join => join;
+    pthread_tryjoin_np => try_join;
+    pthread_timedjoin_np => timed_join;
+    pthread_detach => detach;
+}

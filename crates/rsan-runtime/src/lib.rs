@@ -1,0 +1,56 @@
+//! The sanitizer's runtime: the functions that `-fsanitize=thread` lets a compiler call, on top of the monitors of
+//! [`rsan_clocks`].
+//!
+//! A program compiled with `gcc -fsanitize=thread -c` or `clang -fsanitize=thread -c` is linked with this shared
+//! library instead of libtsan. Every atomic operation is then executed under a lock of its location, so the run is
+//! sequentially consistent by construction, and at each of them the write-log monitor says whether weak memory
+//! would have allowed something else. Plain accesses are checked for data races with the same clocks.
+//!
+//! # Modules
+//! * [`abi`]: what compilers call. [`intercept`]: what the program calls in libc, and we look at first.
+//! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
+//! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
+//! * [`thread`]: what is known of a thread. [`stack`]: where it is.
+//! * [`report`]: findings. [`options`]: settings. [`runtime`]: start, end and fork.
+//! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
+//!
+//! # Ground rules
+//! 1. *No panic leaves the library.* Entries are `extern "C"`, so a panic aborts the process with its message.
+//!    Functions that may be unwound by thread cancellation are `extern "C-unwind"` and own nothing meanwhile.
+//! 2. *No recursion into the interceptors.* Our own memory comes from libc's allocator directly
+//!    ([`allocator`]). While a thread is inside the runtime its context is *busy* ([`thread::enter`]), and every
+//!    entry and interceptor then does only what the program asked for. The same makes a signal handler harmless that
+//!    interrupts the runtime: what the handler does is executed, but not seen.
+//! 3. *No lock is held while calling out*: findings are written, threads created, and blocking calls made without
+//!    any. A thread holds at most one location's lock, and takes no other lock under it but those of [`stack`]'s
+//!    contexts and of [`shadow`]'s arena, which take none.
+//! 4. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
+//!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
+//! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
+//!
+//! # Limits of this version
+//! * A spin loop is not recognised: a load in it that could be stale is reported like others.
+//! * Accesses of different sizes to one address are one location, whose robustness is no longer checked.
+//! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
+//! * 128-bit atomics are atomic among instrumented code only.
+//! * x86-64 Linux with glibc only; elsewhere the crate is empty.
+#![cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+
+pub mod abi;
+pub mod allocator;
+pub mod atomic;
+pub mod intercept;
+pub mod location;
+pub mod lock;
+pub mod modules;
+pub mod options;
+pub mod race;
+pub mod real;
+pub mod report;
+pub mod runtime;
+pub mod shadow;
+pub mod stack;
+pub mod sync;
+pub mod thread;
+pub mod tls;
+pub mod value;

@@ -1,0 +1,95 @@
+//! Addresses of code as module and offset, which mean the same in another process.
+
+use std::ffi::{CStr, c_int, c_void};
+
+/// A loaded program or library.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its file.
+    pub path: String,
+    /// What the loader added to the addresses in the file.
+    pub bias: usize,
+    /// The addresses of its code.
+    pub code: Vec<(usize, usize)>,
+}
+
+/// All loaded modules, in the loader's order.
+pub fn modules() -> Vec<Module> {
+    let mut modules: Vec<Module> = Vec::new();
+    // SAFETY: the callback gets back the pointer given here, during the call only.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
+    modules
+}
+
+unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description, and the pointer is the one from `modules`.
+    let (info, modules) = unsafe { (&*info, &mut *modules.cast::<Vec<Module>>()) };
+    let name = if info.dlpi_name.is_null() {
+        c""
+    } else {
+        // SAFETY: a C string of the loader.
+        unsafe { CStr::from_ptr(info.dlpi_name) }
+    };
+    let mut path = name.to_string_lossy().into_owned();
+    if path.is_empty() && modules.is_empty() {
+        path = executable();
+    }
+    let mut code = Vec::new();
+    if !info.dlpi_phdr.is_null() {
+        // SAFETY: the loader says how many headers there are.
+        let headers =
+            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        let loaded =
+            |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0;
+        for header in headers.iter().filter(loaded) {
+            let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+            code.push((start, start + header.p_memsz as usize));
+        }
+    }
+    modules.push(Module {
+        path,
+        bias: info.dlpi_addr as usize,
+        code,
+    });
+    0
+}
+
+fn executable() -> String {
+    std::fs::read_link("/proc/self/exe")
+        .map(|path| path.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// The module of an address of code, and the address in its file.
+pub fn find(modules: &[Module], pc: usize) -> Option<(&Module, usize)> {
+    let inside = |m: &&Module| m.code.iter().any(|&(start, end)| start <= pc && pc < end);
+    let module = modules.iter().find(inside)?;
+    Some((module, pc.wrapping_sub(module.bias)))
+}
+
+/// The address of code that has these low 32 bits. Two modules would have to lie 4 GiB apart, to within their
+/// size, for there to be more than one; the first one is taken.
+pub fn complete(low: u32) -> Option<usize> {
+    let modules = modules();
+    let mut code = modules.iter().flat_map(|module| &module.code);
+    code.find_map(|&(start, end)| {
+        let pc = start & !0xffff_ffff | low as usize;
+        let next = pc + (1 << 32);
+        [pc, next].into_iter().find(|pc| start <= *pc && *pc < end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_found_in_this_program() {
+        let pc = find as *const () as usize;
+        let modules = modules();
+        let (module, offset) = find(&modules, pc).expect("this program is loaded");
+        assert_eq!(module.path, executable());
+        assert_eq!(module.bias + offset, pc);
+        assert_eq!(complete(pc as u32), Some(pc));
+    }
+}

@@ -1,0 +1,151 @@
+//! Settings, from the environment variable `RSAN_OPTIONS`: `name=value` pairs, separated by blanks or colons.
+//!
+//! All of them stand in one table; an unknown name or a bad value is told to the user and otherwise ignored.
+
+use std::fmt::Write as _;
+
+/// The settings of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// File that findings are appended to, one JSON line each; none if empty.
+    pub log: String,
+    /// Exit status of the process when there was a finding; 0 leaves it alone.
+    pub exitcode: i32,
+    /// Abort at the first finding.
+    pub halt_on_error: bool,
+    /// Check plain accesses.
+    pub races: bool,
+    /// Check atomic accesses for robustness.
+    pub robustness: bool,
+    /// Writes kept per location; 0 keeps all.
+    pub log_cap: usize,
+    /// Threads' places in the clocks before those of ended threads are taken.
+    pub slots: usize,
+    /// Say at the end how many findings there were.
+    pub summary: bool,
+    /// List the settings at the start.
+    pub help: bool,
+}
+
+struct Row {
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    set: fn(&mut Options, &str) -> Option<()>,
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "1" | "true" | "yes" => Some(true),
+        "0" | "false" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+macro_rules! table {
+    ($($name:ident, $default:literal, $parse:expr, $help:literal;)+) => {
+        const TABLE: &[Row] = &[$(Row {
+            name: stringify!($name),
+            default: $default,
+            help: $help,
+            set: |options, text| {
+                let parse: fn(&str) -> Option<_> = $parse;
+                options.$name = parse(text)?;
+                Some(())
+            },
+        }),+];
+    };
+}
+
+table! {
+    log, "", |text| Some(text.to_owned()), "append findings to this file, one JSON line each";
+    exitcode, "66", |text| text.parse().ok(), "exit status when there was a finding (0: leave it alone)";
+    halt_on_error, "0", flag, "abort at the first finding";
+    races, "1", flag, "report data races";
+    robustness, "1", flag, "report violations of robustness";
+    log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
+    slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
+    summary, "1", flag, "say at the end how many findings there were";
+    help, "0", flag, "list the settings";
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let mut options = Self {
+            log: String::new(),
+            exitcode: 0,
+            halt_on_error: false,
+            races: false,
+            robustness: false,
+            log_cap: 0,
+            slots: 0,
+            summary: false,
+            help: false,
+        };
+        for row in TABLE {
+            (row.set)(&mut options, row.default).expect("a default is a valid value");
+        }
+        options
+    }
+}
+
+impl Options {
+    /// Reads settings; also returns what was wrong, one line each.
+    pub fn parse(text: &str) -> (Self, String) {
+        let (mut options, mut complaints) = (Self::default(), String::new());
+        for pair in text.split([' ', ':']).filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
+            let row = TABLE.iter().find(|row| row.name == name);
+            let problem = match row.map(|row| (row.set)(&mut options, value)) {
+                Some(Some(())) => continue,
+                Some(None) => "bad value in",
+                None => "unknown name in",
+            };
+            let _ = writeln!(complaints, "rsan: RSAN_OPTIONS: {problem} '{pair}'");
+        }
+        (options, complaints)
+    }
+
+    /// The table as text.
+    pub fn table() -> String {
+        let mut text =
+            String::from("rsan: RSAN_OPTIONS, name=value separated by blanks or colons:\n");
+        for Row {
+            name,
+            default,
+            help,
+            ..
+        } in TABLE
+        {
+            let _ = writeln!(text, "  {name:<14} {help} [{default}]");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_complained_about() {
+        let (options, complaints) =
+            Options::parse("exitcode=3:log=/a/b races=0 log_cap=x colour=1");
+        assert_eq!(options.exitcode, 3);
+        assert_eq!(options.log, "/a/b");
+        assert!(!options.races && options.robustness);
+        assert_eq!(options.log_cap, 8);
+        assert_eq!(
+            complaints,
+            "rsan: RSAN_OPTIONS: bad value in 'log_cap=x'\nrsan: RSAN_OPTIONS: unknown name in 'colour=1'\n"
+        );
+    }
+
+    #[test]
+    fn every_option_is_in_the_help() {
+        let table = Options::table();
+        for row in TABLE {
+            assert!(table.contains(row.name) && !row.help.is_empty());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The functions that our interceptors stand in front of.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A function of libc that is looked up when it is first needed.
+#[derive(Debug)]
+pub struct Real {
+    name: &'static CStr,
+    /// The version to ask for first: some names have an old and a new meaning.
+    version: Option<&'static CStr>,
+    address: AtomicUsize,
+}
+
+impl Real {
+    /// The next function of this name.
+    pub const fn new(name: &'static CStr) -> Self {
+        Self {
+            name,
+            version: None,
+            address: AtomicUsize::new(0),
+        }
+    }
+
+    /// The next function of this name and version, if there is one, or of any version.
+    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Self {
+        Self {
+            name,
+            version: Some(version),
+            address: AtomicUsize::new(0),
+        }
+    }
+
+    /// Its address, if it is known already; for functions that the look-up itself may call.
+    #[inline]
+    pub fn known(&self) -> Option<usize> {
+        // ORDERING: relaxed; the address is a constant that everybody computes alike.
+        let address = self.address.load(Ordering::Relaxed);
+        (address != 0).then_some(address)
+    }
+
+    /// Its address. Aborts if libc has no such function.
+    #[inline]
+    pub fn address(&self) -> usize {
+        self.known().unwrap_or_else(|| self.resolve())
+    }
+
+    #[cold]
+    fn resolve(&self) -> usize {
+        let mut found = std::ptr::null_mut();
+        if let Some(version) = self.version {
+            // SAFETY: both are C strings.
+            found = unsafe { libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr()) };
+        }
+        if found.is_null() {
+            // SAFETY: the name is a C string.
+            found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        }
+        if found.is_null() {
+            crate::report::die(&[
+                "no function ",
+                self.name.to_str().unwrap_or("?"),
+                " in libc",
+            ]);
+        }
+        // ORDERING: relaxed; see `known`.
+        self.address.store(found as usize, Ordering::Relaxed);
+        found as usize
+    }
+}
+
+/// Functions `real::name(...)` for functions of libc, with their C types.
+macro_rules! real_functions {
+    ($($(#[$version:meta])? fn $name:ident $(@ $v:literal)? ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)+) => {
+        $(
+            #[doc = concat!("libc's `", stringify!($name), "`.")]
+            ///
+            /// # Safety
+            /// As the C function says. May be left by thread cancellation.
+            #[allow(clippy::too_many_arguments)]
+            pub unsafe fn $name($($arg: $type),*) $(-> $ret)? {
+                static REAL: Real = real_functions!(@new $name $($v)?);
+                let address = REAL.address();
+                type Function = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
+                // SAFETY: the address is the C function of this name, whose type this is.
+                let function = unsafe { std::mem::transmute::<usize, Function>(address) };
+                // SAFETY: the caller's promise.
+                unsafe { function($($arg),*) }
+            }
+        )+
+    };
+    (@new $name:ident) => { Real::new(real_functions!(@c $name)) };
+    (@new $name:ident $version:literal) => { Real::versioned(real_functions!(@c $name), $version) };
+    (@c $name:ident) => {
+        match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            Ok(name) => name,
+            Err(_) => c"",
+        }
+    };
+}
+
+use libc::{
+    c_int, c_uint, c_void, off_t, pthread_attr_t, pthread_barrier_t, pthread_barrierattr_t,
+    pthread_cond_t,
+};
+use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
+
+/// A thread's function.
+pub type StartRoutine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+real_functions! {
+    fn pthread_create(thread: *mut pthread_t, attr: *const pthread_attr_t, start: StartRoutine, arg: *mut c_void) -> c_int;
+    fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int;
+    fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
+    fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
+    fn pthread_detach(thread: pthread_t) -> c_int;
+    fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_trywrlock(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_unlock(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_rwlock_destroy(lock: *mut pthread_rwlock_t) -> c_int;
+    fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int;
+    fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_int;
+    fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int;
+    fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_int;
+    fn pthread_cond_wait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_cond_timedwait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;
+    fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int;
+    fn pthread_once(once: *mut c_int, routine: unsafe extern "C-unwind" fn()) -> c_int;
+    fn sem_init(sem: *mut sem_t, shared: c_int, value: c_uint) -> c_int;
+    fn sem_post(sem: *mut sem_t) -> c_int;
+    fn sem_wait(sem: *mut sem_t) -> c_int;
+    fn sem_trywait(sem: *mut sem_t) -> c_int;
+    fn sem_timedwait(sem: *mut sem_t, until: *const timespec) -> c_int;
+    fn sem_destroy(sem: *mut sem_t) -> c_int;
+    fn mmap(address: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void;
+    fn munmap(address: *mut c_void, size: usize) -> c_int;
+}

@@ -1,0 +1,133 @@
+//! Start, end and fork.
+
+use crate::options::Options;
+use crate::{location, report, shadow, stack, thread};
+use libc::{c_int, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+
+const NOT_STARTED: u8 = 0;
+const STARTING: u8 = 1;
+const STARTED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
+static OPTIONS: AtomicPtr<Options> = AtomicPtr::new(std::ptr::null_mut());
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Starts the runtime, if that was not done yet. Returns when it is started.
+pub fn start() {
+    // ORDERING: acquire, with the release at the end of the first call.
+    if STATE.load(Ordering::Acquire) == STARTED {
+        return;
+    }
+    // ORDERING: acquire-release; one caller wins, the others wait.
+    let first = STATE.compare_exchange(NOT_STARTED, STARTING, Ordering::AcqRel, Ordering::Acquire);
+    if first.is_err() {
+        // ORDERING: acquire, as above.
+        while STATE.load(Ordering::Acquire) != STARTED {
+            // SAFETY: no arguments.
+            unsafe { libc::sched_yield() };
+        }
+        return;
+    }
+    let text = std::env::var("RSAN_OPTIONS").unwrap_or_default();
+    let (options, complaints) = Options::parse(&text);
+    report::write_to(2, complaints.as_bytes());
+    if options.help {
+        report::write_to(2, Options::table().as_bytes());
+    }
+    let options = Box::leak(Box::new(options));
+    // ORDERING: release, with the acquire in `at_exit`.
+    OPTIONS.store(options, Ordering::Release);
+    shadow::start();
+    crate::intercept::memory::start();
+    thread::start(options);
+    let mut key = 0;
+    // SAFETY: plain registrations of functions that live as long as the process.
+    let failed = unsafe {
+        libc::pthread_key_create(&raw mut key, Some(end_of_thread)) != 0
+            || libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) != 0
+            || libc::atexit(at_exit) != 0
+    };
+    if failed {
+        report::die(&["cannot register with libc"]);
+    }
+    // ORDERING: relaxed; published by the store below.
+    KEY.store(key, Ordering::Relaxed);
+    // ORDERING: release, with the acquires above.
+    STATE.store(STARTED, Ordering::Release);
+}
+
+/// How many rounds of destructors a thread's end has left.
+const ROUNDS: usize = 4;
+
+/// Asks libc to tell when the calling thread ends.
+pub(crate) fn notice_end_of_thread() {
+    wait_round(ROUNDS);
+}
+
+fn wait_round(rounds: usize) {
+    // ORDERING: relaxed; set before any context exists.
+    let key = KEY.load(Ordering::Relaxed);
+    // SAFETY: the key was created; the value is a number and never followed.
+    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+}
+
+/// Called at the end of a thread; lets the other destructors go first.
+unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
+    let rounds = rounds as usize;
+    if rounds > 1 {
+        wait_round(rounds - 1);
+    } else {
+        thread::finish();
+    }
+}
+
+/// The order in which locks are taken everywhere: registry, reports, blocks, contexts.
+extern "C" fn before_fork() {
+    thread::registry_lock().lock();
+    report::locks().iter().for_each(|lock| lock.lock());
+    location::lock_all();
+    stack::contexts_lock().lock();
+}
+
+/// In the parent and in the child.
+extern "C" fn after_fork() {
+    stack::contexts_lock().unlock();
+    location::unlock_all();
+    report::locks().iter().for_each(|lock| lock.unlock());
+    thread::registry_lock().unlock();
+}
+
+/// At the normal end of the process: the summary, and the exit status.
+extern "C" fn at_exit() {
+    let findings = report::count();
+    // ORDERING: acquire, with the release in `start`.
+    let options = OPTIONS.load(Ordering::Acquire);
+    if findings == 0 || options.is_null() {
+        return;
+    }
+    // SAFETY: leaked by `start`.
+    let options = unsafe { &*options };
+    if options.summary {
+        let s = if findings == 1 { "" } else { "s" };
+        report::write_to(2, format!("rsan: {findings} finding{s}\n").as_bytes());
+    }
+    if options.exitcode != 0 {
+        // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(options.exitcode as c_int);
+        }
+    }
+}
+
+/// The loader starts the runtime with the library.
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn at_load() {
+        thread::attach();
+    }
+    at_load
+};

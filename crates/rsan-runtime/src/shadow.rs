@@ -1,0 +1,293 @@
+//! What is known of memory, found from its address in two loads.
+//!
+//! A table over the whole address space points to *chunks*, one per 4 MiB of the program's memory, mapped when they
+//! are first needed. Per *granule* of 8 bytes a chunk has the last accesses ([`Cells`], see [`crate::race`]), where
+//! they came from, and a pointer to the granule's atomic locations and locks ([`Block`]). Everything starts as zero,
+//! pages that were never touched cost nothing, and a byte per 4 KiB page of the program says whether there is
+//! anything to forget.
+//!
+//! **Cost**: 64 bytes per granule that was accessed (32 of them are not looked at on the fast path), 8 more in
+//! pages with atomic locations.
+
+use crate::location::Block;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+
+/// log2 of the bytes of a granule.
+const GRANULE_BITS: usize = 3;
+/// log2 of the bytes that a chunk describes.
+const CHUNK_BITS: usize = 22;
+/// log2 of the bytes that one byte of flags describes.
+const PAGE_BITS: usize = 12;
+/// Addresses of user space.
+const ADDRESS_BITS: usize = 47;
+/// Accesses remembered per granule.
+pub const CELLS: usize = 4;
+/// From this many pages on, forgetting gives the memory back instead of clearing it.
+const MANY_PAGES: usize = 16;
+
+const GRANULES: usize = 1 << (CHUNK_BITS - GRANULE_BITS);
+const PAGES: usize = 1 << (CHUNK_BITS - PAGE_BITS);
+const CHUNKS: usize = 1 << (ADDRESS_BITS - CHUNK_BITS);
+const GRANULES_PER_PAGE: usize = 1 << (PAGE_BITS - GRANULE_BITS);
+
+/// Page flag: some cell is in use.
+pub const HAS_CELLS: u8 = 1;
+/// Page flag: some block is in use.
+pub const HAS_BLOCKS: u8 = 2;
+
+/// The last accesses of a granule.
+pub type Cells = [AtomicU64; CELLS];
+
+/// What is known of 4 MiB of the program's memory. Lives in zeroed memory and is never freed.
+#[repr(C, align(4096))]
+#[derive(Debug)]
+pub struct Chunk {
+    pages: [AtomicU8; PAGES],
+    cells: [Cells; GRANULES],
+    sites: [Cells; GRANULES],
+    blocks: [AtomicPtr<Block>; GRANULES],
+}
+
+/// A granule, with its chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Granule {
+    chunk: &'static Chunk,
+    index: usize,
+}
+
+type Table = [AtomicPtr<Chunk>; CHUNKS];
+
+static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Fresh zeroed memory for a `T` that is valid when all bytes are zero. Aborts if there is none.
+///
+/// The system call is made directly, for `mmap` is intercepted.
+pub(crate) fn map_zeroed<T>(count: usize) -> *mut T {
+    let size = count * size_of::<T>();
+    // SAFETY: a fresh private mapping; nothing else is touched. Huge pages would fill in what stays empty.
+    unsafe {
+        let place = libc::syscall(
+            libc::SYS_mmap,
+            0usize,
+            size,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        if place <= 0 {
+            crate::report::die(&["out of memory for the shadow"]);
+        }
+        libc::syscall(libc::SYS_madvise, place, size, libc::MADV_NOHUGEPAGE);
+        place as *mut T
+    }
+}
+
+/// Sets up the table. To be called once, before any thread context exists.
+pub fn start() {
+    // ORDERING: release, with the acquire in `table`.
+    TABLE.store(map_zeroed::<Table>(1), Ordering::Release);
+}
+
+#[inline]
+fn table() -> &'static Table {
+    // ORDERING: acquire, with the release in `start`.
+    let table = TABLE.load(Ordering::Acquire);
+    debug_assert!(!table.is_null(), "contexts exist only after the start");
+    // SAFETY: set by `start` to zeroed memory, which is a table of null pointers, and never freed.
+    unsafe { &*table }
+}
+
+impl Granule {
+    /// The granule of an address, if it is one of user space.
+    #[inline]
+    pub fn of(address: usize) -> Option<Self> {
+        let slot = table().get(address >> CHUNK_BITS)?;
+        // ORDERING: acquire, with the exchange in `create`.
+        let chunk = slot.load(Ordering::Acquire);
+        let chunk = if chunk.is_null() { create(slot) } else { chunk };
+        Some(Self {
+            // SAFETY: chunks are zeroed memory, valid as such, and never freed.
+            chunk: unsafe { &*chunk },
+            index: (address & ((1 << CHUNK_BITS) - 1)) >> GRANULE_BITS,
+        })
+    }
+
+    /// Its last accesses.
+    #[inline]
+    pub fn cells(self) -> &'static Cells {
+        &self.chunk.cells[self.index]
+    }
+
+    /// Where they came from.
+    #[inline]
+    pub fn sites(self) -> &'static Cells {
+        &self.chunk.sites[self.index]
+    }
+
+    /// Its atomic locations and locks.
+    #[inline]
+    pub fn block(self) -> &'static AtomicPtr<Block> {
+        &self.chunk.blocks[self.index]
+    }
+
+    /// Whether its page has this flag.
+    #[inline]
+    pub fn has(self, flag: u8) -> bool {
+        // ORDERING: relaxed; set by the same thread, or it does not matter yet.
+        self.page().load(Ordering::Relaxed) & flag != 0
+    }
+
+    /// Sets a flag of its page.
+    #[inline]
+    pub fn set(self, flag: u8) {
+        if !self.has(flag) {
+            // ORDERING: relaxed; see `has`.
+            self.page().fetch_or(flag, Ordering::Relaxed);
+        }
+    }
+
+    fn page(self) -> &'static AtomicU8 {
+        &self.chunk.pages[self.index / GRANULES_PER_PAGE]
+    }
+}
+
+#[cold]
+fn create(slot: &AtomicPtr<Chunk>) -> *mut Chunk {
+    let fresh = map_zeroed::<Chunk>(1);
+    // ORDERING: acquire-release, with itself and the load in `Granule::of`.
+    match slot.compare_exchange(
+        std::ptr::null_mut(),
+        fresh,
+        Ordering::AcqRel,
+        Ordering::Acquire,
+    ) {
+        Ok(_) => fresh,
+        Err(other) => {
+            // SAFETY: the mapping was just made here and nobody else knows it.
+            unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
+            other
+        }
+    }
+}
+
+/// Forgets everything about a range of memory: it was freed, or begins a new life. Bytes of the first and last
+/// granule that are not in the range are forgotten too, except for their atomic locations.
+pub fn forget(start: usize, size: usize) {
+    in_chunks(start, size, Chunk::forget);
+}
+
+/// Forgets the atomic locations and locks in a range of memory.
+pub fn forget_locations(start: usize, size: usize) {
+    in_chunks(start, size, Chunk::forget_locations);
+}
+
+fn in_chunks(start: usize, size: usize, act: fn(&Chunk, usize, usize)) {
+    let end = start.saturating_add(size).min(1 << ADDRESS_BITS);
+    let mut at = start;
+    while at < end {
+        let next = ((at >> CHUNK_BITS) + 1) << CHUNK_BITS;
+        // ORDERING: acquire, with the exchange in `create`.
+        let chunk = table()[at >> CHUNK_BITS].load(Ordering::Acquire);
+        if !chunk.is_null() {
+            // SAFETY: chunks are never freed.
+            act(unsafe { &*chunk }, at, next.min(end));
+        }
+        at = next;
+    }
+}
+
+/// The granules of a range that lie in one page of a chunk, both ends included.
+struct Part {
+    page: usize,
+    from: usize,
+    to: usize,
+}
+
+/// The parts of a range that lies within a chunk.
+fn parts(start: usize, end: usize) -> impl DoubleEndedIterator<Item = Part> + Clone {
+    let inside = (1 << CHUNK_BITS) - 1;
+    let (first, last) = (start & inside, (end - 1) & inside);
+    (first >> PAGE_BITS..=last >> PAGE_BITS).map(move |page| Part {
+        page,
+        from: first.max(page << PAGE_BITS) >> GRANULE_BITS,
+        to: last.min((page << PAGE_BITS) + (1 << PAGE_BITS) - 1) >> GRANULE_BITS,
+    })
+}
+
+impl Chunk {
+    /// Forgets a range that lies within the chunk.
+    fn forget(&self, start: usize, end: usize) {
+        self.forget_locations(start, end);
+        let mut whole = 0;
+        let pages = parts(start, end);
+        let past = pages.clone().next_back().map_or(0, |part| part.page + 1);
+        for Part { page, from, to } in pages {
+            let is_whole = to + 1 - from == GRANULES_PER_PAGE;
+            // ORDERING: relaxed; whoever uses the memory next learns of it through the program's own means.
+            let used = self.pages[page].load(Ordering::Relaxed) & HAS_CELLS != 0;
+            if used && is_whole {
+                // ORDERING: relaxed, as above.
+                self.pages[page].fetch_and(!HAS_CELLS, Ordering::Relaxed);
+                whole += 1;
+                continue;
+            }
+            self.release_pages(page - whole, whole);
+            whole = 0;
+            if used {
+                self.clear(from, to);
+            }
+        }
+        self.release_pages(past - whole, whole);
+    }
+
+    fn forget_locations(&self, start: usize, end: usize) {
+        for Part { page, from, to } in parts(start, end) {
+            // ORDERING: relaxed, as in `forget`.
+            if self.pages[page].load(Ordering::Relaxed) & HAS_BLOCKS == 0 {
+                continue;
+            }
+            for block in &self.blocks[from..=to] {
+                // ORDERING: acquire, with the exchange that created the block.
+                let block = block.load(Ordering::Acquire);
+                if !block.is_null() {
+                    // SAFETY: blocks are never freed.
+                    unsafe { &*block }.forget(start, end);
+                }
+            }
+        }
+    }
+
+    fn clear(&self, from: usize, to: usize) {
+        for cells in &self.cells[from..=to] {
+            for cell in cells {
+                // ORDERING: relaxed, as in `forget`.
+                cell.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Clears the cells of whole pages.
+    fn release_pages(&self, page: usize, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let from = page * GRANULES_PER_PAGE;
+        let to = from + count * GRANULES_PER_PAGE - 1;
+        if count < MANY_PAGES {
+            self.clear(from, to);
+            return;
+        }
+        let cells = &self.cells[from..=to];
+        // SAFETY: the cells of whole pages are whole pages of this private mapping; they read as zero afterwards,
+        // which is a valid state.
+        unsafe {
+            libc::syscall(
+                libc::SYS_madvise,
+                cells.as_ptr(),
+                size_of_val(cells),
+                libc::MADV_DONTNEED,
+            );
+        }
+    }
+}

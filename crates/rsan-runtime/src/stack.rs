@@ -1,0 +1,198 @@
+//! Where a thread is: a stack of call sites, and a number for each distinct stack.
+//!
+//! The compiler announces every function's entry (with the address it returns to) and exit. A stack is numbered
+//! lazily, when an access in it is recorded: the number is a node of a tree of calling contexts that all threads
+//! share, and is kept in the frame and in a small cache of the thread.
+//!
+//! **Deviations**: frames left by `longjmp` stay on the stack until the function that called `setjmp` returns
+//! further down than they are; until then stacks show them. Frames beyond [`DEPTH`] are counted, not shown.
+
+use crate::lock::Lock;
+use crate::shadow::map_zeroed;
+use std::collections::HashMap;
+
+/// Frames that are kept per thread.
+pub const DEPTH: usize = 1 << 16;
+const CACHE: usize = 512;
+/// Frames that a report shows.
+const SHOWN: usize = 64;
+
+/// A distinct stack of call sites.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Node(pub u32);
+
+impl Node {
+    /// Not known.
+    pub const UNKNOWN: Self = Self(0);
+    /// The empty stack.
+    const ROOT: Self = Self(1);
+}
+
+/// Where an access was made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Site {
+    /// The stack of its function.
+    pub node: Node,
+    /// The return address of the call into the runtime.
+    pub pc: usize,
+}
+
+impl Site {
+    /// Return addresses, innermost first.
+    pub fn stack(self) -> Vec<usize> {
+        let mut stack = vec![self.pc];
+        let contexts = CONTEXTS.lock();
+        let mut node = self.node;
+        while node.0 > Node::ROOT.0 && stack.len() < SHOWN {
+            let (parent, pc) = contexts.nodes[node.0 as usize - 2];
+            stack.push(pc);
+            node = parent;
+        }
+        stack
+    }
+}
+
+#[derive(Debug)]
+struct Contexts {
+    /// Node 2 and following: parent and call site.
+    nodes: Vec<(Node, usize)>,
+    index: Option<HashMap<(Node, usize), Node>>,
+}
+
+static CONTEXTS: Lock<Contexts> = Lock::new(Contexts {
+    nodes: Vec::new(),
+    index: None,
+});
+
+/// The lock of the tree, for fork.
+pub(crate) fn contexts_lock() -> &'static crate::lock::RawLock {
+    CONTEXTS.raw()
+}
+
+fn child(parent: Node, pc: usize) -> Node {
+    let mut contexts = CONTEXTS.lock();
+    let next = u32::try_from(contexts.nodes.len() + 2);
+    let index = contexts.index.get_or_insert_default();
+    if let Some(node) = index.get(&(parent, pc)) {
+        return *node;
+    }
+    let Ok(next) = next else {
+        return Node::UNKNOWN;
+    };
+    index.insert((parent, pc), Node(next));
+    contexts.nodes.push((parent, pc));
+    Node(next)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Frame {
+    pc: usize,
+    node: Node,
+}
+
+/// The stack of one thread. Used by that thread only.
+#[derive(Debug)]
+pub struct Stack {
+    /// [`DEPTH`] frames in zeroed memory.
+    frames: *mut Frame,
+    depth: usize,
+    cache: Box<[(Node, Frame); CACHE]>,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self {
+            frames: map_zeroed(DEPTH),
+            depth: 0,
+            cache: Box::new([(Node::UNKNOWN, Frame::default()); CACHE]),
+        }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: made by `map_zeroed` with this size, and owned.
+        unsafe { libc::syscall(libc::SYS_munmap, self.frames, DEPTH * size_of::<Frame>()) };
+    }
+}
+
+impl Stack {
+    /// A function was entered that returns to `pc`.
+    #[inline]
+    pub fn push(&mut self, pc: usize) {
+        if self.depth < DEPTH {
+            let node = Node::UNKNOWN;
+            // SAFETY: within the mapping.
+            unsafe { self.frames.add(self.depth).write(Frame { pc, node }) };
+        }
+        self.depth += 1;
+    }
+
+    /// A function was left.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// The present stack, with the place of an access in the innermost function.
+    pub fn site(&mut self, pc: usize) -> Site {
+        Site {
+            node: self.node(),
+            pc,
+        }
+    }
+
+    fn node(&mut self) -> Node {
+        let depth = self.depth.min(DEPTH);
+        // SAFETY: within the mapping, which is zeroed; this thread's own.
+        let frames = unsafe { std::slice::from_raw_parts_mut(self.frames, depth) };
+        let known = frames.iter().rposition(|f| f.node != Node::UNKNOWN);
+        let mut node = known.map_or(Node::ROOT, |i| frames[i].node);
+        for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
+            let place = (frame.pc ^ (node.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE;
+            let (parent, cached) = &mut self.cache[place];
+            if *parent != node || cached.pc != frame.pc {
+                *parent = node;
+                *cached = Frame {
+                    pc: frame.pc,
+                    node: child(node, frame.pc),
+                };
+            }
+            node = cached.node;
+            frame.node = node;
+        }
+        node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_stacks_have_equal_nodes() {
+        let (mut one, mut two) = (Stack::default(), Stack::default());
+        one.push(10);
+        one.push(20);
+        two.push(10);
+        two.push(30);
+        two.pop();
+        two.push(20);
+        assert_eq!(one.site(5), two.site(5));
+        assert_eq!(one.site(5).stack(), [5, 20, 10]);
+        two.pop();
+        assert_eq!(two.site(6).stack(), [6, 10]);
+        two.pop();
+        two.pop();
+        assert_eq!(two.site(6).stack(), [6]);
+    }
+
+    #[test]
+    fn too_deep_a_stack_is_cut() {
+        let mut stack = Stack::default();
+        (0..DEPTH + 10).for_each(|pc| stack.push(pc));
+        assert_eq!(stack.site(1).stack().len(), SHOWN);
+        (0..DEPTH + 10).for_each(|_| stack.pop());
+        assert_eq!(stack.site(1).stack(), [1]);
+    }
+}

@@ -1,0 +1,505 @@
+//! What is known of a thread, from its creation to its end.
+//!
+//! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
+//! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
+//! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
+//!
+//! Slots of the clocks are given out by [`SlotTable`]. Its first slot belongs to nobody, so that the clocks of
+//! locks and the like can be written as threads that never did anything ([`crate::sync`]).
+
+use crate::lock::Lock;
+use crate::options::Options;
+use crate::report::Key;
+use crate::stack::{Site, Stack};
+use crate::tls;
+use libc::pthread_t;
+use rsan_clocks::AccessKind;
+use rsan_clocks::races::RaceShadow;
+use rsan_clocks::write_log::{Assignment, Epoch, Rules, Slot, SlotTable, ThreadState};
+use rsan_model::{LocId, ThreadId};
+use std::cell::UnsafeCell;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+
+/// The TLS word of a thread whose context is not there.
+const ABSENT: usize = 1;
+
+/// A thread.
+#[derive(Debug)]
+pub struct Context {
+    /// The thread is inside the runtime.
+    busy: AtomicBool,
+    /// Set by the creator when others can find the thread.
+    ready: AtomicBool,
+    stack: UnsafeCell<Stack>,
+    body: UnsafeCell<Body>,
+}
+
+/// What the thread knows; used while it is busy.
+#[derive(Debug)]
+pub struct Body {
+    /// The monitor's state.
+    pub state: ThreadState,
+    /// Its slot and epoch as they stand in a cell of the shadow.
+    pub own: u64,
+    /// The present epoch may have been published, so that the next recorded access needs a new one.
+    pub dirty: bool,
+    /// Plain accesses are not to be looked at while this is not 0.
+    pub ignored: u32,
+    /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
+    /// memory.
+    pub caller: usize,
+    /// The settings.
+    pub options: &'static Options,
+    /// What this thread has reported.
+    pub reported: HashSet<Key>,
+    /// The slot that belongs to nobody.
+    pub nobody: Assignment,
+    scratch: RaceShadow,
+}
+
+/// A thread as reports name it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Who created it, and where.
+    pub created: Option<(ThreadId, Site)>,
+}
+
+/// A context that only its thread uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Handle(*mut Context);
+
+// SAFETY: the registry only passes handles on; who may use the context is said at `Context`.
+unsafe impl Send for Handle {}
+
+#[derive(Debug)]
+struct Entry {
+    context: Handle,
+    detached: bool,
+    finished: bool,
+}
+
+#[derive(Debug)]
+struct Registry {
+    slots: SlotTable,
+    nobody: Assignment,
+    options: &'static Options,
+    threads: HashMap<pthread_t, Entry>,
+    infos: Vec<Info>,
+    /// Who had each slot, and from which epoch on.
+    owners: Vec<Vec<(Epoch, ThreadId)>>,
+}
+
+static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
+
+/// The lock of the registry, for fork.
+pub(crate) fn registry_lock() -> &'static crate::lock::RawLock {
+    REGISTRY.raw()
+}
+
+/// Sets up the registry. To be called once, before any context exists.
+pub(crate) fn start(options: &'static Options) {
+    let mut slots = SlotTable::new(Some(options.slots.max(2)));
+    let nobody = slots.assign(None, Rules::c20());
+    *REGISTRY.lock() = Some(Registry {
+        slots,
+        nobody,
+        options,
+        threads: HashMap::new(),
+        infos: Vec::new(),
+        owners: Vec::new(),
+    });
+}
+
+/// The number of an epoch.
+///
+/// An epoch shows its number only by ordering and hashing, so this hashes it into a hasher that keeps what it is
+/// given; it compiles to a copy.
+#[inline]
+pub fn number(epoch: Epoch) -> u32 {
+    struct Keep(u32);
+    impl Hasher for Keep {
+        fn finish(&self) -> u64 {
+            u64::from(self.0)
+        }
+        fn write(&mut self, _: &[u8]) {}
+        fn write_u32(&mut self, number: u32) {
+            self.0 = number;
+        }
+    }
+    let mut keep = Keep(0);
+    epoch.hash(&mut keep);
+    debug_assert_eq!(Epoch::new(keep.0), epoch, "an epoch hashes as its number");
+    keep.0
+}
+
+impl Registry {
+    /// A context for a thread that `parent` creates, or that was there before.
+    fn create(&mut self, parent: Option<(&mut ThreadState, Site)>) -> *mut Context {
+        let id = ThreadId::new(self.infos.len());
+        let rules = Rules::c20();
+        let place = self.slots.assign(parent.as_ref().map(|p| &*p.0), rules);
+        let (state, created) = match parent {
+            Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
+            None => (ThreadState::initial(id, place, rules), None),
+        };
+        let stamp = state.stamp();
+        let slot = usize::from(stamp.slot.0);
+        self.infos.push(Info { created });
+        if self.owners.len() <= slot {
+            self.owners.resize_with(slot + 1, Vec::new);
+        }
+        self.owners[slot].push((stamp.epoch, id));
+        let mut body = Body {
+            state,
+            own: 0,
+            dirty: true,
+            ignored: 0,
+            caller: 0,
+            options: self.options,
+            reported: HashSet::new(),
+            nobody: self.nobody,
+            scratch: RaceShadow::default(),
+        };
+        body.refresh();
+        Box::into_raw(Box::new(Context {
+            busy: AtomicBool::new(false),
+            ready: AtomicBool::new(false),
+            stack: UnsafeCell::default(),
+            body: UnsafeCell::new(body),
+        }))
+    }
+}
+
+impl Body {
+    /// To be called when the state's epoch may have changed.
+    #[inline]
+    pub fn refresh(&mut self) {
+        let stamp = self.state.stamp();
+        self.own = u64::from(stamp.slot.0) << 48 | u64::from(number(stamp.epoch)) << 16;
+    }
+
+    /// Makes the present epoch one that nobody else knows yet.
+    #[inline]
+    pub fn make_private(&mut self) {
+        if self.dirty {
+            // The monitor renews the epoch, if it has to, when it records a plain access.
+            let kind = AccessKind::PlainRead;
+            let _ = self
+                .scratch
+                .access(&mut self.state, LocId(0), kind, Rules::c20());
+            self.dirty = false;
+            self.refresh();
+        }
+    }
+}
+
+/// The context of the calling thread, if it has one.
+#[inline(always)]
+pub fn current() -> Option<&'static Context> {
+    let word = tls::context_word();
+    // SAFETY: words above `ABSENT` are contexts of the calling thread, which live until its end.
+    (word > ABSENT).then(|| unsafe { &*(word as *const Context) })
+}
+
+impl Context {
+    /// Whether the thread is inside the runtime.
+    #[inline]
+    pub fn is_busy(&self) -> bool {
+        // ORDERING: relaxed; only this thread and its signal handlers use it.
+        self.busy.load(Ordering::Relaxed)
+    }
+
+    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and
+    /// accesses are looked at.
+    #[inline]
+    pub fn private_stamp(&self) -> Option<u64> {
+        if self.is_busy() {
+            return None;
+        }
+        // SAFETY: the thread is not busy, so nobody has a mutable reference.
+        let body = unsafe { &*self.body.get() };
+        (!body.dirty).then_some(body.own)
+    }
+
+    /// The stack of calls.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub fn stack(&self) -> &mut Stack {
+        // SAFETY: only the thread itself uses it, and not across calls. A signal handler that comes in between
+        // enters and leaves as many functions, so it leaves the stack as it was.
+        unsafe { &mut *self.stack.get() }
+    }
+
+    /// Makes the thread busy.
+    #[inline]
+    fn enter(&'static self) -> Option<Entered> {
+        if self.is_busy() {
+            return None;
+        }
+        // ORDERING: relaxed; see `is_busy`. The compiler fence is for signal handlers of this thread.
+        self.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let mut entered = Entered { context: self };
+        entered.caller = tls::caller();
+        Some(entered)
+    }
+}
+
+/// The calling thread, inside the runtime.
+#[derive(Debug)]
+pub struct Entered {
+    context: &'static Context,
+}
+
+impl Entered {
+    /// Where the program called the runtime.
+    pub fn site(&mut self) -> Site {
+        self.context.stack().site(self.caller)
+    }
+}
+
+impl Deref for Entered {
+    type Target = Body;
+
+    #[inline]
+    fn deref(&self) -> &Body {
+        // SAFETY: the thread is busy, so this is the only way to its body.
+        unsafe { &*self.context.body.get() }
+    }
+}
+
+impl DerefMut for Entered {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Body {
+        // SAFETY: the thread is busy, so this is the only way to its body.
+        unsafe { &mut *self.context.body.get() }
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        // ORDERING: relaxed; see `Context::is_busy`.
+        self.context.busy.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Enters the runtime; `None` if the thread is inside already, or has ended. A new thread is attached.
+#[inline]
+pub fn enter() -> Option<Entered> {
+    match tls::context_word() {
+        0 => attach()?.enter(),
+        _ => current()?.enter(),
+    }
+}
+
+/// Enters the runtime, unless the thread was not seen yet; for functions that are called before the start.
+#[inline]
+pub fn enter_if_attached() -> Option<Entered> {
+    current()?.enter()
+}
+
+/// Gives the calling thread a context, if it has none and is not about to end.
+#[cold]
+pub fn attach() -> Option<&'static Context> {
+    if tls::context_word() != 0 {
+        return current();
+    }
+    tls::set_context_word(ABSENT);
+    crate::runtime::start();
+    let context = {
+        let mut registry = REGISTRY.lock();
+        let registry = registry.as_mut()?;
+        let context = registry.create(None);
+        // SAFETY: no arguments.
+        let me = unsafe { libc::pthread_self() };
+        let entry = Entry {
+            context: Handle(context),
+            detached: false,
+            finished: false,
+        };
+        registry.threads.insert(me, entry);
+        context
+    };
+    adopt(context);
+    current()
+}
+
+/// Makes `context` that of the calling thread.
+fn adopt(context: *mut Context) {
+    crate::runtime::notice_end_of_thread();
+    tls::set_context_word(context as usize);
+}
+
+/// A context for a thread that is about to be created.
+#[derive(Debug)]
+pub struct Newborn(Handle);
+
+/// Prepares the creation of a thread by this one.
+pub fn spawn(me: &mut Entered) -> Option<Newborn> {
+    let site = me.site();
+    let body = &mut **me;
+    body.dirty = true;
+    let mut registry = REGISTRY.lock();
+    let context = registry.as_mut()?.create(Some((&mut body.state, site)));
+    Some(Newborn(Handle(context)))
+}
+
+impl Newborn {
+    /// The word to hand to the new thread, for [`begin`].
+    pub fn word(&self) -> usize {
+        self.0.0 as usize
+    }
+
+    /// The thread exists, and can be found from now on.
+    pub fn announce(self, handle: pthread_t, detached: bool) {
+        let mut registry = REGISTRY.lock();
+        if let Some(registry) = registry.as_mut() {
+            let entry = Entry {
+                context: self.0,
+                detached,
+                finished: false,
+            };
+            registry.threads.insert(handle, entry);
+        }
+        // SAFETY: the thread waits for this before it does anything else, so its context is still there.
+        let context = unsafe { &*self.0.0 };
+        // ORDERING: release, with the acquire in `begin`.
+        context.ready.store(true, Ordering::Release);
+    }
+
+    /// The thread could not be created.
+    pub fn discard(self) {
+        // SAFETY: nobody else has seen the context.
+        let context = unsafe { Box::from_raw(self.0.0) };
+        if let Some(registry) = REGISTRY.lock().as_mut() {
+            registry.slots.retire(&context.body.into_inner().state);
+        }
+    }
+}
+
+/// The new thread runs.
+pub fn begin(word: usize) {
+    tls::set_context_word(ABSENT);
+    let context = word as *mut Context;
+    // SAFETY: from `Newborn::word`, and freed only after the thread's end.
+    let ready = unsafe { &(*context).ready };
+    // ORDERING: acquire, with the release in `announce`.
+    while !ready.load(Ordering::Acquire) {
+        // SAFETY: no arguments.
+        unsafe { libc::sched_yield() };
+    }
+    adopt(context);
+}
+
+/// The calling thread ends.
+pub(crate) fn finish() {
+    let word = tls::context_word();
+    if word <= ABSENT {
+        return;
+    }
+    tls::set_context_word(ABSENT);
+    let context = Handle(word as *mut Context);
+    // SAFETY: no arguments.
+    let me = unsafe { libc::pthread_self() };
+    let mut guard = REGISTRY.lock();
+    let Some(registry) = guard.as_mut() else {
+        return;
+    };
+    // SAFETY: the thread no longer uses its context, and whoever joins it waits for its end.
+    registry
+        .slots
+        .retire(unsafe { &(*(*context.0).body.get()).state });
+    if let Some(entry) = registry.threads.get_mut(&me) {
+        entry.finished = true;
+        if entry.detached {
+            registry.threads.remove(&me);
+            drop(guard);
+            free(context);
+        }
+    }
+}
+
+fn free(context: Handle) {
+    // SAFETY: the thread has ended, and its entry was taken from the registry by the caller, so nobody else frees.
+    drop(unsafe { Box::from_raw(context.0) });
+}
+
+/// A thread that somebody waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Awaited {
+    handle: pthread_t,
+    context: Handle,
+}
+
+/// Looks a thread up before waiting for its end.
+pub fn find(handle: pthread_t) -> Option<Awaited> {
+    let registry = REGISTRY.lock();
+    let entry = registry.as_ref()?.threads.get(&handle)?;
+    Some(Awaited {
+        handle,
+        context: entry.context,
+    })
+}
+
+impl Awaited {
+    /// The thread has ended and the calling thread has waited for it.
+    pub fn join(self, me: Option<&mut Body>) {
+        let taken = {
+            let mut registry = REGISTRY.lock();
+            let Some(registry) = registry.as_mut() else {
+                return;
+            };
+            match registry.threads.get(&self.handle) {
+                Some(entry) if entry.context == self.context && entry.finished => {
+                    registry.threads.remove(&self.handle)
+                }
+                _ => None,
+            }
+        };
+        let Some(entry) = taken else { return };
+        if let Some(me) = me {
+            // SAFETY: the thread has ended; the entry was ours to take.
+            let child = unsafe { &(*(*entry.context.0).body.get()).state };
+            me.state.join(child, Rules::c20());
+            me.refresh();
+        }
+        free(entry.context);
+    }
+}
+
+/// Nobody will wait for the thread.
+pub fn detach(handle: pthread_t) {
+    let mut guard = REGISTRY.lock();
+    let Some(registry) = guard.as_mut() else {
+        return;
+    };
+    let Some(entry) = registry.threads.get_mut(&handle) else {
+        return;
+    };
+    entry.detached = true;
+    if entry.finished
+        && let Some(entry) = registry.threads.remove(&handle)
+    {
+        drop(guard);
+        free(entry.context);
+    }
+}
+
+/// Who had a slot at an epoch.
+pub fn owner(slot: Slot, epoch: Epoch) -> Option<ThreadId> {
+    let registry = REGISTRY.lock();
+    let owners = registry.as_ref()?.owners.get(usize::from(slot.0))?;
+    let owner = owners.iter().rev().find(|owner| owner.0 <= epoch)?;
+    Some(owner.1)
+}
+
+/// What is known of a thread's creation.
+pub fn info(thread: ThreadId) -> Option<Info> {
+    let registry = REGISTRY.lock();
+    registry.as_ref()?.infos.get(thread.index()).copied()
+}

@@ -1,0 +1,116 @@
+//! Two words per thread, reached in two instructions.
+//!
+//! `thread_local!` in a shared library calls `__tls_get_addr`, on every access of the program. The library is always
+//! loaded with the program, so its words can live in the static TLS block (the initial-exec model), which stable
+//! Rust does not offer but assembly does.
+//!
+//! `rsan_tls_pc` is where the program called us: an entry stores its return address there and jumps on, which works
+//! for every signature (see [`crate::entries`]).
+
+use std::arch::{asm, global_asm};
+
+global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".balign 8",
+    ".globl rsan_tls_context",
+    ".hidden rsan_tls_context",
+    ".type rsan_tls_context, @object",
+    ".size rsan_tls_context, 8",
+    "rsan_tls_context:",
+    ".zero 8",
+    ".globl rsan_tls_pc",
+    ".hidden rsan_tls_pc",
+    ".type rsan_tls_pc, @object",
+    ".size rsan_tls_pc, 8",
+    "rsan_tls_pc:",
+    ".zero 8",
+    ".popsection",
+);
+
+/// The word that says which thread this is; see [`crate::thread::Context`].
+#[inline(always)]
+pub fn context_word() -> usize {
+    let word: usize;
+    // SAFETY: reads this thread's own word; both instructions are the ABI's initial-exec access.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_context@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0}]",
+            out(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+/// Sets the word that [`context_word`] reads.
+#[inline]
+pub fn set_context_word(word: usize) {
+    // SAFETY: writes this thread's own word.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_context@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) word,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Where the program called the runtime last: a return address.
+#[inline(always)]
+pub fn caller() -> usize {
+    let pc: usize;
+    // SAFETY: reads this thread's own word.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0}]",
+            out(reg) pc,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    pc
+}
+
+/// Sets what [`caller`] answers.
+#[inline]
+pub fn set_caller(pc: usize) {
+    // SAFETY: writes this thread's own word.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) pc,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Exported functions that note their caller and go on in a function of the same arguments.
+///
+/// `rax` and `r11` carry no argument, so nothing is disturbed. Unit tests do not get the exported names: they would
+/// replace those of the test program itself.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! entries {
+    ($($name:ident => $target:path;)+) => {
+        $(
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            #[unsafe(naked)]
+            #[allow(non_snake_case)]
+            #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
+            pub extern "C" fn $name() {
+                ::core::arch::naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "jmp {target}",
+                    target = sym $target,
+                )
+            }
+        )+
+    };
+}

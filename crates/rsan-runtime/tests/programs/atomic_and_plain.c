@@ -1,0 +1,26 @@
+// findings: race
+// An atomic store after the publication races with a plain read.
+#include "turn.h"
+
+static atomic_int ready;
+static int data, seen;
+
+static void *writer(void *_) {
+    wait_for_turn(0);
+    data = 42;
+    STORE(ready, 1, release);
+    STORE(*(atomic_int *)&data, 42, relaxed);
+    end_of_turn();
+    return 0;
+}
+
+static void *reader(void *_) {
+    wait_for_turn(1);
+    if (LOAD(ready, acquire)) seen = data;
+    return 0;
+}
+
+int main(void) {
+    RUN(writer, reader);
+    return seen == 42 ? 0 : 1;
+}
