@@ -7,6 +7,7 @@ use crate::bits::Bits;
 use crate::commute::ThreadSet;
 use crate::facts::Facts;
 use crate::layout::{Layout, bits_for};
+use crate::mutation::Mutant;
 use crate::state::{HALTED, STUCK, State, UNBORN};
 use crate::symmetry::Symmetry;
 use rsan_model::{Program, RegId, Value};
@@ -78,7 +79,7 @@ impl Codec {
             variables,
             symmetry: Symmetry::new(program, layout),
             value_bits,
-            taints,
+            taints: taints && !facts.mutation.breaks(Mutant::TaintDropped),
             words: (!sparse).then_some(bits.div_ceil(64).max(1)),
         }
     }
@@ -187,7 +188,10 @@ impl ThreadCodec {
         let pcs = &facts.pcs[t];
         let count = layout.components.count;
         let view = |first: Option<usize>| first.map(|f| f..f + count).into_iter().flatten();
+        let broken = |mutant| facts.mutation.breaks(mutant);
         let kept = |acquire: bool, release: bool| -> Vec<usize> {
+            let acquire = acquire && !broken(Mutant::AcquireViewDropped);
+            let release = release && !broken(Mutant::ReleaseViewDropped);
             view(Some(own.current))
                 .chain(view(own.acquire.filter(|_| acquire)))
                 .chain(view(own.release.filter(|_| release)))
@@ -204,12 +208,14 @@ impl ThreadCodec {
                 .map(|p| kept(p.acquire_live, p.release_live))
                 .collect(),
             // What an ended thread knew matters only to whoever joins it.
-            ended: if facts.has_join {
+            ended: if facts.has_join && !broken(Mutant::EndedThreadDropped) {
                 kept(false, false)
             } else {
                 Vec::new()
             },
-            unborn: view(own.release).collect(),
+            unborn: view(own.release)
+                .filter(|_| !broken(Mutant::UnbornThreadDropped))
+                .collect(),
             all: layout.thread_range(t),
         }
     }

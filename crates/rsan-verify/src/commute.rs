@@ -14,6 +14,7 @@
 //! reason enough.
 
 use crate::facts::Facts;
+use crate::mutation::{Mutant, Mutation};
 use rsan_model::{Instr, Pc, Program, Thread, ThreadId};
 
 /// A set of the first threads of a program; further ones are never asleep.
@@ -40,8 +41,10 @@ impl Touched {
         }
     }
 
-    fn commutes(self, other: Self) -> bool {
-        self.writes & (other.reads | other.writes) == 0 && other.writes & self.reads == 0
+    fn commutes(self, other: Self, mutation: Mutation) -> bool {
+        let reads = self.writes & other.reads == 0 && other.writes & self.reads == 0;
+        self.writes & other.writes == 0
+            && (reads || mutation.breaks(Mutant::WritesCommuteWithReads))
     }
 }
 
@@ -52,11 +55,16 @@ pub(crate) struct Commutation {
     touched: Vec<Vec<Touched>>,
     /// Equal for interchangeable threads.
     ranks: Vec<usize>,
+    mutation: Mutation,
 }
 
 impl Commutation {
     pub(crate) fn new(program: &Program, facts: &Facts) -> Self {
-        let usable = program.locations.len() < 63 && !facts.has_spawn && !facts.has_join;
+        let mutation = facts.mutation;
+        let usable = program.locations.len() < 63
+            && !facts.has_spawn
+            && !facts.has_join
+            && !mutation.without_commutation();
         let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, t);
         let threads = &program.threads;
         let same = |a: usize, b: usize| {
@@ -72,6 +80,7 @@ impl Commutation {
             ranks: (0..threads.len())
                 .map(|t| (0..t).find(|&u| same(u, t)).unwrap_or(t))
                 .collect(),
+            mutation,
         }
     }
 
@@ -82,7 +91,9 @@ impl Commutation {
         let Some(mine) = step(j) else { return 0 };
         let mut asleep = 0;
         for i in 0..pcs.len().min(ThreadSet::BITS as usize) {
-            if self.ranks[i] < self.ranks[j] && step(i).is_some_and(|other| mine.commutes(other)) {
+            let lower = self.ranks[i] < self.ranks[j]
+                || i != j && self.mutation.breaks(Mutant::RankIgnored);
+            if lower && step(i).is_some_and(|other| mine.commutes(other, self.mutation)) {
                 asleep |= 1 << i;
             }
         }
@@ -97,7 +108,7 @@ fn next_steps(thread: &Thread, facts: &Facts, t: usize) -> Vec<Touched> {
     let pcs = &facts.pcs[t];
     let is_choice = |pc: usize| matches!(thread.instr(Pc::new(pc)), Instr::Choose(_));
     let own: Vec<Touched> = (0..n)
-        .map(|pc| touches(thread.instr(Pc::new(pc))))
+        .map(|pc| touches(thread.instr(Pc::new(pc)), facts.mutation))
         .collect();
     let successors: Vec<Vec<usize>> = (0..n)
         .map(|pc| {
@@ -150,8 +161,12 @@ fn next_steps(thread: &Thread, facts: &Facts, t: usize) -> Vec<Touched> {
         .collect()
 }
 
-fn touches(instr: &Instr) -> Touched {
-    let reserved = 1 << 63;
+fn touches(instr: &Instr, mutation: Mutation) -> Touched {
+    let reserved = if mutation.breaks(Mutant::ScFencesCommute) {
+        0
+    } else {
+        1 << 63
+    };
     match instr {
         Instr::Fence(ord) if ord.is_sc() => Touched {
             reads: reserved,

@@ -1,6 +1,7 @@
 //! What can be said about a program without running it: who accesses what, which registers and views are
 //! still needed at an instruction, and which instructions other threads can notice.
 
+use crate::mutation::{Mutant, Mutation};
 use rsan_model::{Instr, LocId, Model, Pc, Program, RegId, Thread, ThreadId, WriteOrd};
 
 /// What is known about a shared location.
@@ -44,15 +45,17 @@ pub(crate) struct Facts {
     /// Some thread is joined by another.
     pub(crate) has_join: bool,
     pub(crate) has_spawn: bool,
+    pub(crate) mutation: Mutation,
 }
 
 impl Facts {
-    pub(crate) fn new(program: &Program, model: Model) -> Self {
+    pub(crate) fn new(program: &Program, model: Model, mutation: Mutation) -> Self {
         let mut facts = Self {
             locations: vec![LocFacts::default(); program.locations.len()],
             pcs: Vec::new(),
             has_join: false,
             has_spawn: false,
+            mutation,
         };
         for (thread, _, instr) in program.instructions() {
             facts.note(thread, instr);
@@ -104,10 +107,13 @@ impl Facts {
     fn note_message(&mut self, instr: &Instr, has_acquire_fence: bool) {
         let matters = match instr {
             Instr::Load { ord, .. } | Instr::Wait { ord, .. } => {
-                ord.acquires() || has_acquire_fence
+                let fence = has_acquire_fence && !self.breaks(Mutant::MessagesIgnoreFences);
+                ord.acquires() || fence
             }
             // An RMW continues the release sequence, so it needs the old message in any case.
-            Instr::Rmw { .. } | Instr::Cas { .. } | Instr::Bcas { .. } => true,
+            Instr::Rmw { .. } | Instr::Cas { .. } | Instr::Bcas { .. } => {
+                !self.breaks(Mutant::MessagesIgnoreRmws)
+            }
             _ => false,
         };
         if let (true, Some(place)) = (matters, instr.place()) {
@@ -141,7 +147,9 @@ impl Facts {
                     release |= pcs[next].release_live;
                 }
                 instr.for_each_written_reg(&mut |r| now[r.index()] = false);
-                instr.for_each_read_reg(&mut |r| now[r.index()] = true);
+                if !self.reads_nothing(instr) {
+                    instr.for_each_read_reg(&mut |r| now[r.index()] = true);
+                }
                 if let Instr::Fence(ord) = instr {
                     acquire |= ord.acquires();
                     release &= !ord.releases();
@@ -171,12 +179,16 @@ impl Facts {
     /// Fences are thread-local but for the SC fences of RA and RC20, which meet at a reserved location.
     fn is_visible(&self, t: ThreadId, instr: &Instr, model: Model) -> bool {
         match instr {
-            Instr::Fence(ord) => ord.is_sc() && model != Model::C20,
+            Instr::Fence(ord) => {
+                ord.is_sc() && model != Model::C20 && !self.breaks(Mutant::ScFenceInvisible)
+            }
             Instr::Join(_) => true,
             Instr::Load { place, ord, .. } => place.candidates().any(|loc| {
                 let writers = &self.locations[loc.index()].writers;
                 let foreign = writers.iter().any(|&w| w != t);
-                foreign || (ord.is_sc() && !writers.is_empty())
+                let own_sc = ord.is_sc() && !writers.is_empty();
+                foreign && !self.breaks(Mutant::ForeignLoadInvisible)
+                    || own_sc && !self.breaks(Mutant::OwnScLoadInvisible)
             }),
             _ => instr.is_atomic_access(),
         }
@@ -186,6 +198,19 @@ impl Facts {
     pub(crate) fn has_races(&self) -> bool {
         let may_race = |l: &LocFacts| l.race_checked && !l.writers.is_empty();
         self.locations.iter().any(may_race)
+    }
+
+    /// Whether a test says that the registers which the instruction reads are dead.
+    fn reads_nothing(&self, instr: &Instr) -> bool {
+        match instr {
+            Instr::Branch { .. } => self.breaks(Mutant::BranchReadsNothing),
+            _ => instr.place().is_some() && self.breaks(Mutant::AccessReadsNothing),
+        }
+    }
+
+    /// Whether a test broke this rule.
+    fn breaks(&self, mutant: Mutant) -> bool {
+        self.mutation.breaks(mutant)
     }
 
     /// Whether the location is ever written.

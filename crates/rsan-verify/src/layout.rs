@@ -10,6 +10,7 @@
 
 use crate::bits::Bits;
 use crate::facts::Facts;
+use crate::mutation::Mutation;
 use rsan_clocks::AccessKind;
 use rsan_model::{Instr, LocId, Model, Program, ThreadId, Track, Value};
 
@@ -141,6 +142,11 @@ impl<const W: usize> LocBits<W> {
         bits
     }
 
+    /// Whether the value shares its class with others.
+    pub(crate) fn is_other(&self, value: Value) -> bool {
+        self.classes.exactly(value).is_none()
+    }
+
     /// The bit of the stale value `value`.
     #[inline]
     pub(crate) fn stale_value(&self, value: Value) -> Bits<W> {
@@ -229,6 +235,7 @@ pub(crate) struct Layout<const W: usize> {
     pub(crate) psc_bits: usize,
     /// Bits of an `Order` slot.
     pub(crate) order_bits: usize,
+    pub(crate) mutation: Mutation,
 }
 
 /// What a search watches for.
@@ -319,6 +326,7 @@ impl<const W: usize> Layout<W> {
             current_bits: next,
             psc_bits,
             order_bits,
+            mutation: facts.mutation,
         };
         layout.allocate(program, facts, model, robustness);
         layout

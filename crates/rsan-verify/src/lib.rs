@@ -23,6 +23,7 @@ mod facts;
 mod layout;
 mod machine;
 mod monitor;
+mod mutation;
 mod options;
 mod search;
 mod state;
@@ -36,6 +37,7 @@ use codec::Codec;
 use facts::Facts;
 use layout::{Layout, Range, Watched};
 use machine::Machine;
+use mutation::Mutation;
 use rsan_model::{Expr, Instr, Model, Pc, Program, Reason, ThreadId, Value, Verdict};
 use search::{End, Problem, Search};
 use std::fmt;
@@ -92,9 +94,19 @@ pub fn verify(
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Stats),
 ) -> Result<Outcome, Error> {
+    verify_mutated(program, options, Mutation::default(), progress)
+}
+
+/// [`verify`], possibly with a broken rule.
+fn verify_mutated(
+    program: &Program,
+    options: &Options<'_>,
+    mutation: Mutation,
+    progress: &mut dyn FnMut(&Stats),
+) -> Result<Outcome, Error> {
     check_supported(program, options)?;
     let program = program.for_model(options.model);
-    let facts = Facts::new(&program, options.model);
+    let facts = Facts::new(&program, options.model, mutation);
     let started = Instant::now();
     let mut total: Option<Outcome> = None;
     for &pass in passes(&facts, options.property) {
@@ -231,6 +243,10 @@ impl Job<'_> {
                     "a loop without shared accesses runs for millions of steps".into(),
                 ))
             }
+            #[cfg(test)]
+            End::Failed(_, problem) if self.facts.mutation.broken.is_some() => {
+                Verdict::Violation(Box::new(tests::unexplained(&problem)))
+            }
             End::Failed(state, problem) => {
                 Verdict::Violation(Box::new(witness::explain(&search, model, state, problem)))
             }
@@ -263,3 +279,6 @@ fn constants(program: &Program) -> Vec<Value> {
     }
     values
 }
+
+#[cfg(test)]
+mod tests;

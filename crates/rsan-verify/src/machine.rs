@@ -12,6 +12,7 @@
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::monitor::{Attempt, Weakness, WritePart};
+use crate::mutation::Mutant;
 use crate::options::Property;
 use crate::state::{HALTED, STUCK, State, UNBORN};
 use rsan_clocks::AccessKind;
@@ -304,6 +305,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         };
         match self.layout.weakness(s, t, loc, attempt) {
             None => Ok(false),
+            Some(_) if self.is_unchecked(s, t, pc, instr, loc)? => Ok(false),
             Some(_)
                 if self.property == Property::Observational
                     && matches!(instr, Instr::Load { .. }) =>
@@ -312,6 +314,19 @@ impl<'a, const W: usize> Machine<'a, W> {
             }
             Some(weakness) => Err(failure(FailureKind::Weak(weakness), t, pc)),
         }
+    }
+
+    /// Whether a test says that the access is not checked, because it is blocked.
+    fn is_unchecked(
+        &self,
+        s: &State<W>,
+        t: ThreadId,
+        pc: Pc,
+        instr: &Instr,
+        loc: LocId,
+    ) -> Result<bool, Failure> {
+        let broken = self.layout.breaks(Mutant::BlockedNotChecked);
+        Ok(broken && matches!(self.outcomes(s, t, pc, instr, loc)?.0, Outcome::Blocked))
     }
 
     /// What the access can do in this state; a weak compare-and-swap can do two things.
@@ -346,8 +361,10 @@ impl<'a, const W: usize> Machine<'a, W> {
                     return one(Outcome::Read);
                 }
                 let spurious = match strength {
-                    CasStrength::Strong => None,
-                    CasStrength::Weak => Some(Outcome::SpuriousFailure),
+                    CasStrength::Weak if !self.layout.breaks(Mutant::NeverSpurious) => {
+                        Some(Outcome::SpuriousFailure)
+                    }
+                    _ => None,
                 };
                 Ok((Outcome::Write(value(new)?), spurious))
             }
@@ -412,9 +429,11 @@ impl<'a, const W: usize> Machine<'a, W> {
                 Instr::Cas { fail, .. } => *fail,
                 _ => unreachable!("only these read"),
             };
-            if stale {
+            if stale && !self.layout.breaks(Mutant::StaleLoadLearns) {
                 // The weak views do not learn from a read that may have seen something else.
-                self.layout.read_order(s, t, loc);
+                if !self.layout.breaks(Mutant::StaleLoadNotOrdered) {
+                    self.layout.read_order(s, t, loc);
+                }
             } else {
                 self.layout.receive(s, t, loc, ord);
                 self.race(s, t, pc, loc, AccessKind::AtomicRead)?;
@@ -610,7 +629,7 @@ impl<'a, const W: usize> Machine<'a, W> {
     /// Observational robustness: using a tainted register is the violation.
     #[inline]
     fn check_uses(&self, s: &State<W>, t: ThreadId, pc: Pc, instr: &Instr) -> Result<(), Failure> {
-        if self.property != Property::Observational {
+        if self.property != Property::Observational || self.layout.breaks(Mutant::TaintUsable) {
             return Ok(());
         }
         let base = self.bases[t.index()];
@@ -635,7 +654,7 @@ impl<'a, const W: usize> Machine<'a, W> {
     fn set(&self, s: &mut State<W>, t: ThreadId, r: RegId, value: Value, tainted: bool) {
         let r = self.bases[t.index()] + r.index();
         s.regs[r] = value;
-        s.tainted[r] = tainted;
+        s.tainted[r] = tainted || s.tainted[r] && self.layout.breaks(Mutant::TaintStays);
     }
 
     #[inline]

@@ -18,36 +18,16 @@
 //!
 //! *Cost*: a read touches the slots of one thread and one location, a write ORs one mask into every slot.
 
+mod check;
+mod race;
+
+pub(crate) use check::{Attempt, Weakness};
+
 use crate::bits::Bits;
 use crate::layout::{Layout, SlotKind};
+use crate::mutation::Mutant;
 use crate::state::State;
-use rsan_clocks::AccessKind;
-use rsan_model::{CasStrength, FenceOrd, LocId, ReadOrd, RmwOrd, ThreadId, Value, WriteOrd};
-
-/// What a thread is about to do to a location, as far as checks care.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Attempt<'a> {
-    Load(ReadOrd),
-    Store(WriteOrd),
-    Rmw(RmwOrd),
-    Wait(ReadOrd, &'a [Value]),
-    Bcas(RmwOrd, Value),
-    Cas {
-        ord: RmwOrd,
-        fail: ReadOrd,
-        expected: Value,
-        strength: CasStrength,
-    },
-}
-
-/// How an attempt can go behind the last write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Weakness {
-    /// As what it is; a compare-and-swap as a success.
-    Direct,
-    /// As a compare-and-swap that fails.
-    Failing,
-}
+use rsan_model::{FenceOrd, LocId, ReadOrd, ThreadId, Value};
 
 /// The write part of an access.
 #[derive(Clone, Copy, Debug)]
@@ -77,115 +57,10 @@ impl<const W: usize> Layout<W> {
         slots
     }
 
-    /// The stale values that an access of `t` may see: `[LB, cur)`.
+    /// Whether a test broke this rule.
     #[inline]
-    fn visible(&self, s: &State<W>, t: ThreadId, sc: bool) -> Bits<W> {
-        let first = self.threads[t.index()].current;
-        let mut stale = s.slots[first];
-        let c = &self.components;
-        if let (true, Some(q)) = (sc, c.accesses) {
-            stale.keep(s.slots[first + q]);
-        } else if let Some(f) = c.fences {
-            stale.keep(s.slots[first + f]);
-        }
-        stale
-    }
-
-    /// How the attempt can go behind the last write of `loc`, which SC forbids; `None` if it cannot.
-    #[inline]
-    pub(crate) fn weakness(
-        &self,
-        s: &State<W>,
-        t: ThreadId,
-        loc: LocId,
-        attempt: Attempt<'_>,
-    ) -> Option<Weakness> {
-        let bits = &self.locations[loc.index()];
-        let (Some(order), Some(bit)) = (self.threads[t.index()].order, bits.order) else {
-            return None;
-        };
-        if s.slots[order].contains(bit) {
-            return None;
-        }
-        let visible = |sc: bool| self.visible(s, t, sc);
-        let direct = match attempt {
-            Attempt::Load(ord) => visible(ord.is_sc()).intersects(bits.stale_mask),
-            Attempt::Store(ord) => visible(ord.is_sc()).intersects(bits.unextended_mask),
-            Attempt::Rmw(ord) => visible(ord.is_sc()).intersects(bits.unextended_mask),
-            Attempt::Wait(ord, values) => {
-                let visible = visible(ord.is_sc());
-                values
-                    .iter()
-                    .any(|&v| visible.intersects(bits.stale_value(v)))
-            }
-            Attempt::Bcas(ord, expected) => {
-                visible(ord.is_sc()).intersects(bits.unextended_value(expected))
-            }
-            Attempt::Cas {
-                ord,
-                fail,
-                expected,
-                strength,
-            } => {
-                // A strong one fails only on another value.
-                let failing = match strength {
-                    CasStrength::Strong => bits.stale_mask.difference(bits.stale_value(expected)),
-                    CasStrength::Weak => bits.stale_mask,
-                };
-                if visible(fail.is_sc()).intersects(failing) {
-                    return Some(Weakness::Failing);
-                }
-                visible(ord.is_sc()).intersects(bits.unextended_value(expected))
-            }
-        };
-        direct.then_some(Weakness::Direct)
-    }
-
-    /// The earlier access that an access of kind `kind` by `t` races with: who made it, and of what kind.
-    pub(crate) fn race(
-        &self,
-        s: &State<W>,
-        t: ThreadId,
-        loc: LocId,
-        kind: AccessKind,
-    ) -> Option<(ThreadId, AccessKind)> {
-        let current = &s.slots[self.threads[t.index()].current];
-        let others = (0..self.threads.len())
-            .map(ThreadId::new)
-            .filter(|&u| u != t);
-        others
-            .flat_map(|u| AccessKind::ALL.map(|k| (u, k)))
-            .filter(|&(_, k)| kind.conflicts_with(k))
-            .find(|&(u, k)| {
-                self.race_bit(loc, u, k)
-                    .is_some_and(|bit| current.contains(bit))
-            })
-    }
-
-    /// Records an access for later race checks: nobody else knows it.
-    ///
-    /// A plain write conflicts with whatever comes later and, as it does not race, follows all earlier accesses in
-    /// happens-before: whoever knows it knows those, and whoever does not races with it. So those are forgotten.
-    pub(crate) fn record(&self, s: &mut State<W>, t: ThreadId, loc: LocId, kind: AccessKind) {
-        let Some(bit) = self.race_bit(loc, t, kind) else {
-            return;
-        };
-        let bit = Bits::single(bit);
-        let superseded = match kind {
-            AccessKind::PlainWrite => self.race_masks[loc.index()],
-            _ => Bits::EMPTY,
-        };
-        for (slot, slot_kind) in s.slots.iter_mut().zip(&self.kinds) {
-            if *slot_kind == SlotKind::Current {
-                slot.remove(superseded);
-                slot.add(bit);
-            }
-        }
-        let own = self.threads[t.index()];
-        s.slots[own.current].remove(bit);
-        if let Some(acquire) = own.acquire {
-            s.slots[acquire].remove(bit);
-        }
+    pub(crate) fn breaks(&self, mutant: Mutant) -> bool {
+        self.mutation.breaks(mutant)
     }
 
     /// Joins view `from` into view `to`, but for component `except`.
@@ -211,12 +86,13 @@ impl<const W: usize> Layout<W> {
             return;
         };
         let own = self.threads[t.index()];
-        if let Some(acquire) = own.acquire {
+        if let (Some(acquire), false) = (own.acquire, self.breaks(Mutant::RelaxedReadForgotten)) {
             self.join(s, acquire, message, None);
         }
-        if ord.acquires() {
+        let acquires = ord.acquires() && !self.breaks(Mutant::AcquireReadIgnored);
+        if acquires || self.breaks(Mutant::RelaxedReadAcquires) {
             // An SC access takes what it knows through SC events before it acquires.
-            let except = if ord.is_sc() {
+            let except = if ord.is_sc() && !self.breaks(Mutant::ScTakenAfterAcquiring) {
                 self.components.accesses
             } else {
                 None
@@ -230,30 +106,42 @@ impl<const W: usize> Layout<W> {
         self.read_order(s, t, loc);
         let own = self.threads[t.index()];
         let bits = &self.locations[loc.index()];
-        s.slots[own.current].remove(bits.mask);
+        if !self.breaks(Mutant::ReadNotRecorded) {
+            s.slots[own.current].remove(bits.mask);
+        }
         if let Some((all, write)) = self.locs[loc.index()].carried {
-            if let Some(e) = self.components.eco {
+            if let (Some(e), false) = (self.components.eco, self.breaks(Mutant::ReadsTakeNoEco)) {
                 let write = s.slots[write];
                 s.slots[own.current + e].keep(write);
             }
             match (ord.is_sc(), self.components.accesses) {
                 (true, Some(q)) => {
                     let q = own.current + q;
-                    let write = s.slots[write];
-                    s.slots[q].keep(write);
-                    s.slots[q].remove(bits.mask);
+                    if !self.breaks(Mutant::ScReadTakesNothing) {
+                        let write = s.slots[write];
+                        s.slots[q].keep(write);
+                    }
+                    if !self.breaks(Mutant::ScReadCarriesNotItself) {
+                        s.slots[q].remove(bits.mask);
+                    }
                     let known = s.slots[q];
-                    s.slots[all].keep(known);
+                    if !self.breaks(Mutant::ScReadsNotCarried) {
+                        s.slots[all].keep(known);
+                    }
+                    if self.breaks(Mutant::LastWriteNotFrozen) {
+                        s.slots[write].keep(known);
+                    }
                 }
                 _ => {
-                    if let Some(f) = self.components.fences {
+                    let carries = !self.breaks(Mutant::ReadsCarryNoFences);
+                    if let (Some(f), true) = (self.components.fences, carries) {
                         let known = s.slots[own.current + f];
                         s.slots[all].keep(known);
                     }
                 }
             }
             if let (true, Some(q), Some(message)) = (
-                ord.is_sc(),
+                ord.is_sc() && !self.breaks(Mutant::ScReadWithoutMessage),
                 self.components.accesses,
                 self.locs[loc.index()].message,
             ) {
@@ -272,10 +160,18 @@ impl<const W: usize> Layout<W> {
         let own = self.threads[t.index()].order;
         if let (Some(own), Some(write), Some(access)) = (own, slots.write_order, slots.access_order)
         {
-            let write = s.slots[write];
-            s.slots[own].keep(write);
-            let known = s.slots[own];
-            s.slots[access].keep(known);
+            let before = if self.breaks(Mutant::ReadsAfterReads) {
+                s.slots[access]
+            } else {
+                s.slots[write]
+            };
+            if !self.breaks(Mutant::ReadNotOrdered) {
+                s.slots[own].keep(before);
+            }
+            if !self.breaks(Mutant::ReadDoesNotOrder) {
+                let known = s.slots[own];
+                s.slots[access].keep(known);
+            }
         }
     }
 
@@ -292,7 +188,11 @@ impl<const W: usize> Layout<W> {
         let own = self.threads[t.index()];
         let bits = &self.locations[loc.index()];
         let c = self.components;
-        if let (Some(order), Some(access)) = (own.order, slots.access_order) {
+        if let (Some(order), Some(access), false) = (
+            own.order,
+            slots.access_order,
+            self.breaks(Mutant::WriteNotOrdered),
+        ) {
             let access = s.slots[access];
             s.slots[order].keep(access);
         }
@@ -300,22 +200,26 @@ impl<const W: usize> Layout<W> {
         let mut unsequenced = Bits::EMPTY;
         if let Some((all, _)) = slots.carried {
             let all = s.slots[all];
-            if let Some(e) = c.eco {
+            if let (Some(e), false) = (c.eco, self.breaks(Mutant::WritesTakeNoEco)) {
                 s.slots[own.current + e].keep(all);
             }
             if let (true, Some(q)) = (write.sc, c.accesses) {
                 unsequenced = s.slots[own.current + q];
-                s.slots[own.current + q].keep(all);
+                if !self.breaks(Mutant::ScWriteTakesNothing) {
+                    s.slots[own.current + q].keep(all);
+                }
             }
         }
         // The write itself: everybody else may still see the old value.
-        let forgotten = bits.overwritten(write.old, read.is_some());
+        let forgotten = self.overwritten(loc, write.old, read.is_some());
         self.forget(s, loc, forgotten);
         unsequenced.add(forgotten);
-        s.slots[own.current].remove(bits.mask);
+        if !self.breaks(Mutant::WriteNotRecorded) {
+            s.slots[own.current].remove(bits.mask);
+        }
         if let Some(order) = own.order {
             let mut known = s.slots[order];
-            if let Some(bit) = bits.order {
+            if let (Some(bit), false) = (bits.order, self.breaks(Mutant::OwnWriteNotOrdered)) {
                 known.remove(Bits::single(bit));
             }
             s.slots[order] = known;
@@ -330,22 +234,28 @@ impl<const W: usize> Layout<W> {
         if let Some((all, last)) = slots.carried {
             match (write.sc, c.accesses) {
                 (true, Some(q)) => {
-                    s.slots[own.current + q].remove(bits.mask);
+                    if !self.breaks(Mutant::ScWriteCarriesNotItself) {
+                        s.slots[own.current + q].remove(bits.mask);
+                    }
                     s.slots[all] = s.slots[own.current + q];
                 }
                 _ => {
-                    if let Some(f) = c.fences {
+                    let carries = !self.breaks(Mutant::WritesCarryNoFences);
+                    if let (Some(f), true) = (c.fences, carries) {
                         let known = s.slots[own.current + f];
                         s.slots[all].keep(known);
                     }
                 }
             }
-            s.slots[last] = s.slots[all];
+            if !self.breaks(Mutant::LastWriteNotRenewed) {
+                s.slots[last] = s.slots[all];
+            }
         }
         if let Some(message) = slots.message {
             let learnt = self.publish(s, t, message, write, read.is_some(), unsequenced);
             s.slots[message].remove(bits.mask);
-            if let (true, Some(q)) = (write.sc && read.is_some(), c.accesses) {
+            let learns = read.is_some() && !self.breaks(Mutant::ScRmwWithoutMessage);
+            if let (true, Some(q)) = (write.sc && learns, c.accesses) {
                 s.slots[own.current + q].keep(learnt);
             }
         }
@@ -366,25 +276,34 @@ impl<const W: usize> Layout<W> {
         unsequenced: Bits<W>,
     ) -> Bits<W> {
         let own = self.threads[t.index()];
-        let source = if write.releases {
-            Some(own.current)
-        } else if write.plain {
+        let source = if write.plain {
             None
+        } else if write.releases && !self.breaks(Mutant::ReleaseWritePublishesFenceView)
+            || self.breaks(Mutant::RelaxedWriteReleases)
+        {
+            Some(own.current)
         } else {
             own.release
+        };
+        let continues = if rmw {
+            !self.breaks(Mutant::RmwDropsMessage)
+        } else {
+            self.breaks(Mutant::StoreKeepsMessage)
         };
         let old_accesses = self
             .components
             .accesses
             .map_or(Bits::EMPTY, |q| s.slots[message + q]);
         for c in 0..self.components.count {
-            let sequenced = Some(c) == self.components.accesses && write.sc;
+            let sequenced = Some(c) == self.components.accesses
+                && write.sc
+                && !self.breaks(Mutant::MessageHasOwnSc);
             let contribution = match source {
                 Some(_) if sequenced => unsequenced,
                 Some(view) => s.slots[view + c],
                 None => self.bottom(message + c),
             };
-            if rmw {
+            if continues {
                 s.slots[message + c].keep(contribution);
             } else {
                 s.slots[message + c] = contribution;
@@ -393,13 +312,32 @@ impl<const W: usize> Layout<W> {
         old_accesses
     }
 
+    /// The bits that a view gains when `old` is overwritten and the view does not know the new write.
+    #[inline]
+    fn overwritten(&self, loc: LocId, old: Value, by_rmw: bool) -> Bits<W> {
+        let bits = &self.locations[loc.index()];
+        if self.breaks(Mutant::OtherValuesDropped) && bits.is_other(old) {
+            return Bits::EMPTY;
+        }
+        let closes = if by_rmw {
+            !self.breaks(Mutant::RmwLeavesOpen)
+        } else {
+            self.breaks(Mutant::StoreCloses)
+        };
+        bits.overwritten(old, closes)
+    }
+
     /// A new write of `loc` that nobody knows yet.
     #[inline]
     fn forget(&self, s: &mut State<W>, loc: LocId, views: Bits<W>) {
         let Some(bit) = self.locations[loc.index()].order else {
             return;
         };
-        let order = Bits::single(bit);
+        let order = if self.breaks(Mutant::WriteNotNews) {
+            Bits::EMPTY
+        } else {
+            Bits::single(bit)
+        };
         for (slot, kind) in s.slots.iter_mut().zip(&self.kinds) {
             slot.add(if *kind == SlotKind::Order {
                 order
@@ -412,8 +350,14 @@ impl<const W: usize> Layout<W> {
     /// A fence. SC fences are thread-local under C20 and meet at the reserved location otherwise.
     pub(crate) fn fence(&self, s: &mut State<W>, t: ThreadId, ord: FenceOrd) {
         let own = self.threads[t.index()];
-        if let (true, Some(acquire)) = (ord.acquires(), own.acquire) {
+        let acquires = ord.acquires() && !self.breaks(Mutant::AcquireFenceIgnored);
+        if let (true, Some(acquire)) = (acquires, own.acquire) {
             self.join(s, own.current, acquire, None);
+        }
+        let releases = ord.releases() && !self.breaks(Mutant::ReleaseFenceIgnored);
+        let early = self.breaks(Mutant::ScFenceReleasesFirst);
+        if let (true, Some(release)) = (releases && early, own.release) {
+            self.copy(s, release, own.current);
         }
         if ord.is_sc() {
             match self.fence {
@@ -421,7 +365,7 @@ impl<const W: usize> Layout<W> {
                 None => self.sc_fence(s, own.current),
             }
         }
-        if let (true, Some(release)) = (ord.releases(), own.release) {
+        if let (true, Some(release)) = (releases && !early, own.release) {
             self.copy(s, release, own.current);
         }
         if let Some(acquire) = own.acquire {
@@ -435,13 +379,18 @@ impl<const W: usize> Layout<W> {
         let (Some(f), Some(e)) = (c.fences, c.eco) else {
             return;
         };
-        let locations = Bits::range(0, self.psc_bits);
-        let carried = s.slots[current]
-            .intersection(locations)
-            .intersection(s.slots[current + e]);
+        let mut carried = Bits::range(0, self.psc_bits);
+        if !self.breaks(Mutant::ScFenceWithoutPast) {
+            carried.keep(s.slots[current]);
+        }
+        if !self.breaks(Mutant::ScFenceWithoutEco) {
+            carried.keep(s.slots[current + e]);
+        }
         s.slots[current + f].keep(carried);
         if let Some(q) = c.accesses {
-            s.slots[current + q].keep(carried);
+            if !self.breaks(Mutant::ScFenceBindsNoSc) {
+                s.slots[current + q].keep(carried);
+            }
             s.slots[current + f] = s.slots[current + q];
         }
     }
@@ -449,11 +398,12 @@ impl<const W: usize> Layout<W> {
     /// RA, RC20: an acq_rel RMW on the reserved location.
     fn reserved_rmw(&self, s: &mut State<W>, t: ThreadId, reserved: crate::layout::LocSlots) {
         let own = self.threads[t.index()];
-        if let Some(message) = reserved.message {
+        if let (Some(message), false) = (reserved.message, self.breaks(Mutant::ScFenceWithoutHb)) {
             self.join(s, own.current, message, None);
             self.copy(s, message, own.current);
         }
-        if let (Some(order), Some(access)) = (own.order, reserved.access_order) {
+        let ordered = !self.breaks(Mutant::ScFenceWithoutOrder);
+        if let (Some(order), Some(access), true) = (own.order, reserved.access_order, ordered) {
             let access_known = s.slots[access];
             s.slots[order].keep(access_known);
             s.slots[access] = s.slots[order];
@@ -463,11 +413,17 @@ impl<const W: usize> Layout<W> {
     /// Thread creation: the child starts with what the parent knows; its release view stays bottom.
     pub(crate) fn spawn(&self, s: &mut State<W>, parent: ThreadId, child: ThreadId) {
         let (from, to) = (self.threads[parent.index()], self.threads[child.index()]);
-        self.copy(s, to.current, from.current);
-        if let Some(acquire) = to.acquire {
+        if !self.breaks(Mutant::SpawnWithoutView) {
+            self.copy(s, to.current, from.current);
+        }
+        if let (Some(acquire), false) = (to.acquire, self.breaks(Mutant::SpawnWithoutAcquireView)) {
             self.copy(s, acquire, from.current);
         }
-        if let (Some(to), Some(from)) = (to.order, from.order) {
+        if let (Some(release), true) = (to.release, self.breaks(Mutant::SpawnReleases)) {
+            self.copy(s, release, from.current);
+        }
+        let ordered = !self.breaks(Mutant::SpawnWithoutOrder);
+        if let (Some(to), Some(from), true) = (to.order, from.order, ordered) {
             s.slots[to] = s.slots[from];
         }
     }
@@ -475,11 +431,14 @@ impl<const W: usize> Layout<W> {
     /// Join: the parent learns what the child knew at its end.
     pub(crate) fn thread_join(&self, s: &mut State<W>, parent: ThreadId, child: ThreadId) {
         let (to, from) = (self.threads[parent.index()], self.threads[child.index()]);
-        self.join(s, to.current, from.current, None);
-        if let Some(acquire) = to.acquire {
-            self.join(s, acquire, from.current, None);
+        if !self.breaks(Mutant::JoinWithoutView) {
+            self.join(s, to.current, from.current, None);
+            if let Some(acquire) = to.acquire {
+                self.join(s, acquire, from.current, None);
+            }
         }
-        if let (Some(to), Some(from)) = (to.order, from.order) {
+        let ordered = !self.breaks(Mutant::JoinWithoutOrder);
+        if let (Some(to), Some(from), true) = (to.order, from.order, ordered) {
             let known = s.slots[from];
             s.slots[to].keep(known);
         }

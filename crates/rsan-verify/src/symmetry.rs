@@ -10,6 +10,7 @@
 use crate::bits::Bits;
 use crate::commute::{ThreadSet, is_asleep};
 use crate::layout::{Layout, SlotKind};
+use crate::mutation::Mutant;
 use crate::state::State;
 use rsan_clocks::AccessKind;
 use rsan_model::{Instr, LocId, Program, RegId, ThreadId};
@@ -30,11 +31,18 @@ impl Symmetry {
         let threads = program.threads.len();
         let named = |i: &Instr| matches!(i, Instr::Spawn(_) | Instr::Join(_));
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        if !program.instructions().any(|(_, _, i)| named(i)) {
+        let asymmetric = program.instructions().any(|(_, _, i)| named(i));
+        if !asymmetric && !layout.mutation.without_symmetry() {
             for t in 0..threads {
                 let same = |&u: &usize| {
                     let (a, b) = (&program.threads[u], &program.threads[t]);
-                    a.code == b.code && a.initial_registers() == b.initial_registers()
+                    let stores = |i: &Instr| matches!(i, Instr::Store { .. });
+                    let code = a.code == b.code
+                        || layout.breaks(Mutant::StoresIgnored)
+                            && a.code.len() == b.code.len()
+                            && (a.code.iter().zip(&b.code))
+                                .all(|(a, b)| a == b || stores(a) && stores(b));
+                    code && a.initial_registers() == b.initial_registers()
                 };
                 match groups.iter_mut().find(|g| same(&g[0])) {
                     Some(group) => group.push(t),
@@ -140,7 +148,7 @@ impl Symmetry {
             s.slots.swap(x, y);
         }
         let columns = &self.columns[a][b];
-        if columns.is_empty() {
+        if columns.is_empty() || layout.breaks(Mutant::RaceBitsNotSwapped) {
             return;
         }
         for (slot, kind) in s.slots.iter_mut().zip(&layout.kinds) {
