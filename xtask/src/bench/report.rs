@@ -160,13 +160,16 @@ impl fmt::Display for Report {
         } = self.summary();
         writeln!(
             f,
-            "\n{verdicts_as_expected} of {rows} verdicts as in the manifest; the peer says something else in {peer_disagrees} of {compared}."
+            "\n{verdicts_as_expected} of {rows} verdicts as in the manifest."
         )?;
-        writeln!(
-            f,
-            "At most 1/{TIME_GOAL} of the peer's verifier time: {time_goal_by_wall} of {compared} (by CPU time: {time_goal_by_cpu}). \
-             At most 1/{MEMORY_GOAL} of its memory: {memory_goal} of {compared}."
-        )?;
+        if compared > 0 {
+            writeln!(
+                f,
+                "The peer was asked {compared} times and gave another verdict {peer_disagrees} times. \
+                 At most 1/{TIME_GOAL} of its verifier time: {time_goal_by_wall} of {compared} (by CPU time: {time_goal_by_cpu}). \
+                 At most 1/{MEMORY_GOAL} of its memory: {memory_goal} of {compared}."
+            )?;
+        }
         writeln!(
             f,
             "Small programs answered within {:.0} ms: {small_goal} of {small}.",
