@@ -4,10 +4,10 @@
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
 //! told.
 
-use crate::location::{Location, Locked, LoggedWrite, WriteSite};
+use crate::location::{Block, Location, Locked, LoggedWrite, WriteSite};
 use crate::race::{self, Kind};
 use crate::report::{self, Finding, Side};
-use crate::thread::{Body, Entered, enter};
+use crate::thread::{self, Body, Entered, enter};
 use rsan_clocks::{Access, Effect};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
 use std::ffi::c_int;
@@ -162,7 +162,7 @@ struct Operation<'a> {
     address: usize,
     bytes: usize,
     write: WriteSite,
-    finding: Option<Finding>,
+    finding: Option<Box<Finding>>,
 }
 
 impl Operation<'_> {
@@ -172,7 +172,7 @@ impl Operation<'_> {
         if let Some(violation) = location.check(&self.me.state, access) {
             let [missed, stale] =
                 [&violation.missed, &violation.stale].map(|w| side(location.logged(w)));
-            self.finding = Some(Finding::Violation {
+            self.finding = Some(Box::new(Finding::Violation {
                 address: self.address,
                 bytes: self.bytes,
                 access: Side {
@@ -184,7 +184,7 @@ impl Operation<'_> {
                 },
                 missed,
                 stale,
-            });
+            }));
         }
     }
 
@@ -205,7 +205,7 @@ impl Operation<'_> {
         {
             report::report(self.me, finding);
         }
-        race::atomic(self.me, self.address, self.bytes, kind);
+        race::atomic(self.me, self.address, self.bytes, kind, self.write.site);
     }
 }
 
@@ -232,6 +232,21 @@ fn operate<W: Word, R>(
     (operation, order): (&'static str, &'static str),
     act: impl FnOnce(&mut Operation<'_>, &mut Location) -> (R, Kind),
 ) -> Option<R> {
+    let mut locked = Locked::at(at as usize)?;
+    locked.announce_write();
+    me.changes += 1;
+    Some(operate_locked(me, at, locked, (operation, order), act))
+}
+
+/// The same with the lock held; not for writes.
+#[inline]
+fn operate_locked<W: Word, R>(
+    me: &mut Entered,
+    at: *mut W,
+    mut locked: Locked,
+    (operation, order): (&'static str, &'static str),
+    act: impl FnOnce(&mut Operation<'_>, &mut Location) -> (R, Kind),
+) -> R {
     let (address, bytes) = (at as usize, size_of::<W>());
     let write = WriteSite {
         site: me.site(),
@@ -245,13 +260,75 @@ fn operate<W: Word, R>(
         write,
         finding: None,
     };
-    let mut locked = Locked::at(address)?;
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
     let (result, kind) = act(&mut running, location);
     drop(locked);
     running.finish(kind);
-    Some(result)
+    result
+}
+
+const CACHED_LOADS: usize = 64;
+
+/// Loads of a thread that would change nothing if they were repeated.
+///
+/// After a load the thread knows all that the last write has to say, and the location has all that the thread can
+/// leave there; both only grow. So the same load does nothing, and its check passes, until the location is written
+/// ([`Block::version`]), or the thread's epoch changes, or it learns something by which a load adds to the location
+/// without a new epoch ([`Body::changes`]): an acquiring load of something new, a fence, a lock. A relaxed load adds
+/// to the thread only what makes a new epoch or what loads do not publish.
+#[derive(Debug)]
+pub struct LoadCache([CachedLoad; CACHED_LOADS]);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct CachedLoad {
+    address: usize,
+    bytes: usize,
+    strength: u8,
+    version: u64,
+    changes: u64,
+    own: u64,
+    block: Option<&'static Block>,
+}
+
+impl Default for LoadCache {
+    fn default() -> Self {
+        Self([CachedLoad::default(); CACHED_LOADS])
+    }
+}
+
+impl LoadCache {
+    #[inline]
+    fn index(address: usize) -> usize {
+        (address >> 2 ^ address >> 8) % CACHED_LOADS
+    }
+}
+
+impl CachedLoad {
+    /// Whether a load like this was made since the last write; returns the block.
+    #[inline]
+    fn is_current(&self, address: usize, bytes: usize, order: ReadOrd) -> Option<&'static Block> {
+        let same = self.address == address && self.bytes == bytes && self.strength >= order as u8;
+        let block = self.block.filter(|_| same)?;
+        (block.version() == self.version).then_some(block)
+    }
+}
+
+/// A load that would change nothing.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
+    let me = thread::current()?.idle()?;
+    let cached = &me.loads.0[LoadCache::index(at as usize)];
+    if cached.own != me.own || cached.changes != me.changes {
+        return None;
+    }
+    let block = cached.is_current(at as usize, size_of::<W>(), order)?;
+    // SAFETY: the caller's promise.
+    let value = unsafe { W::load(at) };
+    (block.version() == cached.version).then_some(value)
 }
 
 /// Atomic load.
@@ -262,15 +339,47 @@ fn operate<W: Word, R>(
 pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     let order = read_order(order);
     // SAFETY: the caller's promise.
+    if let Some(value) = unsafe { repeated_load(at, order) } {
+        return value;
+    }
+    // SAFETY: the caller's promise.
     let raw = || unsafe { W::load(at) };
     let Some(mut me) = enter() else { return raw() };
-    let result = operate(&mut me, at, ("load", read_name(order)), |op, location| {
+    let Some(locked) = Locked::at(at as usize) else {
+        return raw();
+    };
+    let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
+    let version = block.version();
+    let index = LoadCache::index(address);
+    if order.acquires()
+        && me.loads.0[index]
+            .is_current(address, bytes, order)
+            .is_none()
+    {
+        me.changes += 1;
+    }
+    let mut own = 0;
+    let name = ("load", read_name(order));
+    let value = operate_locked(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Load(order));
         let value = raw();
         op.apply(location, Effect::Read(order));
+        own = op.me.own;
         (value, Kind::ATOMIC_READ)
     });
-    result.unwrap_or_else(raw)
+    // The race detector may have begun a new epoch, which the location has not seen.
+    if own == me.own && bytes <= size_of::<u64>() {
+        me.loads.0[index] = CachedLoad {
+            address,
+            bytes,
+            strength: order as u8,
+            version,
+            changes: me.changes,
+            own,
+            block: Some(block),
+        };
+    }
+    value
 }
 
 /// Atomic store.
@@ -385,5 +494,6 @@ pub fn thread_fence(order: c_int) {
     me.state
         .fence_c20(ord, rsan_clocks::write_log::Rules::c20());
     me.dirty |= ord.releases();
+    me.changes += 1;
     me.refresh();
 }

@@ -10,12 +10,14 @@ use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation};
 use rsan_model::{LocId, ThreadId, Value};
 use std::cell::UnsafeCell;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The locations of a granule. Created when the first is, never freed: it is found without a lock.
 #[derive(Debug, Default)]
 pub struct Block {
     lock: RawLock,
+    /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
+    version: AtomicU64,
     items: UnsafeCell<Items>,
 }
 
@@ -96,6 +98,18 @@ impl Locked {
         let block = unsafe { &*block };
         block.lock.lock();
         Some(Self { block })
+    }
+
+    /// The block.
+    #[inline]
+    pub fn block(&self) -> &'static Block {
+        self.block
+    }
+
+    /// A location of the block is about to be written.
+    #[inline]
+    pub fn announce_write(&mut self) {
+        self.block.announce_write();
     }
 
     fn items(&mut self) -> &mut Items {
@@ -180,10 +194,27 @@ fn create(granule: Granule) -> &'static Block {
 }
 
 impl Block {
+    /// How many writes there were to its locations.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        // ORDERING: seq_cst: a load between two equal versions is not overtaken by the write that changes it.
+        self.version.load(Ordering::SeqCst)
+    }
+
+    /// Under the lock.
+    #[inline]
+    fn announce_write(&self) {
+        // ORDERING: relaxed; only holders of the lock write it.
+        let version = self.version.load(Ordering::Relaxed);
+        // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
+        self.version.store(version + 1, Ordering::Release);
+    }
+
     /// Forgets what begins in a range of memory.
     pub fn forget(&'static self, start: usize, end: usize) {
         self.lock.lock();
         let mut locked = Locked { block: self };
+        locked.announce_write();
         let items = locked.items();
         let outside = |at: usize| at < start || end <= at;
         items.atomics.retain(|item| outside(item.0));

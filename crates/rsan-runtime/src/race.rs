@@ -156,7 +156,7 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         if kind.writes() && granule.has(HAS_BLOCKS) {
             write_to_locations(me, granule, at, at + size);
         }
-        let race = update(me, granule, mask(offset, size), kind);
+        let race = update(me, granule, mask(offset, size), kind, None);
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
@@ -176,7 +176,9 @@ fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usi
         operation: "plain write",
         order: "none",
     };
+    locked.announce_write();
     let body: &mut Body = me;
+    body.changes += 1;
     for location in locked.overlapping(start, end) {
         location.plain_write(&mut body.state, write, body.options);
     }
@@ -185,7 +187,7 @@ fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usi
 
 /// An atomic access, after the monitor was told of it.
 #[inline]
-pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: Site) {
     if !kind.writes() {
         me.make_private();
     }
@@ -197,7 +199,7 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
         let Some(granule) = Granule::of(at) else {
             return;
         };
-        if let Some(other) = update(me, granule, mask(offset, size), kind) {
+        if let Some(other) = update(me, granule, mask(offset, size), kind, Some(site)) {
             report(me, at, size, kind, other);
         }
         at += size;
@@ -205,7 +207,13 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
 }
 
 /// Checks an access against the cells of a granule and records it. Returns what it races with.
-fn update(me: &mut Entered, granule: Granule, mask: u64, kind: Kind) -> Option<(u64, u64)> {
+fn update(
+    me: &mut Entered,
+    granule: Granule,
+    mask: u64,
+    kind: Kind,
+    site: Option<Site>,
+) -> Option<(u64, u64)> {
     let own = me.own;
     let cell = own | mask << 8 | kind.0;
     let cells = granule.cells();
@@ -234,7 +242,7 @@ fn update(me: &mut Entered, granule: Granule, mask: u64, kind: Kind) -> Option<(
         }
     }
     let place = place.unwrap_or((own >> 16) as usize % CELLS);
-    let site = me.site();
+    let site = site.unwrap_or_else(|| me.site());
     granule.set(HAS_CELLS);
     // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
     granule.sites()[place].store(pack_site(site, own), Ordering::Relaxed);

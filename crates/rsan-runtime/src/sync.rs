@@ -51,6 +51,7 @@ fn take(me: &mut Body, clock: &Option<ThreadState>) {
 
 fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
+    me.changes += 1;
     if let Some(mut locked) = Locked::at(address) {
         act(&mut me, locked.sync(address));
     }

@@ -7,6 +7,7 @@
 //! Slots of the clocks are given out by [`SlotTable`]. Its first slot belongs to nobody, so that the clocks of
 //! locks and the like can be written as threads that never did anything ([`crate::sync`]).
 
+use crate::atomic::LoadCache;
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::report::Key;
@@ -48,6 +49,10 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// Counts what may have taught the thread something that loads publish.
+    pub changes: u64,
+    /// Loads that would change nothing if they were repeated.
+    pub loads: Box<LoadCache>,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
     /// memory.
     pub caller: usize,
@@ -157,6 +162,8 @@ impl Registry {
             own: 0,
             dirty: true,
             ignored: 0,
+            changes: 0,
+            loads: Box::default(),
             caller: 0,
             options: self.options,
             reported: HashSet::new(),
@@ -216,12 +223,15 @@ impl Context {
     /// accesses are looked at.
     #[inline]
     pub fn private_stamp(&self) -> Option<u64> {
-        if self.is_busy() {
-            return None;
-        }
-        // SAFETY: the thread is not busy, so nobody has a mutable reference.
-        let body = unsafe { &*self.body.get() };
+        let body = self.idle()?;
         (!body.dirty).then_some(body.own)
+    }
+
+    /// What a load needs to see that there is nothing to do, if the thread is not busy.
+    #[inline]
+    pub fn idle(&self) -> Option<&Body> {
+        // SAFETY: the thread is not busy, so nobody has a mutable reference.
+        (!self.is_busy()).then(|| unsafe { &*self.body.get() })
     }
 
     /// The stack of calls.
@@ -344,6 +354,7 @@ pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     let site = me.site();
     let body = &mut **me;
     body.dirty = true;
+    body.changes += 1;
     let mut registry = REGISTRY.lock();
     let context = registry.as_mut()?.create(Some((&mut body.state, site)));
     Some(Newborn(Handle(context)))
@@ -466,6 +477,7 @@ impl Awaited {
             // SAFETY: the thread has ended; the entry was ours to take.
             let child = unsafe { &(*(*entry.context.0).body.get()).state };
             me.state.join(child, Rules::c20());
+            me.changes += 1;
             me.refresh();
         }
         free(entry.context);

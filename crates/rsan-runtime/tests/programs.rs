@@ -50,28 +50,34 @@ fn success(output: &Output, what: &str) {
 }
 
 /// Compiles a program into a folder of the test's own; returns its path.
-fn compile(test: &str, compiler: &str, name: &str) -> PathBuf {
+fn compile(test: &str, compiler: &str, file: &str) -> PathBuf {
     let work = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(test)
         .join(compiler);
     std::fs::create_dir_all(&work).expect("a folder for the programs");
-    let (object, program) = (work.join(format!("{name}.o")), work.join(name));
+    let program = work.join(Path::new(file).file_stem().expect("a name"));
+    let object = program.with_extension("o");
+    let standard = if file.ends_with(".cc") {
+        "-std=c++17"
+    } else {
+        "-std=gnu11"
+    };
     let output = Command::new(compiler)
-        .args(["-g", "-O1", "-fsanitize=thread", "-c", "-o"])
+        .args([standard, "-g", "-O1", "-fsanitize=thread", "-c", "-o"])
         .arg(&object)
-        .arg(here().join(format!("{name}.c")))
+        .arg(here().join(file))
         .output();
-    success(&output.expect("the compiler runs"), name);
+    success(&output.expect("the compiler runs"), file);
     let library = library_dir();
     let output = Command::new(compiler)
         .arg(&object)
         .arg("-o")
         .arg(&program)
         .arg(format!("-L{}", library.display()))
-        .args(["-lrsan_runtime", "-lpthread"])
+        .args(["-lrsan_runtime", "-lpthread", "-lstdc++"])
         .arg(format!("-Wl,-rpath,{}", library.display()))
         .output();
-    success(&output.expect("the linker runs"), name);
+    success(&output.expect("the linker runs"), file);
     program
 }
 
@@ -99,7 +105,7 @@ fn kind(line: &str) -> &str {
 }
 
 fn check(compiler: &str, name: &str) {
-    let source = std::fs::read_to_string(here().join(format!("{name}.c"))).expect("the program");
+    let source = std::fs::read_to_string(here().join(name)).expect("the program");
     let first = source.lines().next().unwrap_or_default();
     let expected = first
         .strip_prefix("// findings: ")
@@ -118,7 +124,7 @@ fn check(compiler: &str, name: &str) {
         "{name} by {compiler}: {:?}\n{errors}",
         output.status
     );
-    let by_itself = found == "none" || ["fork", "exec"].contains(&name);
+    let by_itself = found == "none" || ["fork.c", "exec.c"].contains(&name);
     let status = if by_itself { 0 } else { FOUND };
     assert_eq!(
         output.status.code(),
@@ -132,9 +138,9 @@ fn programs_have_the_findings_that_they_announce() {
     let mut names: Vec<_> = std::fs::read_dir(here())
         .expect("the folder of programs")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cc"))
         .map(|path| {
-            path.file_stem()
+            path.file_name()
                 .expect("a name")
                 .to_string_lossy()
                 .into_owned()
@@ -152,7 +158,7 @@ fn programs_have_the_findings_that_they_announce() {
 #[test]
 fn options_change_status_and_output() {
     for compiler in compilers().into_iter().take(1) {
-        let program = compile("options", compiler, "sb_relaxed");
+        let program = compile("options", compiler, "sb_relaxed.c");
         let (output, lines) = run(&program, "exitcode=7:summary=0");
         assert_eq!((output.status.code(), lines.len()), (Some(7), 1));
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -171,7 +177,7 @@ fn options_change_status_and_output() {
 #[test]
 fn a_logged_frame_is_an_address_in_the_program() {
     for compiler in compilers().into_iter().take(1) {
-        let program = compile("frames", compiler, "mp_relaxed");
+        let program = compile("frames", compiler, "mp_relaxed.c");
         let (_, lines) = run(&program, "");
         let module = format!(
             "\"stack\":[{{\"module\":\"{}\",\"offset\":\"",
