@@ -6,10 +6,11 @@
 use crate::bits::Bits;
 use crate::commute::ThreadSet;
 use crate::facts::Facts;
-use crate::layout::{Layout, bits_for};
+use crate::layout::Layout;
 use crate::mutation::Mutant;
 use crate::state::{HALTED, STUCK, State, UNBORN};
 use crate::symmetry::Symmetry;
+use crate::values::bits_for;
 use rsan_model::{Program, RegId, Value};
 
 /// A value does not fit the range that the search reckons with.

@@ -11,103 +11,9 @@
 use crate::bits::Bits;
 use crate::facts::Facts;
 use crate::mutation::Mutation;
+use crate::values::{Classes, Range};
 use rsan_clocks::AccessKind;
-use rsan_model::{Instr, LocId, Model, Program, ThreadId, Track, Value};
-
-/// How many values the search reckons with at present; it starts over with more when it meets another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Range {
-    pub(crate) low: Value,
-    /// Number of bits of `value - low`.
-    pub(crate) bits: u32,
-}
-
-impl Range {
-    /// The smallest range that covers the values.
-    pub(crate) fn covering(values: impl IntoIterator<Item = Value>) -> Self {
-        let mut range = Self { low: 0, bits: 1 };
-        values.into_iter().for_each(|v| range = range.widened_to(v));
-        range
-    }
-
-    /// The range, doubled until it has the value.
-    pub(crate) fn widened_to(mut self, value: Value) -> Self {
-        while !self.contains(value) {
-            if value < self.low {
-                // Twice as far below zero, keeping the upper end.
-                let high = self.high();
-                self.low = if self.low == 0 {
-                    -1
-                } else {
-                    self.low.saturating_mul(2)
-                };
-                self.bits = bits_for((high - i64::from(self.low) + 1) as u64);
-            } else {
-                self.bits += 1;
-            }
-        }
-        self
-    }
-
-    pub(crate) fn contains(self, value: Value) -> bool {
-        (i64::from(self.low)..=self.high()).contains(&i64::from(value))
-    }
-
-    fn high(self) -> i64 {
-        i64::from(self.low) + (1i64 << self.bits) - 1
-    }
-
-    /// Number of values.
-    pub(crate) fn len(self) -> usize {
-        1 << self.bits
-    }
-}
-
-/// Number of bits needed for `n` different numbers.
-pub(crate) fn bits_for(n: u64) -> u32 {
-    64 - n.saturating_sub(1).leading_zeros()
-}
-
-/// The classes of values that checks on one location tell apart.
-#[derive(Clone, Debug)]
-pub(crate) enum Classes {
-    /// No check asks for values.
-    One,
-    /// These values, sorted, and one class for all others.
-    Constants(Vec<Value>),
-    /// Every value of the range.
-    All(Range),
-}
-
-impl Classes {
-    fn count(&self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Constants(values) => values.len() + 1,
-            Self::All(range) => range.len(),
-        }
-    }
-
-    /// The class of a value that occurs in memory.
-    #[inline]
-    fn of(&self, value: Value) -> usize {
-        match self {
-            Self::One => 0,
-            Self::Constants(values) => values.binary_search(&value).unwrap_or(values.len()),
-            Self::All(range) => value.wrapping_sub(range.low) as usize % range.len(),
-        }
-    }
-
-    /// The class of exactly this value; `None` when no stale write can hold it.
-    #[inline]
-    fn exactly(&self, value: Value) -> Option<usize> {
-        match self {
-            Self::One => None,
-            Self::Constants(values) => values.binary_search(&value).ok(),
-            Self::All(range) => range.contains(value).then(|| self.of(value)),
-        }
-    }
-}
+use rsan_model::{Instr, LocId, Model, Program, ThreadId, Value};
 
 /// The bits of one location in a view slot.
 #[derive(Clone, Debug)]
@@ -445,7 +351,7 @@ fn loc_bits<const W: usize>(
     wanted: bool,
     next: &mut usize,
 ) -> LocBits<W> {
-    let classes = classes(program, loc, range);
+    let classes = Classes::of_location(program, loc, range);
     let f = &facts.locations[loc.index()];
     let mut take = |wanted: bool| {
         wanted.then(|| {
@@ -470,48 +376,6 @@ fn loc_bits<const W: usize>(
         stale_mask: Bits::EMPTY,
         unextended_mask: Bits::EMPTY,
     }
-}
-
-/// The classes that the checks on a location need to be exact: the constants that waits and
-/// compare-and-swaps compare with, or every value when they compare with something computed. A `track` line
-/// can only ask for more.
-fn classes(program: &Program, loc: LocId, range: Range) -> Classes {
-    let mut constants: Vec<Value> = Vec::new();
-    let mut value_based = false;
-    for (_, _, instr) in program.instructions() {
-        let operands = match instr {
-            Instr::Wait { values, .. } => values.iter().collect(),
-            Instr::Cas { expected, .. } | Instr::Bcas { expected, .. } => vec![expected],
-            _ => vec![],
-        };
-        if operands.is_empty()
-            || !instr
-                .place()
-                .is_some_and(|p| p.candidates().any(|l| l == loc))
-        {
-            continue;
-        }
-        value_based = true;
-        for operand in operands {
-            match operand.as_const() {
-                Some(value) => constants.push(program.domain.wrap(value)),
-                None => return Classes::All(range),
-            }
-        }
-    }
-    if !value_based {
-        return Classes::One;
-    }
-    for (tracked, which) in &program.tracked {
-        match which {
-            _ if *tracked != loc => {}
-            Track::All => return Classes::All(range),
-            Track::Values(values) => constants.extend(values),
-        }
-    }
-    constants.sort_unstable();
-    constants.dedup();
-    Classes::Constants(constants)
 }
 
 fn race_bits(program: &Program, facts: &Facts, next: &mut usize) -> Vec<Vec<[Option<usize>; 4]>> {

@@ -29,19 +29,21 @@ mod search;
 mod state;
 mod store;
 mod symmetry;
+mod values;
 mod witness;
 
 pub use options::{Options, Property, Stats};
 
 use codec::Codec;
 use facts::Facts;
-use layout::{Layout, Range, Watched};
+use layout::{Layout, Watched};
 use machine::Machine;
 use mutation::Mutation;
 use rsan_model::{Expr, Instr, Model, Pc, Program, Reason, ThreadId, Value, Verdict};
 use search::{End, Problem, Search};
 use std::fmt;
 use std::time::Instant;
+use values::Range;
 
 /// The answer, and what it took.
 #[derive(Clone, PartialEq, Eq, Debug)]
