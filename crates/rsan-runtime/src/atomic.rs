@@ -328,7 +328,23 @@ unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
     let block = cached.is_current(at as usize, size_of::<W>(), order)?;
     // SAFETY: the caller's promise.
     let value = unsafe { W::load(at) };
-    (block.version() == cached.version).then_some(value)
+    let unwritten = block.version() == cached.version;
+    debug_assert!(!unwritten || is_unsuspicious(at, order, cached.version));
+    unwritten.then_some(value)
+}
+
+/// Whether the monitor has nothing to say about a load either, unless there was a write meanwhile.
+fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
+    let (Some(me), Some(mut locked)) = (enter(), Locked::at(at as usize)) else {
+        return true;
+    };
+    locked.block().version() != version || {
+        // SAFETY: the program is about to access the word itself.
+        let location = locked.location(at as usize, size_of::<W>(), || {
+            unsafe { W::load(at) }.bits()
+        });
+        location.check(&me.state, &Access::Load(order)).is_none()
+    }
 }
 
 /// Atomic load.
