@@ -288,6 +288,15 @@ impl fmt::Display for Found {
     }
 }
 
+/// A program that has no compact notation, one instruction per line.
+fn listing(program: &Program) -> String {
+    let threads = program.threads.iter().map(|thread| {
+        let code = thread.code.iter().map(|instr| format!("\n    {instr:?}"));
+        format!("{}:{}", thread.name, code.collect::<String>())
+    });
+    threads.collect::<Vec<_>>().join("\n  ")
+}
+
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -298,8 +307,7 @@ impl fmt::Display for Disagreement {
             found,
         } = self;
         let profile = profile.name();
-        let text =
-            rsan_lang::mini::print(program).unwrap_or_else(|_| format!("{:#?}", program.threads));
+        let text = rsan_lang::mini::print(program).unwrap_or_else(|_| listing(program));
         writeln!(f, "model {model}, profile {profile}, seed {seed}: {found}")?;
         writeln!(f, "shrunk program:\n  {text}")?;
         write!(
