@@ -4,14 +4,13 @@
 //! counter, views that no later fence or store uses, and everything about ended threads are left out.
 
 use crate::bits::Bits;
-use crate::commute::ThreadSet;
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::mutation::Mutant;
 use crate::state::{HALTED, STUCK, State, UNBORN};
 use crate::symmetry::Symmetry;
 use crate::values::bits_for;
-use rsan_model::{Program, RegId, Value};
+use rsan_model::{Program, RegId, ThreadId, Value};
 
 /// A value does not fit the range that the search reckons with.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +84,16 @@ impl Codec {
         }
     }
 
-    /// Renames interchangeable threads so that states that differ only by their names become one; `threads` is a
-    /// set of threads, renamed alike.
+    /// Renames interchangeable threads so that states that differ only by their names become one; tells `swapped` which
+    /// two change places, one pair after the other.
     #[inline]
     pub(crate) fn canonicalise<const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &mut State<W>,
-        threads: &mut ThreadSet,
+        swapped: impl FnMut(ThreadId, ThreadId),
     ) {
-        self.symmetry.canonicalise(layout, s, threads, |t, pc| {
+        self.symmetry.canonicalise(layout, s, swapped, |t, pc| {
             (self.threads[t].live(pc), self.threads[t].slots(pc))
         });
     }

@@ -26,6 +26,15 @@ pub(crate) fn is_asleep(set: ThreadSet, thread: ThreadId) -> bool {
     thread.index() < ThreadSet::BITS as usize && set >> thread.index() & 1 != 0
 }
 
+/// Makes two threads of a set change places; a thread that is never asleep is in none.
+#[inline]
+pub(crate) fn swap_names(set: &mut ThreadSet, a: ThreadId, b: ThreadId) {
+    let bit = |t: ThreadId| (1 as ThreadSet).checked_shl(t.0).unwrap_or(0);
+    if is_asleep(*set, a) != is_asleep(*set, b) {
+        *set ^= bit(a) | bit(b);
+    }
+}
+
 /// The locations that a step touches, as bits; the last bit is the reserved location of SC fences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Touched {

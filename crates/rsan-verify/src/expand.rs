@@ -1,7 +1,7 @@
 //! What a worker of the search does: states in, successors out.
 
 use crate::codec::{Codec, Overflow};
-use crate::commute::{Commutation, ThreadSet, is_asleep};
+use crate::commute::{Commutation, ThreadSet, is_asleep, swap_names};
 use crate::machine::{Machine, Mobility, Scratch};
 use crate::search::Problem;
 use crate::state::State;
@@ -178,7 +178,9 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             let sleepers = commutation.asleep_after(t.index(), &state.pcs);
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
-                codec.canonicalise(&machine.layout, next, &mut asleep);
+                codec.canonicalise(&machine.layout, next, |a, b| {
+                    swap_names(&mut asleep, a, b);
+                });
                 if let Err(o) = codec.pack(&machine.layout, next, packed) {
                     overflow = Some(o);
                 }

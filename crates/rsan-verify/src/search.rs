@@ -173,7 +173,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         let layout = &self.machine.layout;
         let mut words = Vec::new();
         let mut state = state.clone();
-        self.codec.canonicalise(layout, &mut state, &mut 0);
+        self.codec.canonicalise(layout, &mut state, |_, _| {});
         self.codec.pack(layout, &state, &mut words)?;
         let hash = hash_words(&words);
         let which = partition_of(hash);

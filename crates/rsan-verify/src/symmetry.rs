@@ -8,7 +8,6 @@
 //! can only keep two states where one would do.
 
 use crate::bits::Bits;
-use crate::commute::{ThreadSet, is_asleep};
 use crate::layout::{Layout, SlotKind};
 use crate::mutation::Mutant;
 use crate::state::State;
@@ -72,14 +71,14 @@ impl Symmetry {
         }
     }
 
-    /// Sorts the threads of each group, and renames those in `threads`. `kept` gives the registers and slots that matter at a thread's program
-    /// counter.
+    /// Sorts the threads of each group; tells `swapped` which two change places, one pair after the other. `kept` gives
+    /// the registers and slots that matter at a thread's program counter.
     #[inline]
     pub(crate) fn canonicalise<'k, const W: usize>(
         &self,
         layout: &Layout<W>,
         s: &mut State<W>,
-        threads: &mut ThreadSet,
+        mut swapped: impl FnMut(ThreadId, ThreadId),
         kept: impl Fn(usize, u32) -> (&'k [RegId], &'k [usize]),
     ) {
         for group in &self.groups {
@@ -91,10 +90,7 @@ impl Symmetry {
                         break;
                     }
                     self.swap(layout, s, a, b);
-                    let [x, y] = [a, b].map(|t| is_asleep(*threads, ThreadId::new(t)));
-                    if x != y {
-                        *threads ^= bit(a) | bit(b);
-                    }
+                    swapped(ThreadId::new(a), ThreadId::new(b));
                     j -= 1;
                 }
             }
@@ -163,11 +159,6 @@ impl Symmetry {
             }
         }
     }
-}
-
-/// The thread as a set; a thread that is never asleep is in none.
-fn bit(thread: usize) -> ThreadSet {
-    (1 as ThreadSet).checked_shl(thread as u32).unwrap_or(0)
 }
 
 /// The race bits of two threads with equal code, pairwise.

@@ -23,12 +23,10 @@ impl Range {
         while !self.contains(value) {
             if value < self.low {
                 // Twice as far below zero, keeping the upper end.
-                let high = self.high();
-                self.low = if self.low == 0 {
-                    -1
-                } else {
-                    self.low.saturating_mul(2)
-                };
+                let high = self.high().min(i64::from(Value::MAX));
+                while value < self.low {
+                    self.low = self.low.saturating_mul(2).min(-1);
+                }
                 self.bits = bits_for((high - i64::from(self.low) + 1) as u64);
             } else {
                 self.bits += 1;

@@ -68,8 +68,8 @@ pub(crate) fn explain<const W: usize>(
     }
 }
 
-/// What is executed on the way to a state, and in it before a step fails; and the problem again, because threads
-/// may have other names than in the stored state.
+/// What is executed on the way to a state, and in it before a step fails; and the problem, with the threads' own
+/// names.
 fn schedule<const W: usize>(
     search: &Search<'_, '_, W>,
     state: Option<StateId>,
@@ -77,7 +77,7 @@ fn schedule<const W: usize>(
 ) -> (Vec<Executed>, Problem) {
     let machine = search.machine;
     let mut log = Vec::new();
-    let Ok(mut current) = machine.initial(&mut log) else {
+    let Ok(initial) = machine.initial(&mut log) else {
         return (log, problem);
     };
     let Some(last) = state else {
@@ -90,51 +90,105 @@ fn schedule<const W: usize>(
         path.push(child);
     }
     path.reverse();
-    let mut scratch = Scratch::new(&current);
-    scratch.recording = true;
+    let mut walk = Walk::new(search, initial);
     for &id in &path[1..] {
-        let (next, executed) = step_to(search, &current, id, &mut scratch);
-        current = next;
-        log.extend(executed);
+        log.extend(walk.step_to(id));
     }
-    let mut blocked = Vec::new();
-    for t in (0..machine.program.threads.len()).map(ThreadId::new) {
-        match machine.expand(&current, t, &mut scratch, &mut |_, _| {}) {
-            Ok(Mobility::Blocked(pc)) => blocked.push((t, pc)),
-            Ok(Mobility::Free | Mobility::Ended) => {}
-            Err(failure) => {
-                log.append(&mut scratch.log);
-                return (log, Problem::Step(failure));
-            }
-        }
-    }
-    (log, Problem::Deadlock(blocked))
+    let problem = walk.fail(&mut log);
+    (log, problem)
 }
 
-/// The successor of `current` that the store knows as `id`, and what is executed on the way.
-fn step_to<const W: usize>(
-    search: &Search<'_, '_, W>,
-    current: &State<W>,
-    id: StateId,
-    scratch: &mut Scratch<W>,
-) -> (State<W>, Vec<Executed>) {
-    let (machine, codec) = (search.machine, search.codec);
-    let target = search.words(id);
-    let mut step = None;
-    for t in (0..machine.program.threads.len()).map(ThreadId::new) {
-        let mut out = |next: &mut State<W>, executed: &[Executed]| {
-            let concrete = next.clone();
-            let mut words = Vec::new();
-            codec.canonicalise(&machine.layout, next, &mut 0);
-            let packed = codec.pack(&machine.layout, next, &mut words);
-            if step.is_none() && packed.is_ok() && words == target {
-                step = Some((concrete, executed.to_vec()));
-            }
-        };
-        let expanded = machine.expand(current, t, scratch, &mut out);
-        expanded.expect("a state with a successor does not fail");
+/// A way through stored states, in which equal threads may have changed places, and who is who.
+struct Walk<'s, 'm, 'a, const W: usize> {
+    search: &'s Search<'m, 'a, W>,
+    /// As the search saw it.
+    state: State<W>,
+    /// The own name of each thread of `state`.
+    names: Vec<ThreadId>,
+    scratch: Scratch<W>,
+}
+
+impl<'s, 'm, 'a, const W: usize> Walk<'s, 'm, 'a, W> {
+    fn new(search: &'s Search<'m, 'a, W>, mut initial: State<W>) -> Self {
+        let mut names: Vec<_> = (0..initial.pcs.len()).map(ThreadId::new).collect();
+        let layout = &search.machine.layout;
+        search.codec.canonicalise(layout, &mut initial, |a, b| {
+            names.swap(a.index(), b.index());
+        });
+        let mut scratch = Scratch::new(&initial);
+        scratch.recording = true;
+        Self {
+            search,
+            state: initial,
+            names,
+            scratch,
+        }
     }
-    step.expect("every stored state is a successor of its parent")
+
+    fn threads(&self) -> impl Iterator<Item = ThreadId> + use<W> {
+        (0..self.names.len()).map(ThreadId::new)
+    }
+
+    /// Goes to the successor that the store knows as `id`, and gives what is executed on the way.
+    fn step_to(&mut self, id: StateId) -> Vec<Executed> {
+        let (machine, codec) = (self.search.machine, self.search.codec);
+        let target = self.search.words(id);
+        let mut step = None;
+        for t in self.threads() {
+            let mut out = |next: &mut State<W>, executed: &[Executed]| {
+                let mut names = self.names.clone();
+                codec.canonicalise(&machine.layout, next, |a, b| {
+                    names.swap(a.index(), b.index());
+                });
+                let mut words = Vec::new();
+                let packed = codec.pack(&machine.layout, next, &mut words);
+                if step.is_none() && packed.is_ok() && words == target {
+                    step = Some((names, executed.to_vec()));
+                }
+            };
+            let expanded = machine.expand(&self.state, t, &mut self.scratch, &mut out);
+            expanded.expect("a state with a successor does not fail");
+        }
+        let (names, mut executed) = step.expect("every stored state is a successor of its parent");
+        self.rename(&mut executed);
+        self.names = names;
+        codec.unpack(&machine.layout, target, &mut self.state);
+        executed
+    }
+
+    /// What is wrong with the state; what is executed before it fails goes to the log.
+    fn fail(mut self, log: &mut Vec<Executed>) -> Problem {
+        let machine = self.search.machine;
+        let mut blocked = Vec::new();
+        for t in self.threads() {
+            match machine.expand(&self.state, t, &mut self.scratch, &mut |_, _| {}) {
+                Ok(Mobility::Blocked(pc)) => blocked.push((self.name(t), pc)),
+                Ok(Mobility::Free | Mobility::Ended) => {}
+                Err(mut failure) => {
+                    let mut executed = std::mem::take(&mut self.scratch.log);
+                    self.rename(&mut executed);
+                    log.append(&mut executed);
+                    failure.thread = self.name(failure.thread);
+                    if let FailureKind::Race(other, _) = &mut failure.kind {
+                        *other = self.name(*other);
+                    }
+                    return Problem::Step(failure);
+                }
+            }
+        }
+        blocked.sort_unstable();
+        Problem::Deadlock(blocked)
+    }
+
+    fn name(&self, thread: ThreadId) -> ThreadId {
+        self.names[thread.index()]
+    }
+
+    fn rename(&self, executed: &mut [Executed]) {
+        for e in executed {
+            e.thread = self.name(e.thread);
+        }
+    }
 }
 
 /// A shortest cycle of `po ∪ asw ∪ rf ∪ mo ∪ fr` (and the order of SC fences, where the model has one) through
