@@ -21,7 +21,14 @@ pub(crate) struct PeerAnswer {
     pub(crate) compile: f64,
 }
 
-/// Asks the peer, if there is one.
+impl PeerAnswer {
+    /// Whether it came to an end; else it ran out of time or memory, or failed.
+    pub(crate) fn answers(&self) -> bool {
+        matches!(self.verdict.as_str(), "robust" | "violation")
+    }
+}
+
+/// Asks the peer.
 pub(crate) fn ask(
     command: &str,
     file: &Path,

@@ -44,7 +44,7 @@ struct Ratios {
 
 impl Ratios {
     fn of(row: &Row) -> Option<Self> {
-        let peer = row.peer.as_ref()?.cost;
+        let peer = row.peer.as_ref().filter(|peer| peer.answers())?.cost;
         // Clocks have a resolution; a run that takes no time is not infinitely fast.
         let ratio = |peer: f64, ours: f64| peer / ours.max(0.001);
         Some(Self {
@@ -62,9 +62,9 @@ impl Report {
         Summary {
             rows: self.rows.len(),
             verdicts_as_expected: count(&|row| row.as_expected),
-            compared: count(&|row| row.peer.is_some()),
+            compared: count(&|row| Ratios::of(row).is_some()),
             peer_disagrees: count(&|row| {
-                let peer = row.peer.as_ref();
+                let peer = row.peer.as_ref().filter(|peer| peer.answers());
                 peer.is_some_and(|peer| peer.verdict != row.verdict)
             }),
             time_goal_by_wall: reach(&|r| r.wall >= TIME_GOAL),
@@ -122,7 +122,8 @@ impl Report {
                     ratios.memory
                 );
             }
-            _ => line += " | | | | | | |",
+            (Some(peer), None) => line += &format!(" ({}) | | | | | | |", peer.verdict),
+            (None, _) => line += " | | | | | | |",
         }
         line
     }
@@ -165,7 +166,7 @@ impl fmt::Display for Report {
         if compared > 0 {
             writeln!(
                 f,
-                "The peer was asked {compared} times and gave another verdict {peer_disagrees} times. \
+                "The peer answered {compared} times, {peer_disagrees} times with another verdict. \
                  At most 1/{TIME_GOAL} of its verifier time: {time_goal_by_wall} of {compared} (by CPU time: {time_goal_by_cpu}). \
                  At most 1/{MEMORY_GOAL} of its memory: {memory_goal} of {compared}."
             )?;
