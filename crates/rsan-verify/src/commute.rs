@@ -5,8 +5,9 @@
 //! `p` by a step of thread `j`, and let `i` be a thread of lower rank whose next step commutes with it. Then whatever
 //! `i` leads to from `s` is also reached from `p` by `i` first and `j` second, so `i` may sleep in `s`.
 //!
-//! *Sound*: every state is still found, at the same depth, and every check is still made. For a sleeping pair `(s, i)`
-//! let `q` be the state that `i` leads to from `p`. It is found, by induction on the number of the state (`p` has a
+//! *Sound*: every state is still found, at the same depth, and every check is still made. (Two orders may leave
+//! different race bits of accesses that a plain write has superseded; such states have the same future, and one of them
+//! is found.) For a sleeping pair `(s, i)` let `q` be the state that `i` leads to from `p`. It is found, by induction on the number of the state (`p` has a
 //! smaller one than `s`); and what `j` leads to from `q` is found, by induction on the rank of the thread (`j` has a
 //! greater one than `i`). Since ranks only grow, no two pairs justify each other. Interchangeable threads have the same
 //! rank, so renaming them ([`crate::symmetry`]) changes nothing. The check of `i` in `s` has the answer that it has in
