@@ -4,6 +4,8 @@ use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use rsan_model::Model;
 use rsan_verify::Property;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -16,10 +18,11 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
-3 undecided (a limit was reached, or something is not modelled). Of several inputs all are answered, and
-the most severe status counts, in the order 2, 1, 3, 0.
+3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed by itself,
+without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
 
 Examples:
+  rsan check dekker.c                      compile it, run it, report
   rsan verify peterson.litmus              is it robust against C++20?
   rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
 
@@ -32,9 +35,18 @@ pub(crate) enum Command {
     /// Lists the final states that a memory model allows, and evaluates the final condition
     #[command(after_help = LITMUS_HELP)]
     Litmus(LitmusArgs),
-    /// Checks programs with whatever suits them: .litmus and .tpl files are verified
+    /// Checks programs with whatever suits them: .litmus and .tpl are verified, C and C++ compiled and run
     #[command(after_help = CHECK_HELP)]
-    Check(VerifyArgs),
+    Check(CheckArgs),
+    /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports what the runs show
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
+    /// Compiles and links C with the sanitizer; takes what gcc and clang take
+    #[command(disable_help_flag = true, after_help = COMPILER_HELP)]
+    Cc(CompilerArgs),
+    /// The same for C++
+    #[command(name = "c++", disable_help_flag = true, after_help = COMPILER_HELP)]
+    Cpp(CompilerArgs),
 }
 
 const VERIFY_HELP: &str = "\
@@ -66,10 +78,80 @@ Examples:
   rsan litmus --model tso --format json sb.litmus";
 
 const CHECK_HELP: &str = "\
-The options are those of `rsan verify`. C, C++ and Rust programs and Trencher automata can't be checked yet.
+Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
+most --time-limit (60s). The other options are those of `rsan verify`. Rust programs and Trencher automata can't be checked yet.
+
+Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
+itself, without a finding.
 
 Examples:
+  rsan check dekker.c
   rsan check *.litmus *.tpl";
+
+const RUN_HELP: &str = "\
+The same finding of several runs is reported once. In several runs the program's standard input is empty. With --format json
+the program's standard output goes to standard error.
+
+Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached the time limit, or the program was not
+built with rsan); 4 the program failed by itself, without a finding.
+
+Examples:
+  CC=\"rsan cc\" CXX=\"rsan c++\" make
+  rsan run --runs 20 -- ./my_test --fast";
+
+const COMPILER_HELP: &str = "\
+RSAN_CC and RSAN_CXX name the compiler; without them gcc or clang is used. The exit status is the compiler's.
+
+Examples:
+  rsan cc -O2 -pthread -o my_test my_test.c
+  CC=\"rsan cc\" CXX=\"rsan c++\" ./configure";
+
+/// What `check` takes.
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) verify: VerifyArgs,
+
+    /// How often a compiled program is run
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = runs)]
+    pub(crate) runs: usize,
+}
+
+/// What `run` takes.
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+
+    /// How often it is run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = runs)]
+    pub(crate) runs: usize,
+
+    /// End a run after this time (500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Keep what the runtime logged in this folder, a file for each run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// How to answer: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    pub(crate) format: OutputFormat,
+}
+
+/// What `cc` and `c++` take.
+#[derive(Args, Debug)]
+pub(crate) struct CompilerArgs {
+    /// Arguments of the compiler
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARG"
+    )]
+    pub(crate) words: Vec<OsString>,
+}
 
 /// What `verify` and `check` take.
 #[derive(Args, Debug)]
@@ -182,6 +264,13 @@ fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= MAX_JOBS => Ok(n),
         _ => Err(format!("expected a number from 0 to {MAX_JOBS}")),
+    }
+}
+
+fn runs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("expected a number from 1".to_owned()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `rsan litmus`: the final states that a model allows, from the axiomatic oracle.
 
 use crate::args::LitmusArgs;
-use crate::input::{Input, failure};
-use crate::session::{Reply, Session, accept_all};
+use crate::input::{self, Input, failure};
+use crate::session::{self, Reply, Session, accept_all};
 use crate::status::Status;
 use crate::terminal;
 use rsan_axioms::{Error, Limits, Outcomes, outcomes};
@@ -18,7 +18,10 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
         dot: None,
         refuse: accept_all,
     };
-    session.run(&mut |input, style| answer(args, input, style))
+    session.run(&mut |file, style| {
+        let input = input::read(file, terminal::stderr_style())?;
+        answer(args, &input, style)
+    })
 }
 
 fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, String> {
@@ -59,7 +62,7 @@ fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, Strin
             Answer::Undecided => Status::Undecided,
         },
         text: litmus_text(&litmus, style),
-        document: litmus_document(&litmus),
+        document: session::Answer::Read(Box::new(litmus_document(&litmus))),
         dot: None,
         interrupted: false,
     })

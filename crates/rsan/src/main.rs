@@ -10,6 +10,7 @@ mod interrupt;
 mod litmus;
 mod progress;
 mod quantity;
+mod sanitizer;
 mod session;
 mod status;
 mod terminal;
@@ -17,13 +18,17 @@ mod verify;
 
 use args::{Cli, Command};
 use clap::Parser;
+use sanitizer::compile::{self, Language};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let status = match Cli::parse().command {
-        Command::Verify(args) => verify::run("verify", &args, session::accept_all),
+        Command::Verify(args) => verify::run(&args),
         Command::Litmus(args) => litmus::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Run(args) => sanitizer::run::run(&args),
+        Command::Cc(args) => return compile::run(Language::C, &args.words).into(),
+        Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };
     ExitCode::from(status.code())
 }

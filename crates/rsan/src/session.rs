@@ -2,11 +2,23 @@
 //! wrong with one does not hide the answers about the others.
 
 use crate::args::OutputFormat;
-use crate::input::{self, Input};
+use crate::input;
+use crate::sanitizer::run::RunDocument;
 use crate::status::Status;
 use crate::terminal;
-use rsan_report::{Document, Style, json};
+use rsan_report::{Document, Style};
+use serde::Serialize;
 use std::io::{self, Write};
+
+/// An answer about one input, for machines.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Answer {
+    /// From the engines that read programs.
+    Read(Box<Document>),
+    /// From runs of a compiled program.
+    Run(Box<RunDocument>),
+}
 
 /// An answer about one input.
 pub(crate) struct Reply {
@@ -15,7 +27,7 @@ pub(crate) struct Reply {
     /// For people.
     pub(crate) text: String,
     /// For machines.
-    pub(crate) document: Document,
+    pub(crate) document: Answer,
     /// As a picture, for `--dot`.
     pub(crate) dot: Option<String>,
     /// Whether the user asked to end: the remaining inputs are left alone.
@@ -40,9 +52,8 @@ impl Session<'_> {
     /// Answers every input with `answer`, whose error is the complete message for the user.
     pub(crate) fn run(
         &self,
-        answer: &mut dyn FnMut(&Input, Style) -> Result<Reply, String>,
+        answer: &mut dyn FnMut(&str, Style) -> Result<Reply, String>,
     ) -> Status {
-        let style = terminal::stderr_style();
         let mut status = Status::Clean;
         let mut out = Output::new();
         let mut documents = Vec::new();
@@ -50,8 +61,7 @@ impl Session<'_> {
         for (i, file) in self.files.iter().enumerate() {
             let reply = match (self.refuse)(file) {
                 Some(why) => Err(input::failure(file, &why)),
-                None => input::read(file, style)
-                    .and_then(|input| answer(&input, terminal::stdout_style())),
+                None => answer(file, terminal::stdout_style()),
             };
             match reply {
                 Err(message) => {
@@ -73,7 +83,7 @@ impl Session<'_> {
             }
         }
         if !documents.is_empty() {
-            out.print(&json(&documents, self.files.len() > 1));
+            out.documents(&documents, self.files.len() > 1);
         }
         status.and(out.finish()).and(self.write_graphs(&graphs))
     }
@@ -108,14 +118,14 @@ pub(crate) fn eprint(message: &str) {
 }
 
 /// Standard output, which a reader such as `head` may close early: that is no error, and ends the output.
-struct Output {
+pub(crate) struct Output {
     error: Option<io::Error>,
     /// Whether the last report had more than one line; `None` when there was none.
     long: Option<bool>,
 }
 
 impl Output {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             error: None,
             long: None,
@@ -123,13 +133,23 @@ impl Output {
     }
 
     /// Prints a report; long ones stand apart from their neighbours.
-    fn report(&mut self, text: &str) {
+    pub(crate) fn report(&mut self, text: &str) {
         let long = text.lines().nth(1).is_some();
         if self.long.is_some_and(|before| before || long) {
             self.print("\n");
         }
         self.print(text);
         self.long = Some(long);
+    }
+
+    /// Prints documents: one of them alone, or an array when several inputs were given.
+    pub(crate) fn documents(&mut self, documents: &[Answer], several: bool) {
+        let text = match documents {
+            [only] if !several => serde_json::to_string_pretty(only),
+            all => serde_json::to_string_pretty(all),
+        };
+        self.print(&text.expect("documents have string keys and finite numbers"));
+        self.print("\n");
     }
 
     fn print(&mut self, text: &str) {
@@ -140,7 +160,7 @@ impl Output {
         }
     }
 
-    fn finish(self) -> Status {
+    pub(crate) fn finish(self) -> Status {
         match self.error {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 eprint(&input::failure("standard output", &error));

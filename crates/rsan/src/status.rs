@@ -11,6 +11,8 @@ pub(crate) enum Status {
     BadInput,
     /// 3: undecided.
     Undecided,
+    /// 4: the program under test failed by itself, and there is no finding.
+    Failed,
 }
 
 impl Status {
@@ -21,11 +23,12 @@ impl Status {
             Self::Finding => 1,
             Self::BadInput => 2,
             Self::Undecided => 3,
+            Self::Failed => 4,
         }
     }
 
-    /// The status of two inputs together: the more severe one, in the order bad input, finding, undecided,
-    /// clean.
+    /// The status of two inputs together: the more severe one, in the order bad input, finding, failed,
+    /// undecided, clean.
     pub(crate) fn and(self, other: Self) -> Self {
         if self.severity() >= other.severity() {
             self
@@ -38,19 +41,20 @@ impl Status {
         match self {
             Self::Clean => 0,
             Self::Undecided => 1,
-            Self::Finding => 2,
-            Self::BadInput => 3,
+            Self::Failed => 2,
+            Self::Finding => 3,
+            Self::BadInput => 4,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Status::{BadInput, Clean, Finding, Undecided};
+    use super::Status::{BadInput, Clean, Failed, Finding, Undecided};
 
     #[test]
     fn the_most_severe_status_wins() {
-        let order = [Clean, Undecided, Finding, BadInput];
+        let order = [Clean, Undecided, Failed, Finding, BadInput];
         for (i, &low) in order.iter().enumerate() {
             for &high in &order[i..] {
                 assert_eq!(low.and(high), high);

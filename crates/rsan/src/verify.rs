@@ -1,21 +1,32 @@
 //! `rsan verify`: exhaustive search under SC with a robustness monitor.
 
 use crate::args::VerifyArgs;
-use crate::input::{Input, failure};
+use crate::input::{self, Input, failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::session::{Reply, Session, eprint};
+use crate::session::{Answer, Reply, Session, accept_all, eprint};
 use crate::status::Status;
+use crate::terminal;
 use rsan_model::{Reason, Verdict};
 use rsan_report::{Checked, Claim, Effort, Style, complaint, document, dot, text};
 use rsan_verify::{Error, Options, Outcome, Property, Stats};
 use std::sync::atomic::AtomicBool;
 
-/// Verifies every input that is not refused, in the name of `command`.
-pub(crate) fn run(
-    command: &'static str,
+/// Verifies every input.
+pub(crate) fn run(args: &VerifyArgs) -> Status {
+    inputs(args, accept_all, &mut |file, stop, style| {
+        answer("verify", args, stop, file, style)
+    })
+}
+
+/// How one input is answered: its name, whether the user asked to end, and how text looks.
+pub(crate) type Engine<'a> = dyn FnMut(&str, &AtomicBool, Style) -> Result<Reply, String> + 'a;
+
+/// Answers every input that is not refused with `engine`.
+pub(crate) fn inputs(
     args: &VerifyArgs,
     refuse: fn(&str) -> Option<String>,
+    engine: &mut Engine<'_>,
 ) -> Status {
     let stop = match interrupt::stop_flag() {
         Ok(stop) => stop,
@@ -30,7 +41,7 @@ pub(crate) fn run(
         dot: args.dot.as_deref(),
         refuse,
     };
-    session.run(&mut |input, style| answer(command, args, &stop, input, style))
+    session.run(&mut |file, style| engine(file, &stop, style))
 }
 
 fn options<'a>(args: &VerifyArgs, stop: &'a AtomicBool) -> Options<'a> {
@@ -45,13 +56,18 @@ fn options<'a>(args: &VerifyArgs, stop: &'a AtomicBool) -> Options<'a> {
     }
 }
 
-fn answer(
+/// Verifies one input in the name of `command`.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn answer(
     command: &'static str,
     args: &VerifyArgs,
     stop: &AtomicBool,
-    input: &Input,
+    file: &str,
     style: Style,
 ) -> Result<Reply, String> {
+    let input = &input::read(file, terminal::stderr_style())?;
     let mut progress = Progress::new(&input.subject);
     let outcome = rsan_verify::verify(&input.program, &options(args, stop), &mut |stats| {
         progress.update(stats);
@@ -74,7 +90,7 @@ fn answer(
             Verdict::Unknown(_) => Status::Undecided,
         },
         text: text(&checked, style),
-        document: document(&checked),
+        document: Answer::Read(Box::new(document(&checked))),
         dot: args.dot.is_some().then(|| dot(&checked)),
         interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
     })

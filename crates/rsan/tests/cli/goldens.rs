@@ -8,6 +8,8 @@ const CASES: &[(&str, &str)] = &[
     ("help-verify", "verify --help"),
     ("help-litmus", "litmus --help"),
     ("help-check", "check --help"),
+    ("help-run", "run --help"),
+    ("help-cc", "help cc"),
     ("robust", "verify sb-fenced.litmus"),
     ("weak-read", "verify sb.litmus"),
     ("weak-write", "verify 2+2w.litmus"),

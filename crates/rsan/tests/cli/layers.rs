@@ -8,6 +8,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rsan-axioms", &["rsan-model"]),
     ("rsan-lang", &["rsan-model"]),
     ("rsan-clocks", &["rsan-model"]),
+    ("rsan-runtime", &["rsan-model", "rsan-clocks"]),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
     ("rsan-report", &["rsan-model"]),
     (

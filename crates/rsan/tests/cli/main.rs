@@ -5,3 +5,4 @@ mod contract;
 mod docs;
 mod goldens;
 mod layers;
+mod sanitizer;

@@ -1,0 +1,140 @@
+//! What a run's processes logged: one JSON line per finding, in the form that the runtime documents in its `report`
+//! module. The same finding of several runs is one.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A finding as logged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum Logged {
+    /// Two accesses race.
+    Race {
+        address: String,
+        size: u64,
+        access: Side,
+        earlier: Side,
+    },
+    /// An access can be weak.
+    Violation {
+        address: String,
+        size: u64,
+        access: Side,
+        missed: Side,
+        stale: Side,
+    },
+}
+
+/// An access.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Side {
+    /// None for the initial value.
+    pub(crate) thread: Option<u32>,
+    /// Where the thread was created.
+    pub(crate) created: Option<Vec<Address>>,
+    pub(crate) operation: String,
+    pub(crate) order: Option<String>,
+    pub(crate) value: Option<String>,
+    /// Innermost first.
+    pub(crate) stack: Vec<Address>,
+}
+
+/// An instruction: a module and an address in its file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+pub(crate) struct Address {
+    pub(crate) module: Option<String>,
+    pub(crate) offset: String,
+}
+
+/// What makes findings distinct: the kind and the two instructions.
+type Key = (bool, Option<Address>, Option<Address>);
+
+impl Logged {
+    fn key(&self) -> Key {
+        let place = |side: &Side| side.stack.first().cloned();
+        match self {
+            Self::Race {
+                access, earlier, ..
+            } => {
+                let (a, b) = (place(access), place(earlier));
+                (false, a.clone().min(b.clone()), a.max(b))
+            }
+            Self::Violation { access, missed, .. } => (true, place(access), place(missed)),
+        }
+    }
+}
+
+/// The distinct findings of all runs.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// Each with the number of runs that had it, and the last of them.
+    found: BTreeMap<Key, (Logged, usize, usize)>,
+    /// Lines that could not be read.
+    pub(crate) unreadable: usize,
+}
+
+impl Findings {
+    /// Adds the log of a run. A process that was killed may have left its last line incomplete.
+    pub(crate) fn add(&mut self, run: usize, log: &str) {
+        for line in log.lines() {
+            match serde_json::from_str::<Logged>(line) {
+                Ok(logged) => {
+                    let entry = self.found.entry(logged.key());
+                    let (_, runs, last) = entry.or_insert((logged, 0, usize::MAX));
+                    if *last != run {
+                        *runs += 1;
+                        *last = run;
+                    }
+                }
+                Err(_) => self.unreadable += 1,
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The findings, each with the number of runs that had it, in an order that does not depend on the runs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Logged, usize)> {
+        self.found.values().map(|(logged, runs, _)| (logged, *runs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn race(first: &str, second: &str) -> String {
+        let side = |offset: &str| {
+            format!(
+                r#"{{"thread":1,"created":null,"operation":"write","order":null,"value":null,"stack":[{{"module":"m","offset":"{offset}"}}]}}"#
+            )
+        };
+        format!(
+            r#"{{"schema":"rsan-runtime/1","pid":1,"kind":"race","address":"0x1","size":4,"access":{},"earlier":{}}}"#,
+            side(first),
+            side(second)
+        )
+    }
+
+    #[test]
+    fn the_same_pair_is_one_finding_whatever_its_order() {
+        let mut findings = Findings::default();
+        findings.add(
+            0,
+            &format!("{}\n{}\n", race("0x1", "0x2"), race("0x1", "0x2")),
+        );
+        findings.add(1, &race("0x2", "0x1"));
+        findings.add(2, &race("0x2", "0x3"));
+        let runs: Vec<_> = findings.iter().map(|(_, runs)| runs).collect();
+        assert_eq!((runs, findings.unreadable), (vec![2, 1], 0));
+    }
+
+    #[test]
+    fn an_incomplete_line_is_counted() {
+        let mut findings = Findings::default();
+        findings.add(0, &format!("{}\n{{\"kind\":\"ra", race("0x1", "0x2")));
+        assert_eq!((findings.iter().count(), findings.unreadable), (1, 1));
+    }
+}

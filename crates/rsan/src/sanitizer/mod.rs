@@ -1,0 +1,14 @@
+//! The sanitizer's front end: compiles C and C++ with the instrumentation of `-fsanitize=thread`, links the runtime that
+//! the command carries, runs programs and shows what the runtime logged.
+//!
+//! Decides nothing about memory models: findings come from the runtime.
+
+pub(crate) mod compile;
+mod execute;
+mod findings;
+mod invocation;
+mod library;
+mod log;
+pub(crate) mod run;
+mod scratch;
+mod symbols;

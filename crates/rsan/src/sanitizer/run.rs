@@ -1,0 +1,258 @@
+//! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
+
+use super::compile::{Language, compile};
+use super::execute::{Plan, Runs, Stdout, execute};
+use super::findings::{self, Finding};
+use super::scratch::Scratch;
+use crate::args::{CheckArgs, OutputFormat, RunArgs};
+use crate::input::failure;
+use crate::interrupt;
+use crate::session::{Answer, Output, Reply, eprint};
+use crate::status::Status;
+use crate::terminal;
+use rsan_model::Model;
+use rsan_report::Style;
+use rsan_verify::Property;
+use serde::Serialize;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// The answer about a program that was run, in the form of `rsan/1`.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunDocument {
+    schema: &'static str,
+    command: &'static str,
+    subject: String,
+    verdict: &'static str,
+    model: &'static str,
+    property: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    findings: Vec<Finding>,
+    stats: Stats,
+}
+
+#[derive(Debug, Serialize)]
+struct Stats {
+    runs: usize,
+    failures: usize,
+    timeouts: usize,
+    seconds: f64,
+}
+
+/// Runs an instrumented program.
+pub(crate) fn run(args: &RunArgs) -> Status {
+    let subject = args.program[0].display().to_string();
+    let stop = match interrupt::stop_flag() {
+        Ok(stop) => stop,
+        Err(error) => {
+            eprint(&format!("error: cannot watch for Ctrl-C: {error}\n"));
+            return Status::BadInput;
+        }
+    };
+    let plan = Plan {
+        program: &args.program,
+        runs: args.runs,
+        timeout: args.timeout,
+        log: args.log.as_deref(),
+        stdout: match args.format {
+            OutputFormat::Text => Stdout::Shared,
+            OutputFormat::Json => Stdout::Stderr,
+        },
+        stop: &stop,
+    };
+    let reply = answer("run", &subject, &plan, terminal::stdout_style());
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(message) => {
+            eprint(&format!("error: {message}\n"));
+            return Status::BadInput;
+        }
+    };
+    let mut out = Output::new();
+    match args.format {
+        OutputFormat::Text => out.report(&reply.text),
+        OutputFormat::Json => out.documents(&[reply.document], false),
+    }
+    reply.status.and(out.finish())
+}
+
+/// The language of a file that `check` compiles, by its extension.
+pub(crate) fn language(file: &str) -> Option<Language> {
+    match Path::new(file).extension()?.to_str()? {
+        "c" => Some(Language::C),
+        "cc" | "cpp" | "cxx" | "c++" | "C" => Some(Language::Cpp),
+        _ => None,
+    }
+}
+
+/// For `check`, which has nobody waiting for a program that hangs.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Compiles a file and runs it.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn check(
+    args: &CheckArgs,
+    stop: &AtomicBool,
+    file: &str,
+    language: Language,
+    style: Style,
+) -> Result<Reply, String> {
+    let fail = |message: String| failure(file, &message);
+    if args.verify.model != Model::C20 || args.verify.property != Property::Robust {
+        return Err(fail(
+            "compiled programs are checked for robustness against c20 only".to_owned(),
+        ));
+    }
+    if let Err(error) = std::fs::metadata(file) {
+        return Err(failure(file, &error));
+    }
+    let scratch = Scratch::new().map_err(fail)?;
+    let program = scratch.path().join("program");
+    let mut words: Vec<OsString> = ["-O1", "-pthread", "-o"].map(OsString::from).into();
+    words.push(program.clone().into());
+    // A name that begins with a dash is no option.
+    words.push(Path::new(".").join(file).into());
+    let status = compile(language, &words).map_err(fail)?;
+    if !status.success() {
+        return Err(failure(file, &"it cannot be compiled"));
+    }
+    let plan = Plan {
+        program: &[program.into()],
+        runs: args.runs,
+        timeout: Some(args.verify.time_limit.unwrap_or(CHECK_TIMEOUT)),
+        log: None,
+        stdout: Stdout::Dropped,
+        stop,
+    };
+    answer("check", file, &plan, style).map_err(fail)
+}
+
+/// Runs as planned and says what came of it.
+fn answer(
+    command: &'static str,
+    subject: &str,
+    plan: &Plan<'_>,
+    style: Style,
+) -> Result<Reply, String> {
+    let start = Instant::now();
+    let runs = execute(plan)?;
+    let found = findings::findings(&runs.findings);
+    let (status, mut reason) = judge(&runs, plan);
+    if runs.findings.unreadable > 0 {
+        let note = format!(
+            "{} lines of the log are unreadable",
+            runs.findings.unreadable
+        );
+        reason = Some(reason.map_or(note.clone(), |reason| format!("{reason}; {note}")));
+    }
+    let text = text(subject, &found, &runs, status, reason.as_deref(), style);
+    let document = RunDocument {
+        schema: "rsan/1",
+        command,
+        subject: subject.to_owned(),
+        verdict: match status {
+            Status::Clean => "robust",
+            Status::Finding => "violation",
+            Status::BadInput | Status::Undecided | Status::Failed => "unknown",
+        },
+        model: Model::C20.name(),
+        property: "robust",
+        reason,
+        findings: found,
+        stats: Stats {
+            runs: runs.done,
+            failures: runs.failures,
+            timeouts: runs.timeouts,
+            seconds: start.elapsed().as_secs_f64(),
+        },
+    };
+    Ok(Reply {
+        status,
+        text,
+        document: Answer::Run(Box::new(document)),
+        dot: None,
+        interrupted: runs.interrupted,
+    })
+}
+
+/// The status, and what there is to say about it.
+fn judge(runs: &Runs, plan: &Plan<'_>) -> (Status, Option<String>) {
+    let mut notes = Vec::new();
+    let mut status = Status::Clean;
+    if !instrumented(&plan.program[0]) {
+        notes.push("the program was not linked by `rsan cc` or `rsan c++`".to_owned());
+        status = status.and(Status::Undecided);
+    }
+    if runs.timeouts > 0 {
+        notes.push(format!(
+            "{} reached the time limit",
+            findings::runs(runs.timeouts)
+        ));
+        status = status.and(Status::Undecided);
+    }
+    if runs.interrupted {
+        notes.push("interrupted".to_owned());
+        status = status.and(Status::Undecided);
+    }
+    if let Some(failure) = runs.failure {
+        notes.push(format!(
+            "the program failed by itself in {} of {}: {}",
+            runs.failures,
+            findings::runs(runs.done),
+            ended(failure)
+        ));
+        status = status.and(Status::Failed);
+    }
+    if !runs.findings.is_empty() {
+        status = status.and(Status::Finding);
+    }
+    (status, (!notes.is_empty()).then(|| notes.join("; ")))
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!("signal {signal}"),
+        None => format!("exit status {}", status.code().unwrap_or_default()),
+    }
+}
+
+/// Whether a program names the runtime. Scripts, and what cannot be read here, may start programs that do.
+fn instrumented(program: &OsString) -> bool {
+    let Ok(bytes) = std::fs::read(program) else {
+        return true;
+    };
+    let name = b"librsan_runtime.so";
+    !bytes.starts_with(b"\x7fELF") || bytes.windows(name.len()).any(|window| window == name)
+}
+
+fn text(
+    subject: &str,
+    found: &[Finding],
+    runs: &Runs,
+    status: Status,
+    reason: Option<&str>,
+    style: Style,
+) -> String {
+    let in_runs = format!("in {}", findings::runs(runs.done));
+    let plural = if found.len() == 1 { "" } else { "s" };
+    let mut text = match status {
+        Status::Finding => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
+        Status::Clean => format!("{subject}: no finding {in_runs}"),
+        Status::BadInput | Status::Undecided | Status::Failed => {
+            format!("{subject}: undecided, no finding {in_runs}")
+        }
+    };
+    if let Some(reason) = reason {
+        text.push_str("; ");
+        text.push_str(reason);
+    }
+    text.push('\n');
+    text + &findings::text(found, runs.done, style)
+}

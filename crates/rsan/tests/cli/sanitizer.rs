@@ -1,0 +1,227 @@
+//! C and C++ programs, compiled and run. Needs gcc; without it these tests say so and do nothing.
+
+use crate::common::{Run, rsan, run, scratch, tests_dir};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+fn gcc_is_missing() -> bool {
+    let found = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let missing = !(found("gcc") && found("g++"));
+    if missing {
+        eprintln!("skipped: gcc and g++ are not installed");
+    }
+    missing
+}
+
+/// Runs the command in a folder of the test's own.
+fn run_in(folder: &str, args: &[&str]) -> Run {
+    std::fs::create_dir_all(folder).expect("the scratch folder is writable");
+    let mut command = rsan(Path::new(folder));
+    command.args(args).output().expect("rsan starts").into()
+}
+
+fn data(name: &str) -> String {
+    let path = tests_dir().join("data").join(name);
+    path.to_str().expect("the path is UTF-8").to_owned()
+}
+
+/// Runs the compiler wrapper, which must succeed.
+fn compile(folder: &str, args: &[&str]) {
+    let done = run_in(folder, args);
+    assert_eq!(done.code, 0, "{args:?}\n{}", done.stderr);
+}
+
+#[test]
+fn check_compiles_runs_and_reports() {
+    if gcc_is_missing() {
+        return;
+    }
+    let race = run(&["check", "--runs", "2", "race.c"]);
+    assert_eq!(race.code, 1, "{}", race.stderr);
+    for part in [
+        "data race: ",
+        "#0 add race.c:7",
+        "#0 main race.c:14",
+        "thread 1 was created",
+    ] {
+        assert!(
+            race.stdout.contains(part),
+            "no {part:?} in\n{}",
+            race.stdout
+        );
+    }
+    assert_eq!(race.stderr, "");
+    let weak = run(&["check", "--runs", "2", "weak.c"]);
+    assert_eq!(weak.code, 1, "{}", weak.stderr);
+    let sentence = "not robust: the load by thread 1 at weak.c:19 may read 0 although the store of 1 by main thread \
+                    at weak.c:26 comes first in every sequentially consistent order\n";
+    assert!(weak.stdout.contains(sentence), "{}", weak.stdout);
+    assert!(
+        weak.stdout.ends_with("  found in 2 of 2 runs\n"),
+        "{}",
+        weak.stdout
+    );
+    let clean = run(&["check", "clean.cc"]);
+    assert_eq!(
+        (clean.code, clean.stdout.as_str()),
+        (0, "clean.cc: no finding in 5 runs\n")
+    );
+}
+
+#[test]
+fn check_has_the_statuses_of_the_contract() {
+    if gcc_is_missing() {
+        return;
+    }
+    let fails = run(&["check", "--runs", "1", "fails.c"]);
+    assert_eq!(fails.code, 4);
+    assert!(
+        fails
+            .stdout
+            .contains("failed by itself in 1 of 1 run: exit status 3")
+    );
+    let hangs = run(&["check", "--time-limit", "50ms", "--runs", "1", "hangs.c"]);
+    assert_eq!(hangs.code, 3);
+    assert!(hangs.stdout.contains("1 run reached the time limit"));
+    assert_eq!(
+        run(&["check", "--runs", "1", "fails.c", "sb.litmus"]).code,
+        1
+    );
+    assert_eq!(run(&["check", "--runs", "0", "race.c"]).code, 2);
+    assert_eq!(run(&["check", "--model", "ra", "race.c"]).code, 2);
+    let folder = scratch("broken");
+    std::fs::create_dir_all(&folder).expect("the scratch folder is writable");
+    std::fs::write(Path::new(&folder).join("broken.c"), "int main(").expect("a file");
+    let broken = run_in(&folder, &["check", "broken.c"]);
+    assert_eq!((broken.code, broken.stdout.as_str()), (2, ""));
+    assert!(
+        broken
+            .stderr
+            .contains("error: broken.c: it cannot be compiled")
+    );
+}
+
+#[test]
+fn documents_have_the_common_form() {
+    if gcc_is_missing() {
+        return;
+    }
+    let several = run(&[
+        "check",
+        "--format",
+        "json",
+        "--runs",
+        "1",
+        "weak.c",
+        "sb.litmus",
+        "clean.cc",
+    ]);
+    assert_eq!(several.code, 1, "{}", several.stderr);
+    let documents: Value = serde_json::from_str(&several.stdout).expect("one document");
+    let verdicts: Vec<_> = (0..3).map(|i| documents[i]["verdict"].as_str()).collect();
+    assert_eq!(
+        verdicts,
+        [Some("violation"), Some("violation"), Some("robust")]
+    );
+    let weak = &documents[0];
+    assert_eq!(weak["schema"], "rsan/1");
+    assert_eq!(
+        (&weak["command"], &weak["subject"]),
+        (&"check".into(), &"weak.c".into())
+    );
+    assert_eq!(weak["stats"]["runs"], 1);
+    let finding = &weak["findings"][0];
+    assert_eq!(finding["kind"], "weak-behaviour");
+    assert_eq!(
+        (&finding["location"]["file"], &finding["location"]["line"]),
+        (&"weak.c".into(), &19.into())
+    );
+    let accesses = finding["accesses"].as_array().expect("accesses");
+    let roles: Vec<_> = accesses
+        .iter()
+        .map(|a| a["role"].as_str().unwrap_or(""))
+        .collect();
+    assert_eq!(roles, ["access", "missed", "stale"]);
+    assert_eq!(accesses[1]["stack"][0]["function"], "main");
+    assert_eq!(accesses[1]["order"], "release");
+}
+
+#[test]
+fn compiling_and_linking_may_be_two_steps_or_one() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("steps");
+    compile(
+        &folder,
+        &["cc", "-O1", "-c", &data("race.c"), "-o", "race.o"],
+    );
+    compile(
+        &folder,
+        &["cc", "race.o", "-pthread", "-fsanitize=thread", "-o", "two"],
+    );
+    compile(&folder, &["cc", "-O1", &data("race.c"), "-lm", "-o", "one"]);
+    compile(
+        &folder,
+        &["c++", "-std=c++17", "-oclean", &data("clean.cc")],
+    );
+    std::fs::write(
+        Path::new(&folder).join("arguments"),
+        format!("-o three\n'{}'", data("race.c")),
+    )
+    .expect("a response file");
+    compile(&folder, &["cc", "@arguments"]);
+    for (program, code) in [("./two", 1), ("./one", 1), ("./clean", 0), ("./three", 1)] {
+        let done = run_in(&folder, &["run", "--runs", "2", "--", program]);
+        assert_eq!(done.code, code, "{program}\n{}{}", done.stdout, done.stderr);
+    }
+    assert_eq!(run_in(&folder, &["cc", "-c", "missing.c"]).code, 1);
+    assert_eq!(run_in(&folder, &["cc", "-static", "race.o"]).code, 2);
+    assert_eq!(run_in(&folder, &["cc", "--version"]).code, 0);
+}
+
+#[test]
+fn run_keeps_logs_and_says_what_it_cannot_check() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("run");
+    compile(&folder, &["cc", &data("race.c"), "-o", "race"]);
+    let done = run_in(
+        &folder,
+        &[
+            "run", "--log", "logs", "--runs", "2", "--format", "json", "--", "./race",
+        ],
+    );
+    let document: Value = serde_json::from_str(&done.stdout).expect("one document");
+    assert_eq!((done.code, &document["verdict"]), (1, &"violation".into()));
+    for log in ["logs/run-1.jsonl", "logs/run-2.jsonl"] {
+        let text = std::fs::read_to_string(Path::new(&folder).join(log)).expect("a log");
+        assert!(text.contains("\"kind\":\"race\""), "{text}");
+    }
+    let stripped = Command::new("strip")
+        .arg("race")
+        .current_dir(&folder)
+        .status();
+    if stripped.is_ok_and(|status| status.success()) {
+        let done = run_in(&folder, &["run", "--", "./race"]);
+        assert_eq!(done.code, 1);
+        assert!(done.stdout.contains("race+0x"), "{}", done.stdout);
+    }
+    let plain = Command::new("gcc")
+        .arg(data("fails.c"))
+        .args(["-o", "plain"])
+        .current_dir(&folder)
+        .status();
+    assert!(plain.expect("gcc starts").success());
+    let done = run_in(&folder, &["run", "--", "./plain"]);
+    assert!(
+        done.stdout.contains("was not linked by `rsan cc`"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(done.code, 4);
+    assert_eq!(run_in(&folder, &["run", "--", "./missing"]).code, 2);
+    assert_eq!(run_in(&folder, &["run"]).code, 2);
+}
