@@ -339,10 +339,11 @@ fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
         return true;
     };
     locked.block().version() != version || {
-        // SAFETY: the program is about to access the word itself.
-        let location = locked.location(at as usize, size_of::<W>(), || {
+        let load = || {
+            // SAFETY: the program is about to access the word itself.
             unsafe { W::load(at) }.bits()
-        });
+        };
+        let location = locked.location(at as usize, size_of::<W>(), load);
         location.check(&me.state, &Access::Load(order)).is_none()
     }
 }

@@ -3,17 +3,17 @@
 //! A program is robust against a memory model when every execution that the model allows is sequentially
 //! consistent. Robustness is decided by looking at sequentially consistent runs only: this crate explores all of
 //! them, with a monitor beside the program that knows what weak memory could do next (Rocker, PLDI 2019 and POPL
-//! 2021). Assertions, data races and, on request, deadlocks are checked in the same pass.
+//! 2021). Assertions, data races and, on request, deadlocks are checked, too.
 //!
 //! *Decides*: robustness against RA, RC20 and C20, observational robustness, safety under SC; sound and complete
 //! for programs with finitely many states. A limit gives [`Verdict::Unknown`], never `Robust`.
 //!
-//! - [`facts`]: what is known without running: visibility, liveness.
-//! - [`layout`] and [`monitor`]: the finite monitor, bit sets instead of timestamps.
-//! - [`machine`]: the program under SC, one visible step at a time.
-//! - [`codec`], [`symmetry`] and [`store`]: packed states, each kept once, up to the names of equal threads.
-//! - [`search`] and [`expand`]: breadth-first, parallel, deterministic; [`commute`]: fewer transitions.
-//! - [`witness`]: a failing schedule, replayed with real timestamps and explained.
+//! - `facts`: what is known without running: visibility, liveness.
+//! - `layout` and `monitor`: the finite monitor, bit sets instead of timestamps.
+//! - `machine`: the program under SC, one visible step at a time.
+//! - `codec`, `symmetry` and `store`: packed states, each kept once, up to the names of equal threads.
+//! - `search` and `expand`: breadth-first, parallel, deterministic; `commute`: fewer transitions.
+//! - `witness`: a failing schedule, replayed with real timestamps and explained.
 
 mod bits;
 mod codec;
