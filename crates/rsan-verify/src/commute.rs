@@ -16,6 +16,7 @@
 
 use crate::facts::Facts;
 use crate::mutation::{Mutant, Mutation};
+use crate::symmetry::interchangeable;
 use rsan_model::{Instr, Pc, Program, Thread, ThreadId};
 
 /// A set of the first threads of a program; further ones are never asleep.
@@ -77,10 +78,7 @@ impl Commutation {
             && !mutation.without_commutation();
         let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, t);
         let threads = &program.threads;
-        let same = |a: usize, b: usize| {
-            threads[a].code == threads[b].code
-                && threads[a].initial_registers() == threads[b].initial_registers()
-        };
+        let same = |a: usize, b: usize| interchangeable(&threads[a], &threads[b]);
         Self {
             touched: if usable {
                 threads.iter().enumerate().map(touched).collect()

@@ -12,7 +12,7 @@ use crate::layout::{Layout, SlotKind};
 use crate::mutation::Mutant;
 use crate::state::State;
 use rsan_clocks::AccessKind;
-use rsan_model::{Instr, LocId, Program, RegId, ThreadId};
+use rsan_model::{Instr, LocId, Program, RegId, Thread, ThreadId};
 use std::cmp::Ordering;
 
 /// The groups of interchangeable threads of a program.
@@ -36,12 +36,14 @@ impl Symmetry {
                 let same = |&u: &usize| {
                     let (a, b) = (&program.threads[u], &program.threads[t]);
                     let stores = |i: &Instr| matches!(i, Instr::Store { .. });
-                    let code = a.code == b.code
-                        || layout.breaks(Mutant::StoresIgnored)
+                    let broken = || {
+                        layout.breaks(Mutant::StoresIgnored)
+                            && a.initial_registers() == b.initial_registers()
                             && a.code.len() == b.code.len()
                             && (a.code.iter().zip(&b.code))
-                                .all(|(a, b)| a == b || stores(a) && stores(b));
-                    code && a.initial_registers() == b.initial_registers()
+                                .all(|(a, b)| a == b || stores(a) && stores(b))
+                    };
+                    interchangeable(a, b) || broken()
                 };
                 match groups.iter_mut().find(|g| same(&g[0])) {
                     Some(group) => group.push(t),
@@ -159,6 +161,11 @@ impl Symmetry {
             }
         }
     }
+}
+
+/// Whether two threads differ in nothing but their names.
+pub(crate) fn interchangeable(a: &Thread, b: &Thread) -> bool {
+    a.code == b.code && a.initial_registers() == b.initial_registers()
 }
 
 /// The race bits of two threads with equal code, pairwise.
