@@ -20,6 +20,14 @@ unsafe extern "C" {
 #[derive(Debug)]
 pub struct Direct;
 
+/// A block that was allocated. Ends the process if there is none: the runtime cannot do without.
+fn there(block: *mut c_void) -> *mut u8 {
+    if block.is_null() {
+        crate::report::out_of_memory("the runtime's own records");
+    }
+    block.cast()
+}
+
 /// What `__libc_malloc` aligns to.
 const ALIGNED: usize = 16;
 
@@ -29,13 +37,14 @@ const ALIGNED: usize = 16;
 unsafe impl GlobalAlloc for Direct {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size and any power of two are allowed.
-        unsafe {
+        let block = unsafe {
             if layout.align() <= ALIGNED {
-                __libc_malloc(layout.size()).cast()
+                __libc_malloc(layout.size())
             } else {
-                __libc_memalign(layout.align(), layout.size()).cast()
+                __libc_memalign(layout.align(), layout.size())
             }
-        }
+        };
+        there(block)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
@@ -47,13 +56,11 @@ unsafe impl GlobalAlloc for Direct {
         // SAFETY: the block comes from here, and a fresh one is as large as what is copied.
         unsafe {
             if layout.align() <= ALIGNED {
-                return __libc_realloc(block.cast(), size).cast();
+                return there(__libc_realloc(block.cast(), size));
             }
             let fresh = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-            if !fresh.is_null() {
-                std::ptr::copy_nonoverlapping(block, fresh, size.min(layout.size()));
-                self.dealloc(block, layout);
-            }
+            std::ptr::copy_nonoverlapping(block, fresh, size.min(layout.size()));
+            self.dealloc(block, layout);
             fresh
         }
     }

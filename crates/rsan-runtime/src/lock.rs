@@ -78,6 +78,13 @@ impl<T> Lock<T> {
         Guard { lock: self }
     }
 
+    /// Takes the lock if it is free.
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        // ORDERING: acquire, with the release in `RawLock::unlock`.
+        let held = self.raw.held.swap(true, Ordering::Acquire);
+        (!held).then_some(Guard { lock: self })
+    }
+
     /// A guard for a lock that was taken through [`Lock::raw`].
     ///
     /// # Safety
@@ -136,5 +143,9 @@ mod tests {
             }
         });
         assert_eq!(*counter.lock(), 4000);
+        let held = counter.lock();
+        assert!(counter.try_lock().is_none());
+        drop(held);
+        assert!(counter.try_lock().is_some());
     }
 }

@@ -54,7 +54,8 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     0
 }
 
-fn executable() -> String {
+/// The program's file; empty if the system does not say.
+pub(crate) fn executable() -> String {
     std::fs::read_link("/proc/self/exe")
         .map(|path| path.to_string_lossy().into_owned())
         .unwrap_or_default()

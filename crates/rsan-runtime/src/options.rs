@@ -1,4 +1,5 @@
-//! Settings, from the environment variable `RSAN_OPTIONS`: `name=value` pairs, separated by blanks or colons.
+//! Settings, from the environment variable `RSAN_OPTIONS`: `name=value` pairs, separated by blanks or colons;
+//! a value that has such characters is put in quotes.
 //!
 //! All of them stand in one table; an unknown name or a bad value is told to the user and otherwise ignored.
 
@@ -11,6 +12,10 @@ pub struct Options {
     pub log: String,
     /// Exit status of the process when there was a finding; 0 leaves it alone.
     pub exitcode: i32,
+    /// Print findings on standard error.
+    pub text: bool,
+    /// Log that the process runs.
+    pub announce: bool,
     /// Abort at the first finding.
     pub halt_on_error: bool,
     /// Check plain accesses.
@@ -60,6 +65,8 @@ macro_rules! table {
 table! {
     log, "", |text| Some(text.to_owned()), "append findings to this file, one JSON line each";
     exitcode, "66", |text| text.parse().ok(), "exit status when there was a finding (0: leave it alone)";
+    text, "1", flag, "print findings on standard error (without it only if they can't be logged)";
+    announce, "0", flag, "log that the process runs, too";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
     robustness, "1", flag, "report violations of robustness";
@@ -69,11 +76,33 @@ table! {
     help, "0", flag, "list the settings";
 }
 
+/// The settings of a text. Blanks and colons within single or double quotes separate nothing.
+fn pairs(text: &str) -> Vec<String> {
+    let mut pairs = vec![String::new()];
+    let mut quote = None;
+    for c in text.chars() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if c == ':' || c.is_whitespace() => pairs.push(String::new()),
+            Some(_) | None => {
+                if let Some(last) = pairs.last_mut() {
+                    last.push(c);
+                }
+            }
+        }
+    }
+    pairs.retain(|pair| !pair.is_empty());
+    pairs
+}
+
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self {
             log: String::new(),
             exitcode: 0,
+            text: false,
+            announce: false,
             halt_on_error: false,
             races: false,
             robustness: false,
@@ -93,8 +122,8 @@ impl Options {
     /// Reads settings; also returns what was wrong, one line each.
     pub fn parse(text: &str) -> (Self, String) {
         let (mut options, mut complaints) = (Self::default(), String::new());
-        for pair in text.split([' ', ':']).filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, "1"));
+        for pair in pairs(text) {
+            let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
             let row = TABLE.iter().find(|row| row.name == name);
             let problem = match row.map(|row| (row.set)(&mut options, value)) {
                 Some(Some(())) => continue,
@@ -139,6 +168,14 @@ mod tests {
             complaints,
             "rsan: RSAN_OPTIONS: bad value in 'log_cap=x'\nrsan: RSAN_OPTIONS: unknown name in 'colour=1'\n"
         );
+    }
+
+    #[test]
+    fn quotes_protect_blanks_and_colons() {
+        let (options, complaints) = Options::parse("log='/a b:c/\"d' exitcode=\"5\"  races=0");
+        assert_eq!(options.log, "/a b:c/\"d");
+        assert_eq!((options.exitcode, options.races), (5, false));
+        assert_eq!(complaints, "");
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
 //! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
+use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::stack::{Node, Site};
@@ -127,9 +128,9 @@ pub fn report(me: &mut Body, finding: &Finding) {
     let line = json(finding, &modules);
     {
         let _one_at_a_time = OUTPUT.lock();
-        write_to(2, text.as_bytes());
-        if !me.options.log.is_empty() {
-            append(&me.options.log, &line);
+        let logged = journal::append(line.as_bytes());
+        if me.options.text || !logged {
+            write_to(2, text.as_bytes());
         }
     }
     if me.options.halt_on_error {
@@ -145,36 +146,30 @@ pub fn die(message: &[&str]) -> ! {
         write_to(2, part.as_bytes());
     }
     write_to(2, b"\n");
+    journal::fatal(message);
     // SAFETY: ends the process.
     unsafe { libc::abort() }
 }
 
-/// Writes everything, without a buffer.
-pub fn write_to(file: i32, mut bytes: &[u8]) {
-    while !bytes.is_empty() {
-        // SAFETY: the buffer is valid.
-        let written = unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) };
-        let Ok(written) = usize::try_from(written) else {
-            return;
-        };
-        bytes = &bytes[written..];
-    }
+/// Ends the process because there is no memory for something of the runtime.
+pub fn out_of_memory(what: &str) -> ! {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure is filled in.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    let hint = if limit.rlim_cur == libc::RLIM_INFINITY {
+        ""
+    } else {
+        "; the address space is limited (ulimit -v), and rsan needs much of it"
+    };
+    die(&["out of memory for ", what, hint])
 }
 
-fn append(path: &str, line: &str) {
-    let Ok(name) = std::ffi::CString::new(path) else {
-        return;
-    };
-    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
-    // SAFETY: the name is a C string.
-    let file = unsafe { libc::open(name.as_ptr(), flags, 0o644) };
-    if file < 0 {
-        write_to(2, format!("rsan: cannot write {path}\n").as_bytes());
-        return;
-    }
-    write_to(file, line.as_bytes());
-    // SAFETY: just opened here.
-    unsafe { libc::close(file) };
+/// Writes everything, without a buffer; what cannot be written is lost.
+pub fn write_to(file: i32, bytes: &[u8]) {
+    let _ = journal::quietly(|| journal::write_all(file, bytes));
 }
 
 fn text(finding: &Finding, modules: &[Module]) -> String {
@@ -326,7 +321,7 @@ fn json_frames(line: &mut String, site: Site, modules: &[Module]) {
 }
 
 /// A JSON string.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

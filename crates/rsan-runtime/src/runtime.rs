@@ -1,7 +1,7 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{location, report, shadow, stack, thread};
+use crate::{journal, location, report, shadow, stack, thread};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -38,6 +38,7 @@ pub fn start() {
     let options = Box::leak(Box::new(options));
     // ORDERING: release, with the acquire in `at_exit`.
     OPTIONS.store(options, Ordering::Release);
+    journal::start(options);
     shadow::start();
     crate::intercept::memory::start();
     thread::start(options);
@@ -82,10 +83,11 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
     }
 }
 
-/// The order in which locks are taken everywhere: registry, reports, blocks, contexts.
+/// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts.
 extern "C" fn before_fork() {
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
+    journal::lock().lock();
     location::lock_all();
     stack::contexts_lock().lock();
 }
@@ -94,6 +96,7 @@ extern "C" fn before_fork() {
 extern "C" fn after_fork() {
     stack::contexts_lock().unlock();
     location::unlock_all();
+    journal::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
 }
@@ -112,11 +115,16 @@ extern "C" fn at_exit() {
         let s = if findings == 1 { "" } else { "s" };
         report::write_to(2, format!("rsan: {findings} finding{s}\n").as_bytes());
     }
-    if options.exitcode != 0 {
+    // Who set it to 0 reads the log, and must learn that something is missing there.
+    let exitcode = match options.exitcode {
+        0 if journal::lost() => Options::default().exitcode,
+        given => given,
+    };
+    if exitcode != 0 {
         // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
         unsafe {
             libc::fflush(std::ptr::null_mut());
-            libc::_exit(options.exitcode as c_int);
+            libc::_exit(exitcode as c_int);
         }
     }
 }

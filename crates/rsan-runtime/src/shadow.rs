@@ -76,7 +76,7 @@ pub(crate) fn map_zeroed<T>(count: usize) -> *mut T {
             0,
         );
         if place <= 0 {
-            crate::report::die(&["out of memory for the shadow"]);
+            crate::report::out_of_memory("the shadow");
         }
         libc::syscall(libc::SYS_madvise, place, size, libc::MADV_NOHUGEPAGE);
         place as *mut T
