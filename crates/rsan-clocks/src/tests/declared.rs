@@ -7,6 +7,7 @@
 //! hbSC-before T's next event. Slow and obvious; small programs only.
 
 use super::forms::Form;
+use crate::write_log::StaleWrite;
 use crate::{
     Access, AccessKind, Bounds, Effect, Monitor, Observer, Race, RaceSide, Timestamp, Violation,
     WriteRef,
@@ -218,33 +219,50 @@ impl Declared {
         next.is_none_or(|&next| !self.graph.label(next).is_rmw())
     }
 
-    /// Whether the access may read from, or be put after, the write `p`, if `p` is in reach (given its order).
+    /// What the access may do with the write `p`, if `p` is in reach (given its order).
     fn suits(
         &self,
         loc: LocId,
         p: Timestamp,
         access: &Access<'_>,
         reach: impl Fn(bool) -> bool,
-    ) -> bool {
+    ) -> Option<StaleWrite> {
         let value = self.value(loc, p);
         let extensible = self.extensible(loc, p);
-        match *access {
-            Access::Load(ord) => reach(ord.is_sc()),
-            Access::Store(ord) => extensible && reach(ord.is_sc()),
-            Access::Rmw(ord) => extensible && reach(ord.is_sc()),
-            Access::Wait { values, ord } => values.contains(&value) && reach(ord.is_sc()),
-            Access::Bcas { expected, ord } => value == expected && extensible && reach(ord.is_sc()),
+        let (reads, follows) = match *access {
+            Access::Load(ord) => (reach(ord.is_sc()), false),
+            Access::Store(ord) => (false, extensible && reach(ord.is_sc())),
+            Access::Rmw(ord) => (false, extensible && reach(ord.is_sc())),
+            Access::Wait { values, ord } => (values.contains(&value) && reach(ord.is_sc()), false),
+            Access::Bcas { expected, ord } => {
+                (false, value == expected && extensible && reach(ord.is_sc()))
+            }
             Access::Cas {
                 expected,
                 ord,
                 fail,
                 strength,
             } => {
-                let succeeds = value == expected && extensible && reach(ord.is_sc());
                 let may_fail = value != expected || strength == CasStrength::Weak;
-                succeeds || may_fail && reach(fail.is_sc())
+                let succeeds = value == expected && extensible && reach(ord.is_sc());
+                (may_fail && reach(fail.is_sc()), succeeds)
             }
-        }
+        };
+        (reads || follows).then(|| StaleWrite {
+            write: self.write_ref(loc, p),
+            reads,
+            follows,
+        })
+    }
+
+    fn stale(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Vec<StaleWrite> {
+        let bound = self.bound(thread, loc);
+        let older = (0..bound.missed.0).rev().map(Timestamp);
+        let stale = older.filter_map(|p| {
+            let reach = |sc| p >= if sc { bound.lower_sc } else { bound.lower };
+            self.suits(loc, p, access, reach)
+        });
+        stale.collect()
     }
 }
 
@@ -309,16 +327,10 @@ impl Observer for Declared {
 
 impl Monitor for Declared {
     fn check(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Option<Violation> {
-        let bound = self.bound(thread, loc);
-        let suits = |p: &Timestamp| {
-            let reach = |sc| *p >= if sc { bound.lower_sc } else { bound.lower };
-            self.suits(loc, *p, access, reach)
-        };
-        let stale = (0..bound.missed.0).rev().map(Timestamp).find(suits)?;
-        Some(Violation {
-            missed: self.write_ref(loc, bound.missed),
-            stale: self.write_ref(loc, stale),
-        })
+        let stale = self.stale(thread, loc, access);
+        let missed = self.write_ref(loc, self.bound(thread, loc).missed);
+        let stale = stale.first()?.write;
+        Some(Violation { missed, stale })
     }
 }
 
@@ -348,6 +360,15 @@ fn access_kind(event: &Event, loc: LocId) -> Option<AccessKind> {
 impl Form for Declared {
     fn copy(&self) -> Box<dyn Form> {
         Box::new(self.clone())
+    }
+
+    fn all_stale(
+        &self,
+        thread: ThreadId,
+        loc: LocId,
+        access: &Access<'_>,
+    ) -> Option<Vec<StaleWrite>> {
+        Some(self.stale(thread, loc, access))
     }
 
     fn observe_race(

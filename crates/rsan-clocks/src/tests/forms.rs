@@ -3,7 +3,7 @@
 use super::declared::Declared;
 use crate::location_clocks::{self, LocationClocks};
 use crate::mutation::{Mutant, Mutation};
-use crate::write_log::{self, Epoch, LogModel, Options, WriteLog};
+use crate::write_log::{self, Epoch, LogModel, Options, StaleWrite, WriteLog};
 use crate::{
     Access, AccessKind, Bounds, Monitor, Race, RaceMonitor, ReleaseAcquire, Timestamp, Violation,
 };
@@ -22,6 +22,11 @@ pub(super) trait Form: Monitor + Bounds {
     }
 
     fn assert_invariants(&self) {}
+
+    /// All stale writes for an access, if the form lists them.
+    fn all_stale(&self, _: ThreadId, _: LocId, _: &Access<'_>) -> Option<Vec<StaleWrite>> {
+        None
+    }
 
     /// Number of exact and of forced slot reuses.
     fn reuses(&self) -> (u64, u64) {
@@ -55,6 +60,15 @@ impl<M: LogModel + Clone + 'static> Form for WriteLog<M> {
 
     fn assert_invariants(&self) {
         self.assert_invariants();
+    }
+
+    fn all_stale(
+        &self,
+        thread: ThreadId,
+        loc: LocId,
+        access: &Access<'_>,
+    ) -> Option<Vec<StaleWrite>> {
+        Some(self.stale(thread, loc, access))
     }
 
     fn reuses(&self) -> (u64, u64) {
@@ -307,6 +321,15 @@ pub(super) fn compare_at(
         let answers = [reference, subject].map(|form| form.check(thread, loc, access));
         if !agree(demand, access, answers[0], answers[1], last) {
             return Err(format!("{access:?} of {thread} at {loc}: {answers:?}"));
+        }
+        if let Some(found) = subject.all_stale(thread, loc, access) {
+            let first = found.first().map(|stale| stale.write);
+            let expected = reference.all_stale(thread, loc, access);
+            let fine = answers[1].map(|violation| violation.stale) == first
+                && (demand != Demand::Equal || expected.is_none_or(|all| all == found));
+            if !fine {
+                return Err(format!("{access:?} of {thread} at {loc}: stale {found:?}"));
+            }
         }
     }
     Ok(())

@@ -219,6 +219,22 @@ fn forms_agree_on_random_programs_under_rc20() {
     compare_random_programs(Model::Rc20, 40);
 }
 
+/// All stale writes that a log lists are those of the definitions, and no others.
+#[test]
+fn logs_list_the_stale_writes_of_the_definitions() {
+    for model in [Model::C20, Model::Rc20] {
+        let subjects: Vec<_> = Variant::exact_logs(model)
+            .into_iter()
+            .map(|variant| (Demand::Equal, variant))
+            .collect();
+        for seed in 0..repetitions(10) {
+            let program = random_program(2_000_000 + seed);
+            let compared = compare_everywhere(&program, Variant::declared(model), &subjects);
+            compared.unwrap_or_else(|difference| panic!("{model}: {difference}"));
+        }
+    }
+}
+
 /// Bounds and races are what the definitions say.
 #[test]
 fn clocks_and_logs_agree_with_the_definitions() {

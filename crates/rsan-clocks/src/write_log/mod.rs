@@ -49,6 +49,7 @@ mod rules;
 mod saturation;
 mod sc_part;
 mod slots;
+mod stale;
 mod thread;
 mod view;
 
@@ -61,5 +62,6 @@ pub use location::LocationState;
 pub use monitor::{C20, LogModel, Options, Rc20, WriteLog};
 pub use rules::Rules;
 pub use slots::{Assignment, SlotCounts, SlotTable};
+pub use stale::StaleWrite;
 pub use thread::{Knowledge, ThreadState};
 pub use view::{Observation, ScSet, ScView, View};

@@ -1,7 +1,7 @@
 //! The write-log monitor behind the event interface: a table of threads and one of locations.
 
 use super::fence::ReservedLocation;
-use super::{Knowledge, LocationState, Rules, SlotCounts, SlotTable, ThreadState};
+use super::{Knowledge, LocationState, Rules, SlotCounts, SlotTable, StaleWrite, ThreadState};
 use crate::clock::entry;
 use crate::mutation::Mutant;
 use crate::races::RaceShadow;
@@ -134,6 +134,14 @@ impl<M: LogModel> WriteLog<M> {
     /// A thread, if it was used and was not joined.
     pub fn thread(&self, thread: ThreadId) -> Option<&ThreadState> {
         Some(&self.threads.get(thread.index())?.as_ref()?.state)
+    }
+
+    /// All stale writes for an access that `thread` is about to make, newest first.
+    pub fn stale(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Vec<StaleWrite> {
+        match (self.thread(thread), self.location(loc)) {
+            (Some(thread), Some(location)) => location.stale(thread, loc, access, self.rules),
+            _ => Vec::new(),
+        }
     }
 
     /// How often slots were used again.
