@@ -100,8 +100,8 @@ macro_rules! real_functions {
 }
 
 use libc::{
-    c_int, c_uint, c_void, off_t, pthread_attr_t, pthread_barrier_t, pthread_barrierattr_t,
-    pthread_cond_t,
+    c_int, c_uint, c_void, clockid_t, off_t, pthread_attr_t, pthread_barrier_t,
+    pthread_barrierattr_t, pthread_cond_t, pthread_mutexattr_t, pthread_rwlockattr_t,
 };
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
@@ -113,12 +113,25 @@ real_functions! {
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int;
     fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
     fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
+    fn pthread_clockjoin_np(thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec) -> c_int;
     fn pthread_detach(thread: pthread_t) -> c_int;
+    fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int;
+    fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn mtx_init(mutex: *mut pthread_mutex_t, kind: c_int) -> c_int;
+    fn mtx_lock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn mtx_trylock(mutex: *mut pthread_mutex_t) -> c_int;
+    fn mtx_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn mtx_unlock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_lock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_trylock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_timedlock(mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_mutex_unlock(mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_mutex_destroy(mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_rwlock_init(lock: *mut pthread_rwlock_t, attr: *const pthread_rwlockattr_t) -> c_int;
+    fn pthread_rwlock_timedrdlock(lock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockrdlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_timedwrlock(lock: *mut pthread_rwlock_t, until: *const timespec) -> c_int;
+    fn pthread_rwlock_clockwrlock(lock: *mut pthread_rwlock_t, clock: clockid_t, until: *const timespec) -> c_int;
     fn pthread_rwlock_rdlock(lock: *mut pthread_rwlock_t) -> c_int;
     fn pthread_rwlock_tryrdlock(lock: *mut pthread_rwlock_t) -> c_int;
     fn pthread_rwlock_wrlock(lock: *mut pthread_rwlock_t) -> c_int;
@@ -131,6 +144,9 @@ real_functions! {
     fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_int;
     fn pthread_cond_wait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_cond_timedwait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn pthread_cond_clockwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn cnd_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
+    fn cnd_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;
     fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int;
     fn pthread_barrier_destroy(barrier: *mut pthread_barrier_t) -> c_int;
@@ -140,6 +156,7 @@ real_functions! {
     fn sem_wait(sem: *mut sem_t) -> c_int;
     fn sem_trywait(sem: *mut sem_t) -> c_int;
     fn sem_timedwait(sem: *mut sem_t, until: *const timespec) -> c_int;
+    fn sem_clockwait(sem: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int;
     fn sem_destroy(sem: *mut sem_t) -> c_int;
     fn mmap(address: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void;
     fn munmap(address: *mut c_void, size: usize) -> c_int;

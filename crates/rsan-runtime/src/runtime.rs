@@ -79,6 +79,7 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
     if rounds > 1 {
         wait_round(rounds - 1);
     } else {
+        crate::intercept::locks::end_of_thread();
         thread::finish();
     }
 }

@@ -7,10 +7,12 @@
 //!
 //! **Deviations**: a mutex is not a location with a modification order of its own, as
 //! [`rsan_clocks::Observer::lock`] has it; what an owner knows when it unlocks is all that the previous owner knew,
-//! so the order of the critical sections is carried either way. Barriers and semaphores order a little too much
-//! when they are used again while late threads still leave: this may hide findings, never invent any.
+//! so the order of the critical sections is carried either way. A semaphore is a counter that all change by
+//! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
+//! share its clocks of two rounds: this may hide findings.
 
 use crate::location::Locked;
+use crate::shadow::Granule;
 use crate::thread::{Body, enter};
 use rsan_clocks::write_log::{Rules, ThreadState};
 use rsan_model::ThreadId;
@@ -27,10 +29,14 @@ pub struct SyncState {
     readers: Option<ThreadState>,
     /// Who holds a reader-writer lock for writing.
     writer: Option<ThreadId>,
+    /// Threads that a barrier waits for, and how many have come in all.
+    barrier: (usize, usize),
 }
 
-fn snapshot(me: &mut Body) -> ThreadState {
+/// What a thread knows now, as a clock.
+pub fn snapshot(me: &mut Body) -> ThreadState {
     me.dirty = true;
+    me.changes += 1;
     let nobody = me.nobody;
     me.state.spawn(NOBODY, nobody, Rules::c20())
 }
@@ -100,10 +106,56 @@ pub fn unlock_shared_or_write(address: usize) {
     });
 }
 
+/// A barrier for so many threads begins its life.
+pub fn make_barrier(address: usize, threads: usize) {
+    with(address, |_, sync| {
+        *sync = SyncState {
+            barrier: (threads, 0),
+            ..SyncState::default()
+        };
+    });
+}
+
+/// The round of a barrier that a thread has come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    odd: bool,
+}
+
+impl SyncState {
+    fn round(&mut self, round: Round) -> &mut Option<ThreadState> {
+        if round.odd {
+            &mut self.readers
+        } else {
+            &mut self.main
+        }
+    }
+}
+
+/// The thread comes to a barrier. Threads that still leave the round before have the other clock.
+pub fn arrive(address: usize) -> Round {
+    let mut round = Round::default();
+    with(address, |me, sync| {
+        let (threads, before) = sync.barrier;
+        round.odd = threads != 0 && before / threads % 2 == 1;
+        if threads != 0 && before % threads == 0 {
+            *sync.round(round) = None;
+        }
+        sync.barrier.1 += 1;
+        leave(me, sync.round(round));
+    });
+    round
+}
+
+/// The thread leaves a barrier: everybody of its round came before.
+pub fn depart(address: usize, round: Round) {
+    with(address, |me, sync| take(me, sync.round(round)));
+}
+
 /// The lock or the like is no more.
 pub fn destroy(address: usize) {
     let Some(_me) = enter() else { return };
-    if let Some(mut locked) = Locked::at(address) {
+    if let Some(mut locked) = Granule::of(address).and_then(Locked::existing) {
         locked.forget_sync(address);
     }
 }

@@ -7,6 +7,8 @@
 //! Slots of the clocks are given out by [`SlotTable`]. Its first slot belongs to nobody, so that the clocks of
 //! locks and the like can be written as threads that never did anything ([`crate::sync`]).
 
+pub mod fiber;
+
 use crate::atomic::LoadCache;
 use crate::lock::Lock;
 use crate::options::Options;
@@ -414,13 +416,15 @@ pub(crate) fn finish() {
         return;
     }
     tls::set_context_word(ABSENT);
-    let context = Handle(word as *mut Context);
     // SAFETY: no arguments.
     let me = unsafe { libc::pthread_self() };
     let mut guard = REGISTRY.lock();
     let Some(registry) = guard.as_mut() else {
         return;
     };
+    // The thread may have ended as a fiber.
+    let own = registry.threads.get(&me).map(|entry| entry.context);
+    let context = own.unwrap_or(Handle(word as *mut Context));
     // SAFETY: the thread no longer uses its context, and whoever joins it waits for its end.
     registry
         .slots

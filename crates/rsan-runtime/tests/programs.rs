@@ -201,13 +201,11 @@ fn a_logged_frame_is_an_address_in_the_program() {
     }
 }
 
-/// Parts of TSan's interface that are not there: Java, fibers, questions that a debugger asks about a report, and
+/// Parts of TSan's interface that are not there: Java, questions that a debugger asks about a report, and
 /// what only TSan's own tests and options use.
 const MISSING: &[&str] = &[
     "__tsan_java_",
-    "_fiber",
     "__tsan_get_",
-    "__tsan_external_",
     "__tsan_symbolize_external",
     "__tsan_testonly_",
     "__tsan_locate_address",

@@ -3,3 +3,5 @@
 pub mod access;
 pub mod annotations;
 pub mod atomics;
+pub mod external;
+pub mod fibers;

@@ -1,25 +1,56 @@
-//! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once.
+//! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once; of POSIX and of C11.
+//! glibc's types of C11 are those of POSIX by another name.
 
 use crate::real;
 use crate::{entries, sync};
 use libc::{
-    c_int, c_uint, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_mutex_t,
+    c_int, c_uint, c_void, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
+    pthread_mutex_t, pthread_mutexattr_t,
 };
-use libc::{pthread_rwlock_t, pthread_spinlock_t, sem_t, timespec};
+use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// Interceptors that call the real function and tell [`sync`] of it, before or, if it returned 0, after.
+/// What threads leave that may end with a robust mutex: whoever inherits it comes after. One for all of them.
+static GRAVES: Graves = Graves {
+    used: AtomicBool::new(false),
+};
+
+#[derive(Debug)]
+struct Graves {
+    /// There is a robust mutex.
+    used: AtomicBool,
+}
+
+impl Graves {
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+}
+
+/// The thread is about to end.
+pub(crate) fn end_of_thread() {
+    // ORDERING: relaxed; a thread with a robust mutex comes after its initialisation.
+    if GRAVES.used.load(Ordering::Relaxed) {
+        sync::release(GRAVES.address());
+    }
+}
+
+/// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after.
 macro_rules! interceptors {
     ($($name:ident($object:ident: $type:ty $(, $arg:ident: $arg_type:ty)*)
-        $(before $before:ident)? $(after $after:ident)? ;)+) => {
+        $(before $before:path)? $(, after $after:path)? ;)+) => {
         mod functions {
             use super::*;
 
             $(pub(super) unsafe extern "C-unwind" fn $name($object: *mut $type $(, $arg: $arg_type)*) -> c_int {
-                $(sync::$before($object as usize);)?
+                $($before($object as usize);)?
                 // SAFETY: the program's call.
                 let result = unsafe { real::$name($object $(, $arg)*) };
                 $(if result == 0 {
-                    sync::$after($object as usize);
+                    $after($object as usize);
+                } else if result == libc::EOWNERDEAD {
+                    $after($object as usize);
+                    sync::acquire(GRAVES.address());
                 })?
                 result
             })+
@@ -28,61 +59,161 @@ macro_rules! interceptors {
     };
 }
 
+type Until = *const timespec;
+
 interceptors! {
-    pthread_mutex_lock(mutex: pthread_mutex_t) after lock;
-    pthread_mutex_trylock(mutex: pthread_mutex_t) after lock;
-    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: *const timespec) after lock;
-    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock;
-    pthread_mutex_destroy(mutex: pthread_mutex_t) before destroy;
-    pthread_rwlock_rdlock(lock: pthread_rwlock_t) after acquire;
-    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t) after acquire;
-    pthread_rwlock_wrlock(lock: pthread_rwlock_t) after lock_write;
-    pthread_rwlock_trywrlock(lock: pthread_rwlock_t) after lock_write;
-    pthread_rwlock_unlock(lock: pthread_rwlock_t) before unlock_shared_or_write;
-    pthread_rwlock_destroy(lock: pthread_rwlock_t) before destroy;
-    pthread_barrier_init(barrier: pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) before destroy;
-    pthread_barrier_destroy(barrier: pthread_barrier_t) before destroy;
-    sem_init(sem: sem_t, shared: c_int, value: c_uint) before destroy;
-    sem_post(sem: sem_t) before release;
-    sem_wait(sem: sem_t) after acquire;
-    sem_trywait(sem: sem_t) after acquire;
-    sem_timedwait(sem: sem_t, until: *const timespec) after acquire;
-    sem_destroy(sem: sem_t) before destroy;
-    pthread_spin_lock(lock: pthread_spinlock_t) after lock;
-    pthread_spin_trylock(lock: pthread_spinlock_t) after lock;
-    pthread_spin_unlock(lock: pthread_spinlock_t) before unlock;
-    pthread_spin_destroy(lock: pthread_spinlock_t) before destroy;
+    pthread_mutex_lock(mutex: pthread_mutex_t), after sync::lock;
+    pthread_mutex_trylock(mutex: pthread_mutex_t), after sync::lock;
+    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock;
+    pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until), after sync::lock;
+    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex;
+    pthread_mutex_destroy(mutex: pthread_mutex_t) before sync::destroy;
+    mtx_init(mutex: pthread_mutex_t, kind: c_int) before sync::destroy;
+    mtx_lock(mutex: pthread_mutex_t), after sync::lock;
+    mtx_trylock(mutex: pthread_mutex_t), after sync::lock;
+    mtx_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock;
+    mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex;
+    pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before sync::destroy;
+    pthread_rwlock_rdlock(lock: pthread_rwlock_t), after sync::acquire;
+    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t), after sync::acquire;
+    pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until), after sync::acquire;
+    pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::acquire;
+    pthread_rwlock_wrlock(lock: pthread_rwlock_t), after sync::lock_write;
+    pthread_rwlock_trywrlock(lock: pthread_rwlock_t), after sync::lock_write;
+    pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until), after sync::lock_write;
+    pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::lock_write;
+    pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write;
+    pthread_rwlock_destroy(lock: pthread_rwlock_t) before sync::destroy;
+    pthread_barrier_destroy(barrier: pthread_barrier_t) before sync::destroy;
+    sem_init(sem: sem_t, shared: c_int, value: c_uint) before sync::destroy;
+    sem_post(sem: sem_t) before sync::release;
+    sem_wait(sem: sem_t), after sync::acquire;
+    sem_trywait(sem: sem_t), after sync::acquire;
+    sem_timedwait(sem: sem_t, until: Until), after sync::acquire;
+    sem_clockwait(sem: sem_t, clock: clockid_t, until: Until), after sync::acquire;
+    sem_destroy(sem: sem_t) before sync::destroy;
+    pthread_spin_lock(lock: pthread_spinlock_t), after sync::lock;
+    pthread_spin_trylock(lock: pthread_spinlock_t), after sync::lock;
+    pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock;
+    pthread_spin_destroy(lock: pthread_spinlock_t) before sync::destroy;
 }
 
-/// Waiting gives the mutex back and takes it again, also when it times out. The signal itself orders nothing.
-unsafe extern "C-unwind" fn cond_wait(
-    cond: *mut pthread_cond_t,
+/// Where glibc keeps the kind of a mutex, as an index of words.
+const KIND: usize = 4;
+
+/// What the last owner leaves replaces what was there. Unlocking a mutex that checks its owner may fail, and must
+/// not replace anything then; so it adds.
+fn unlock_mutex(mutex: usize) {
+    // SAFETY: the program's mutex; glibc writes its kind only when it is initialised.
+    let kind = unsafe { (mutex as *const c_int).add(KIND).read() };
+    if kind & 3 == libc::PTHREAD_MUTEX_NORMAL {
+        sync::unlock(mutex);
+    } else {
+        sync::release(mutex);
+    }
+}
+
+/// The bit of a mutex's kind that says that it is robust.
+const ROBUST: c_int = 16;
+
+unsafe extern "C-unwind" fn mutex_init(
     mutex: *mut pthread_mutex_t,
+    attr: *const pthread_mutexattr_t,
 ) -> c_int {
-    sync::unlock(mutex as usize);
+    sync::destroy(mutex as usize);
     // SAFETY: the program's call.
-    let result = unsafe { real::pthread_cond_wait(cond, mutex) };
+    let result = unsafe { real::pthread_mutex_init(mutex, attr) };
+    // SAFETY: the program's mutex, which is initialised if the result is 0.
+    if result == 0 && unsafe { mutex.cast::<c_int>().add(KIND).read() } & ROBUST != 0 {
+        // ORDERING: relaxed; see `end_of_thread`.
+        GRAVES.used.store(true, Ordering::Relaxed);
+    }
+    result
+}
+
+/// What libc runs when a thread is cancelled in a wait.
+#[repr(C)]
+struct Cleanup {
+    routine: Option<extern "C" fn(*mut c_void)>,
+    argument: *mut c_void,
+    kind: c_int,
+    previous: *mut c_void,
+}
+
+unsafe extern "C" {
+    fn _pthread_cleanup_push(
+        buffer: *mut Cleanup,
+        routine: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+    );
+    fn _pthread_cleanup_pop(buffer: *mut Cleanup, execute: c_int);
+}
+
+extern "C" fn lock_again(mutex: *mut c_void) {
+    sync::lock(mutex as usize);
+}
+
+/// Waiting gives the mutex back and takes it again, also when it times out or the thread is cancelled. The signal
+/// itself orders nothing.
+fn waiting(mutex: *mut pthread_mutex_t, wait: impl FnOnce() -> c_int) -> c_int {
+    let mut cleanup = Cleanup {
+        routine: None,
+        argument: std::ptr::null_mut(),
+        kind: 0,
+        previous: std::ptr::null_mut(),
+    };
+    unlock_mutex(mutex as usize);
+    // SAFETY: popped below, before the buffer goes; or run by libc, which then leaves this function.
+    unsafe { _pthread_cleanup_push(&raw mut cleanup, lock_again, mutex.cast()) };
+    let result = wait();
+    // SAFETY: pushed above.
+    unsafe { _pthread_cleanup_pop(&raw mut cleanup, 0) };
     sync::lock(mutex as usize);
     result
 }
 
-unsafe extern "C-unwind" fn cond_timedwait(
-    cond: *mut pthread_cond_t,
-    mutex: *mut pthread_mutex_t,
-    until: *const timespec,
+/// Interceptors of waits for a condition.
+macro_rules! waits {
+    ($($name:ident($($arg:ident: $type:ty),*);)+) => {
+        mod wait {
+            use super::*;
+
+            $(pub(super) unsafe extern "C-unwind" fn $name(
+                cond: *mut pthread_cond_t,
+                mutex: *mut pthread_mutex_t
+                $(, $arg: $type)*
+            ) -> c_int {
+                // SAFETY: the program's call.
+                waiting(mutex, || unsafe { real::$name(cond, mutex $(, $arg)*) })
+            })+
+        }
+        entries! { $($name => wait::$name;)+ }
+    };
+}
+
+waits! {
+    pthread_cond_wait();
+    pthread_cond_timedwait(until: Until);
+    pthread_cond_clockwait(clock: clockid_t, until: Until);
+    cnd_wait();
+    cnd_timedwait(until: Until);
+}
+
+unsafe extern "C-unwind" fn barrier_init(
+    barrier: *mut pthread_barrier_t,
+    attr: *const pthread_barrierattr_t,
+    count: c_uint,
 ) -> c_int {
-    sync::unlock(mutex as usize);
+    sync::make_barrier(barrier as usize, count as usize);
     // SAFETY: the program's call.
-    let result = unsafe { real::pthread_cond_timedwait(cond, mutex, until) };
-    sync::lock(mutex as usize);
-    result
+    unsafe { real::pthread_barrier_init(barrier, attr, count) }
 }
 
 unsafe extern "C-unwind" fn barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    sync::release(barrier as usize);
+    let round = sync::arrive(barrier as usize);
     // SAFETY: the program's call.
     let result = unsafe { real::pthread_barrier_wait(barrier) };
-    sync::acquire(barrier as usize);
+    sync::depart(barrier as usize, round);
     result
 }
 
@@ -96,9 +227,9 @@ unsafe extern "C-unwind" fn once(
     routine: unsafe extern "C-unwind" fn(),
 ) -> c_int {
     // SAFETY: the program's control word.
-    let word = unsafe { std::sync::atomic::AtomicI32::from_ptr(control) };
+    let word = unsafe { AtomicI32::from_ptr(control) };
     // ORDERING: acquire, with the store of glibc's `pthread_once`.
-    if word.load(std::sync::atomic::Ordering::Acquire) & DONE == 0 {
+    if word.load(Ordering::Acquire) & DONE == 0 {
         ROUTINE.set((control as usize, Some(routine)));
         // SAFETY: the program's call, with a routine that calls the program's.
         let result = unsafe { real::pthread_once(control, run_once) };
@@ -125,9 +256,15 @@ unsafe extern "C-unwind" fn run_once() {
     sync::release(control);
 }
 
+unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern "C-unwind" fn()) {
+    // SAFETY: the program's call; glibc's `once_flag` is a `pthread_once_t`.
+    unsafe { once(control, routine) };
+}
+
 entries! {
-    pthread_cond_wait => cond_wait;
-    pthread_cond_timedwait => cond_timedwait;
+    pthread_mutex_init => mutex_init;
+    pthread_barrier_init => barrier_init;
+    call_once => c11_once;
     pthread_barrier_wait => barrier_wait;
     pthread_once => once;
 }

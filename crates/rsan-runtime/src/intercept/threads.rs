@@ -3,7 +3,7 @@
 use crate::real::{self, StartRoutine};
 use crate::thread::{self, enter};
 use crate::{entries, shadow};
-use libc::{c_int, c_void, pthread_attr_t, pthread_t, timespec};
+use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
@@ -122,6 +122,18 @@ unsafe extern "C-unwind" fn timed_join(
     })
 }
 
+unsafe extern "C-unwind" fn clock_join(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    clock: clockid_t,
+    until: *const timespec,
+) -> c_int {
+    // SAFETY: the program's call.
+    joining(handle, || unsafe {
+        real::pthread_clockjoin_np(handle, value, clock, until)
+    })
+}
+
 unsafe extern "C-unwind" fn detach(handle: pthread_t) -> c_int {
     // Before the real one: afterwards the handle may name another thread.
     if let Some(_me) = enter() {
@@ -131,10 +143,72 @@ unsafe extern "C-unwind" fn detach(handle: pthread_t) -> c_int {
     unsafe { real::pthread_detach(handle) }
 }
 
+/// A function of a C11 thread, and its argument.
+struct C11Start {
+    routine: unsafe extern "C-unwind" fn(*mut c_void) -> c_int,
+    argument: *mut c_void,
+}
+
+/// `thrd_error` and `thrd_nomem`.
+const C11_ERROR: c_int = 2;
+const C11_NO_MEMORY: c_int = 3;
+
+fn c11_result(result: c_int) -> c_int {
+    match result {
+        0 => 0,
+        libc::ENOMEM => C11_NO_MEMORY,
+        _ => C11_ERROR,
+    }
+}
+
+/// glibc's C11 threads are POSIX threads that it creates without calling `pthread_create`; these do.
+unsafe extern "C-unwind" fn c11_create(
+    handle: *mut pthread_t,
+    routine: unsafe extern "C-unwind" fn(*mut c_void) -> c_int,
+    argument: *mut c_void,
+) -> c_int {
+    let start = Box::into_raw(Box::new(C11Start { routine, argument }));
+    // SAFETY: the program's call, with a routine and an argument that fit each other.
+    let result = unsafe { create(handle, std::ptr::null(), c11_run, start.cast()) };
+    if result != 0 {
+        // SAFETY: no thread took it.
+        drop(unsafe { Box::from_raw(start) });
+    }
+    c11_result(result)
+}
+
+unsafe extern "C-unwind" fn c11_run(start: *mut c_void) -> *mut c_void {
+    // SAFETY: made by `c11_create` for this thread.
+    let C11Start { routine, argument } = *unsafe { Box::from_raw(start.cast::<C11Start>()) };
+    // SAFETY: as the program asked.
+    let result = unsafe { routine(argument) };
+    result as isize as *mut c_void
+}
+
+unsafe extern "C-unwind" fn c11_join(handle: pthread_t, result: *mut c_int) -> c_int {
+    let mut value = std::ptr::null_mut();
+    // SAFETY: the program's call.
+    let joined = unsafe { join(handle, &raw mut value) };
+    if joined == 0 && !result.is_null() {
+        // SAFETY: the program's place for the result.
+        unsafe { result.write(value as isize as c_int) };
+    }
+    c11_result(joined)
+}
+
+unsafe extern "C-unwind" fn c11_detach(handle: pthread_t) -> c_int {
+    // SAFETY: the program's call.
+    c11_result(unsafe { detach(handle) })
+}
+
 entries! {
     pthread_create => create;
     pthread_join => join;
     pthread_tryjoin_np => try_join;
     pthread_timedjoin_np => timed_join;
+    pthread_clockjoin_np => clock_join;
     pthread_detach => detach;
+    thrd_create => c11_create;
+    thrd_join => c11_join;
+    thrd_detach => c11_detach;
 }
