@@ -33,8 +33,7 @@
 //! * Accesses of different sizes to one address are one location, whose robustness is no longer checked.
 //! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
 //! * 128-bit atomics are atomic among instrumented code only.
-//! * C11 threads (`thrd_create`), futexes used directly, `longjmp` and fibers are not seen: threads made so are taken
-//!   as unrelated to their creator, which can give false races.
+//! * Threads made by the system call `clone` are taken as unrelated to their creator.
 //! * What a signal handler does while it interrupts the runtime is not seen.
 //! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones.
 //! * x86-64 Linux with glibc only; elsewhere the crate is empty.

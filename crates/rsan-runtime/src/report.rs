@@ -133,6 +133,7 @@ pub fn report(me: &mut Body, finding: &Finding) {
             write_to(2, text.as_bytes());
         }
     }
+    crate::abi::query::announce(finding);
     if me.options.halt_on_error {
         // SAFETY: ends the process.
         unsafe { libc::_exit(me.options.exitcode) }

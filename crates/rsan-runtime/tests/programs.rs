@@ -29,6 +29,9 @@ fn library_dir() -> PathBuf {
     target.join("debug")
 }
 
+/// Clang under the names that Debian gives it.
+const CLANGS: &[&str] = &["clang", "clang-14", "clang-15", "clang-16", "clang-19"];
+
 fn compilers() -> Vec<&'static str> {
     let installed = |name: &&str| {
         let found = Command::new(name).arg("--version").output().is_ok();
@@ -201,16 +204,14 @@ fn a_logged_frame_is_an_address_in_the_program() {
     }
 }
 
-/// Parts of TSan's interface that are not there: Java, questions that a debugger asks about a report, and
-/// what only TSan's own tests and options use.
+/// Parts of TSan's interface that are not there: Java, what a program defines for TSan to call, and what only
+/// TSan's own tests use.
 const MISSING: &[&str] = &[
     "__tsan_java_",
-    "__tsan_get_",
+    "__tsan_default_",
     "__tsan_symbolize_external",
     "__tsan_testonly_",
-    "__tsan_locate_address",
-    "__tsan_default_",
-    "__tsan_on_report",
+    "__tsan_test_only_",
 ];
 
 fn exported(library: &Path) -> Option<Vec<String>> {
@@ -231,21 +232,39 @@ fn exported(library: &Path) -> Option<Vec<String>> {
     )
 }
 
+/// The runtime libraries of the installed compilers.
+fn installed_runtimes() -> Vec<PathBuf> {
+    let ask = |compiler: &&str, name: &str| {
+        let output = Command::new(compiler)
+            .arg(format!("-print-file-name={name}"))
+            .output()
+            .ok()?;
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        path.is_absolute().then_some(path)
+    };
+    let gcc = ask(&"gcc", "libtsan.so");
+    let clang = CLANGS
+        .iter()
+        .filter_map(|clang| ask(clang, "libclang_rt.tsan-x86_64.so"));
+    gcc.into_iter().chain(clang).collect()
+}
+
 #[test]
-fn the_interface_of_the_installed_libtsan_is_there_except_for_what_is_listed() {
-    let path = Command::new("gcc")
-        .arg("-print-file-name=libtsan.so")
-        .output();
-    let path = path.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    let theirs = path.ok().and_then(|path| exported(Path::new(&path)));
-    let ours = exported(&library_dir().join("librsan_runtime.so"));
-    let (Some(theirs), Some(ours)) = (theirs, ours) else {
-        eprintln!("skipped: no gcc or no nm");
+fn the_interface_of_the_installed_runtimes_is_there_except_for_what_is_listed() {
+    let Some(ours) = exported(&library_dir().join("librsan_runtime.so")) else {
+        eprintln!("skipped: no nm");
         return;
     };
-    let interface = |name: &&String| name.starts_with("__tsan_") || name.starts_with("Annotate");
-    for name in theirs.iter().filter(interface) {
-        let missing = MISSING.iter().any(|part| name.contains(part));
-        assert_eq!(ours.contains(name), !missing, "{name}");
+    let interface = |name: &&String| {
+        ["__tsan_", "Annotate", "WTFAnnotate"]
+            .iter()
+            .any(|start| name.starts_with(start))
+    };
+    for library in installed_runtimes() {
+        let theirs = exported(&library).expect("nm runs");
+        for name in theirs.iter().filter(interface) {
+            let missing = MISSING.iter().any(|part| name.contains(part));
+            assert_eq!(ours.contains(name), !missing, "{name}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What programs say about their own synchronisation.
 //!
-//! Fibers, the Java interface and the queries that a debugger makes of a report are not here yet.
+//! The Java interface is not here.
 
 use crate::entries;
 use crate::sync;
@@ -122,6 +122,8 @@ entries! {
     __tsan_ignore_thread_begin => ignore_begin;
     __tsan_ignore_thread_end => ignore_end;
     __tsan_flush_memory => nothing;
+    __tsan_on_thread_idle => nothing;
+    __tsan_check_no_mutexes_held => nothing;
     AnnotateHappensBefore => happens_before;
     AnnotateHappensAfter => happens_after;
     WTFAnnotateHappensBefore => happens_before;

@@ -5,3 +5,4 @@ pub mod annotations;
 pub mod atomics;
 pub mod external;
 pub mod fibers;
+pub mod query;
