@@ -11,7 +11,8 @@
 //! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
-//! * [`report`]: findings. [`journal`]: where they go. [`options`]: settings. [`runtime`]: start, end and fork.
+//! * [`report`]: findings. [`journal`]: where they go. [`memory`]: what an address is. [`heap`]: who allocated a block.
+//! * [`options`]: settings. [`runtime`]: start, end and fork.
 //! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
 //!
 //! # Ground rules
@@ -42,10 +43,12 @@
 pub mod abi;
 pub mod allocator;
 pub mod atomic;
+pub mod heap;
 pub mod intercept;
 pub mod journal;
 pub mod location;
 pub mod lock;
+pub mod memory;
 pub mod modules;
 pub mod options;
 pub mod race;

@@ -11,6 +11,8 @@ pub struct Module {
     pub bias: usize,
     /// The addresses of its code.
     pub code: Vec<(usize, usize)>,
+    /// The addresses of its variables and constants.
+    pub data: Vec<(usize, usize)>,
 }
 
 /// All loaded modules, in the loader's order.
@@ -34,22 +36,23 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     if path.is_empty() && modules.is_empty() {
         path = executable();
     }
-    let mut code = Vec::new();
+    let (mut code, mut data) = (Vec::new(), Vec::new());
     if !info.dlpi_phdr.is_null() {
         // SAFETY: the loader says how many headers there are.
         let headers =
             unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        let loaded =
-            |h: &&libc::Elf64_Phdr| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0;
-        for header in headers.iter().filter(loaded) {
+        for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
             let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
-            code.push((start, start + header.p_memsz as usize));
+            let is_code = header.p_flags & libc::PF_X != 0;
+            let list = if is_code { &mut code } else { &mut data };
+            list.push((start, start + header.p_memsz as usize));
         }
     }
     modules.push(Module {
         path,
         bias: info.dlpi_addr as usize,
         code,
+        data,
     });
     0
 }
@@ -66,6 +69,16 @@ pub fn find(modules: &[Module], pc: usize) -> Option<(&Module, usize)> {
     let inside = |m: &&Module| m.code.iter().any(|&(start, end)| start <= pc && pc < end);
     let module = modules.iter().find(inside)?;
     Some((module, pc.wrapping_sub(module.bias)))
+}
+
+/// The module of a variable, and its address in the file.
+pub fn find_data(modules: &[Module], address: usize) -> Option<(&Module, usize)> {
+    let inside = |m: &&Module| {
+        let mut parts = m.data.iter();
+        parts.any(|&(start, end)| start <= address && address < end)
+    };
+    let module = modules.iter().find(inside)?;
+    Some((module, address.wrapping_sub(module.bias)))
 }
 
 /// The address of code that has these low 32 bits. Two modules would have to lie 4 GiB apart, to within their

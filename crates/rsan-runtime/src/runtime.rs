@@ -1,7 +1,7 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{journal, location, report, shadow, stack, thread};
+use crate::{heap, journal, location, report, shadow, stack, thread};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -40,6 +40,7 @@ pub fn start() {
     OPTIONS.store(options, Ordering::Release);
     journal::start(options);
     shadow::start();
+    heap::start();
     crate::intercept::memory::start();
     thread::start(options);
     let mut key = 0;

@@ -37,17 +37,30 @@ pub struct Site {
     pub pc: usize,
 }
 
-impl Site {
+impl Node {
     /// Return addresses, innermost first.
     pub fn stack(self) -> Vec<usize> {
-        let mut stack = vec![self.pc];
+        let mut stack = Vec::new();
+        self.append_to(&mut stack);
+        stack
+    }
+
+    fn append_to(self, stack: &mut Vec<usize>) {
         let contexts = CONTEXTS.lock();
-        let mut node = self.node;
+        let mut node = self;
         while node.0 > Node::ROOT.0 && stack.len() < SHOWN {
             let (parent, pc) = contexts.nodes[node.0 as usize - 2];
             stack.push(pc);
             node = parent;
         }
+    }
+}
+
+impl Site {
+    /// Return addresses, innermost first.
+    pub fn stack(self) -> Vec<usize> {
+        let mut stack = vec![self.pc];
+        self.node.append_to(&mut stack);
         stack
     }
 }
@@ -82,6 +95,19 @@ fn child(parent: Node, pc: usize) -> Node {
     index.insert((parent, pc), Node(next));
     contexts.nodes.push((parent, pc));
     Node(next)
+}
+
+fn cached_child(cache: &mut [(Node, Frame); CACHE], parent: Node, pc: usize) -> Node {
+    let place = (pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE;
+    let (known, cached) = &mut cache[place];
+    if *known != parent || cached.pc != pc {
+        *known = parent;
+        *cached = Frame {
+            pc,
+            node: child(parent, pc),
+        };
+    }
+    cached.node
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -149,19 +175,16 @@ impl Stack {
         let known = frames.iter().rposition(|f| f.node != Node::UNKNOWN);
         let mut node = known.map_or(Node::ROOT, |i| frames[i].node);
         for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
-            let place = (frame.pc ^ (node.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE;
-            let (parent, cached) = &mut self.cache[place];
-            if *parent != node || cached.pc != frame.pc {
-                *parent = node;
-                *cached = Frame {
-                    pc: frame.pc,
-                    node: child(node, frame.pc),
-                };
-            }
-            node = cached.node;
+            node = cached_child(&mut self.cache, node, frame.pc);
             frame.node = node;
         }
         node
+    }
+
+    /// The present stack with the place of a call in the innermost function, as one number.
+    pub fn leaf(&mut self, pc: usize) -> Node {
+        let node = self.node();
+        cached_child(&mut self.cache, node, pc)
     }
 }
 

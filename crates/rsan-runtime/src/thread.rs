@@ -13,7 +13,7 @@ use crate::atomic::LoadCache;
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::report::Key;
-use crate::stack::{Site, Stack};
+use crate::stack::{Node, Site, Stack};
 use crate::tls;
 use libc::pthread_t;
 use rsan_clocks::AccessKind;
@@ -72,6 +72,17 @@ pub struct Body {
 pub struct Info {
     /// Who created it, and where.
     pub created: Option<(ThreadId, Site)>,
+    /// Its stack: the lowest address, the outermost frame, and the end, above which there is nothing of the thread.
+    pub stack: Option<[usize; 3]>,
+}
+
+/// A part of the memory that libc calls a thread's stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StackPart {
+    /// Frames of functions.
+    Frames,
+    /// Thread-local variables, above the frames.
+    ThreadLocal,
 }
 
 /// A context that only its thread uses.
@@ -154,7 +165,10 @@ impl Registry {
         };
         let stamp = state.stamp();
         let slot = usize::from(stamp.slot.0);
-        self.infos.push(Info { created });
+        self.infos.push(Info {
+            created,
+            stack: None,
+        });
         if self.owners.len() <= slot {
             self.owners.resize_with(slot + 1, Vec::new);
         }
@@ -270,6 +284,11 @@ impl Entered {
     /// Where the program called the runtime.
     pub fn site(&mut self) -> Site {
         self.context.stack().site(self.caller)
+    }
+
+    /// The same as one number.
+    pub fn leaf(&mut self) -> Node {
+        self.context.stack().leaf(self.caller)
     }
 }
 
@@ -518,4 +537,35 @@ pub fn owner(slot: Slot, epoch: Epoch) -> Option<ThreadId> {
 pub fn info(thread: ThreadId) -> Option<Info> {
     let registry = REGISTRY.lock();
     registry.as_ref()?.infos.get(thread.index()).copied()
+}
+
+/// Notes where the stack of a thread is.
+pub(crate) fn set_stack(thread: ThreadId, stack: [usize; 3]) {
+    let mut registry = REGISTRY.lock();
+    let info = registry
+        .as_mut()
+        .and_then(|r| r.infos.get_mut(thread.index()));
+    if let Some(info) = info {
+        info.stack = Some(stack);
+    }
+}
+
+/// The thread whose stack an address belongs to; the last one that had it.
+pub fn stack_at(address: usize) -> Option<(ThreadId, StackPart)> {
+    let registry = REGISTRY.lock();
+    let infos = registry.as_ref()?.infos.iter().enumerate().rev();
+    for (number, info) in infos {
+        let Some([lowest, outermost, end]) = info.stack else {
+            continue;
+        };
+        if (lowest..end).contains(&address) {
+            let part = if address < outermost {
+                StackPart::Frames
+            } else {
+                StackPart::ThreadLocal
+            };
+            return Some((ThreadId::new(number), part));
+        }
+    }
+    None
 }

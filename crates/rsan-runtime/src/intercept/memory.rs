@@ -9,7 +9,7 @@ use crate::allocator::{
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::thread::{current, enter_if_attached};
-use crate::{entries, shadow, tls};
+use crate::{entries, heap, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 
@@ -17,9 +17,15 @@ use std::arch::asm;
 const FREED: usize = 1024;
 
 /// The program got a block of the allocator, which may be larger than it asked for.
-fn born_block(block: *mut c_void) {
-    // SAFETY: null, or a block of the allocator.
-    born(block, unsafe { libc::malloc_usable_size(block) });
+fn born_block(block: *mut c_void, asked: usize) {
+    if !block.is_null()
+        && let Some(mut me) = enter_if_attached()
+    {
+        // SAFETY: a block of the allocator.
+        let bytes = unsafe { libc::malloc_usable_size(block) };
+        shadow::forget(block as usize, bytes);
+        heap::allocated(&mut me, block as usize, asked);
+    }
 }
 
 /// The program got memory.
@@ -39,8 +45,9 @@ fn died(block: *mut c_void) {
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
     race::range(block as usize, bytes.min(FREED), Kind::FREE);
-    if let Some(_me) = enter_if_attached() {
+    if let Some(mut me) = enter_if_attached() {
         shadow::forget_locations(block as usize, bytes);
+        heap::freed(&mut me, block as usize);
     }
 }
 
@@ -54,14 +61,14 @@ fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
 unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_malloc(bytes) });
-    born_block(block);
+    born_block(block, bytes);
     block
 }
 
 unsafe extern "C" fn allocate_zeroed(count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_calloc(count, bytes) });
-    born_block(block);
+    born_block(block, count.saturating_mul(bytes));
     block
 }
 
@@ -69,7 +76,7 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
     died(block);
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_realloc(block, bytes) });
-    born_block(block);
+    born_block(block, bytes);
     block
 }
 
@@ -82,7 +89,7 @@ unsafe extern "C" fn release(block: *mut c_void) {
 unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_memalign(align, bytes) });
-    born_block(block);
+    born_block(block, bytes);
     block
 }
 

@@ -67,14 +67,16 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
         // SAFETY: made by `create` for this thread.
     } = *unsafe { Box::from_raw(start.cast::<Start>()) };
     thread::begin(context);
-    forget_stack();
+    let frame = 0u8;
+    forget_stack(&raw const frame as usize);
     // SAFETY: as the program asked.
     unsafe { routine(argument) }
 }
 
-/// The stack's memory may have been that of a thread before.
-fn forget_stack() {
-    let Some(_me) = enter() else { return };
+/// The stack's memory may have been that of a thread before. `outermost` is in the first frame: what the thread calls
+/// lies below, its thread-local variables above.
+fn forget_stack(outermost: usize) {
+    let Some(me) = enter() else { return };
     // SAFETY: the attributes are filled in before they are read.
     unsafe {
         let mut attr = std::mem::zeroed::<pthread_attr_t>();
@@ -84,6 +86,8 @@ fn forget_stack() {
         let (mut base, mut bytes) = (std::ptr::null_mut(), 0);
         if libc::pthread_attr_getstack(&raw const attr, &raw mut base, &raw mut bytes) == 0 {
             shadow::forget(base as usize, bytes);
+            let lowest = base as usize;
+            thread::set_stack(me.state.id(), [lowest, outermost, lowest + bytes]);
         }
         libc::pthread_attr_destroy(&raw mut attr);
     }

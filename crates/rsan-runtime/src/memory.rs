@@ -1,0 +1,76 @@
+//! What an address of data is, for reports: a variable, a block of the allocator, or the stack of a thread.
+
+use crate::heap::{self, HeapBlock};
+use crate::modules::{self, Module};
+use crate::thread::{self, StackPart};
+use rsan_model::ThreadId;
+
+/// The memory of an access.
+#[derive(Clone, Copy, Debug)]
+pub enum Memory<'a> {
+    /// A global or static variable: its module, and the address in the module's file.
+    Global {
+        /// The module's file.
+        module: &'a str,
+        /// The address in it.
+        offset: usize,
+    },
+    /// A block of the allocator, perhaps freed.
+    Heap(HeapBlock),
+    /// The stack of a thread.
+    Stack(ThreadId),
+    /// Thread-local storage of a thread.
+    ThreadLocal(ThreadId),
+    /// Not known.
+    Unknown,
+}
+
+impl<'a> Memory<'a> {
+    /// What is at an address.
+    pub fn at(address: usize, modules: &'a [Module]) -> Self {
+        if let Some((module, offset)) = modules::find_data(modules, address) {
+            let module = module.path.as_str();
+            return Self::Global { module, offset };
+        }
+        if let Some(block) = heap::find(address) {
+            return Self::Heap(block);
+        }
+        match thread::stack_at(address) {
+            Some((thread, StackPart::Frames)) => Self::Stack(thread),
+            Some((thread, StackPart::ThreadLocal)) => Self::ThreadLocal(thread),
+            None if is_main_stack(address) => Self::Stack(ThreadId(0)),
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// Whether an address lies in what the system calls the stack.
+fn is_main_stack(address: usize) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    maps.lines()
+        .filter(|line| line.ends_with("[stack]"))
+        .any(|line| {
+            let range = line.split(' ').next().and_then(|r| r.split_once('-'));
+            let number = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+            range.is_some_and(|(start, end)| (number(start)..number(end)).contains(&address))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static VARIABLE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(7);
+
+    #[test]
+    fn variables_and_stacks_are_told_apart() {
+        let modules = modules::modules();
+        let address = VARIABLE.as_ptr() as usize;
+        let Memory::Global { offset, .. } = Memory::at(address, &modules) else {
+            panic!("a variable of this program");
+        };
+        assert_eq!(modules[0].bias + offset, address);
+        let nothing = Memory::at(16, &modules);
+        assert!(matches!(nothing, Memory::Unknown), "{nothing:?}");
+    }
+}

@@ -1,0 +1,128 @@
+//! A finding as a line of JSON, in the form that [`super`] documents.
+
+use super::{Finding, Side, call_sites, frames};
+use crate::heap;
+use crate::memory::Memory;
+use crate::modules::Module;
+use crate::thread;
+use std::fmt::Write as _;
+
+/// The line.
+pub(super) fn line(finding: &Finding, modules: &[Module]) -> String {
+    let (kind, address, bytes) = match finding {
+        Finding::Race { address, bytes, .. } => ("race", address, bytes),
+        Finding::Violation { address, bytes, .. } => ("violation", address, bytes),
+    };
+    let mut line = format!(
+        "{{\"schema\":\"rsan-runtime/1\",\"pid\":{},\"kind\":\"{kind}\",\"address\":\"{address:#x}\",\"size\":{bytes},\"memory\":",
+        std::process::id()
+    );
+    memory(&mut line, Memory::at(*address, modules), modules);
+    for (name, side) in finding.sides() {
+        let _ = write!(line, ",\"{name}\":");
+        json_side(&mut line, side, modules);
+    }
+    line.push_str("}\n");
+    line
+}
+
+fn memory(line: &mut String, memory: Memory<'_>, modules: &[Module]) {
+    match memory {
+        Memory::Global { module, offset } => {
+            let module = quote(module);
+            let _ = write!(
+                line,
+                "{{\"kind\":\"global\",\"module\":{module},\"offset\":\"{offset:#x}\"}}"
+            );
+        }
+        Memory::Heap(block) => {
+            let _ = write!(
+                line,
+                "{{\"kind\":\"heap\",\"start\":\"{:#x}\",\"size\":{},\"allocated\":",
+                block.start, block.size
+            );
+            context(line, block.allocated, modules);
+            line.push_str(",\"freed\":");
+            context(line, block.freed, modules);
+            line.push('}');
+        }
+        Memory::Stack(thread) => {
+            let _ = write!(line, "{{\"kind\":\"stack\",\"thread\":{}}}", thread.0);
+        }
+        Memory::ThreadLocal(thread) => {
+            let _ = write!(line, "{{\"kind\":\"tls\",\"thread\":{}}}", thread.0);
+        }
+        Memory::Unknown => line.push_str("null"),
+    }
+}
+
+fn context(line: &mut String, context: Option<heap::Context>, modules: &[Module]) {
+    let Some(heap::Context { thread, node }) = context else {
+        line.push_str("null");
+        return;
+    };
+    let _ = write!(line, "{{\"thread\":{},\"stack\":", thread.0);
+    json_frames(line, &call_sites(node.stack(), modules));
+    line.push('}');
+}
+
+fn json_side(line: &mut String, side: &Side, modules: &[Module]) {
+    let thread = side.thread.map_or("null".to_owned(), |t| t.0.to_string());
+    let created = side
+        .thread
+        .and_then(thread::info)
+        .and_then(|info| info.created);
+    let order = side.order.map_or("null".to_owned(), quote);
+    let value = side.value.map_or("null".to_owned(), |v| format!("\"{v}\""));
+    let _ = write!(line, "{{\"thread\":{thread},\"created\":");
+    match created {
+        Some((_, site)) => json_frames(line, &frames(site, modules)),
+        None => line.push_str("null"),
+    }
+    let operation = quote(side.operation);
+    let _ = write!(
+        line,
+        ",\"operation\":{operation},\"order\":{order},\"value\":{value},\"stack\":"
+    );
+    json_frames(line, &frames(side.site, modules));
+    line.push('}');
+}
+
+fn json_frames(line: &mut String, frames: &[(Option<&str>, usize)]) {
+    line.push('[');
+    for (index, (module, offset)) in frames.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let module = module.map_or("null".to_owned(), quote);
+        let _ = write!(
+            line,
+            "{comma}{{\"module\":{module},\"offset\":\"{offset:#x}\"}}"
+        );
+    }
+    line.push(']');
+}
+
+/// A JSON string.
+pub(crate) fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c < ' ' => {
+                let _ = write!(quoted, "\\u{:04x}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_quoted() {
+        assert_eq!(quote("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
+    }
+}

@@ -1,0 +1,117 @@
+//! A finding for people, with addresses only; `rsan run` shows it better.
+
+use super::{Finding, Side, call_sites, frames};
+use crate::heap;
+use crate::memory::Memory;
+use crate::modules::Module;
+use rsan_model::ThreadId;
+use std::fmt::Write as _;
+
+/// The text, between two rules.
+pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
+    let mut text = String::new();
+    let title = |text: &mut String, what: &str| {
+        let _ = writeln!(
+            text,
+            "==================\n==rsan: {what} (pid {})",
+            std::process::id()
+        );
+    };
+    match finding {
+        Finding::Race {
+            address,
+            bytes,
+            access,
+            earlier,
+        } => {
+            title(&mut text, "data race");
+            let place = format!(" of {bytes} bytes at {address:#x}");
+            write_side(&mut text, access, &place, modules);
+            let _ = writeln!(text, "  is not ordered with");
+            write_side(&mut text, earlier, " of the same memory", modules);
+            write_memory(&mut text, *address, modules);
+        }
+        Finding::Violation {
+            address,
+            bytes,
+            access,
+            missed,
+            stale,
+        } => {
+            title(&mut text, "not robust: an access can go back in time");
+            let place = format!(" of {bytes} bytes at {address:#x}");
+            write_side(&mut text, access, &place, modules);
+            let verb = if access.operation == "load" {
+                "may read"
+            } else {
+                "may read or overwrite"
+            };
+            let old = stale
+                .value
+                .map_or("an older value".to_owned(), |v| v.to_string());
+            let _ = writeln!(
+                text,
+                "  {verb} {old}, although this write comes first in every sequentially consistent order:"
+            );
+            let value = missed.value.map_or(String::new(), |v| format!(" of {v}"));
+            write_side(&mut text, missed, &value, modules);
+            write_memory(&mut text, *address, modules);
+        }
+    }
+    text.push_str("==================\n");
+    text
+}
+
+fn write_side(text: &mut String, side: &Side, what: &str, modules: &[Module]) {
+    let thread = side.thread.map_or("before the run".to_owned(), name);
+    let order = side
+        .order
+        .map_or(String::new(), |order| format!(" ({order})"));
+    let _ = writeln!(text, "  {thread}: {}{order}{what}", side.operation);
+    write_frames(text, &frames(side.site, modules));
+}
+
+fn write_memory(text: &mut String, address: usize, modules: &[Module]) {
+    match Memory::at(address, modules) {
+        Memory::Global { module, offset } => {
+            let _ = writeln!(text, "  the memory is a variable at {module}+{offset:#x}");
+        }
+        Memory::Heap(block) => {
+            let (inside, size) = (address - block.start, block.size);
+            let _ = writeln!(text, "  {inside} bytes inside a block of {size} bytes");
+            write_context(text, "allocated", block.allocated, modules);
+            write_context(text, "freed", block.freed, modules);
+        }
+        Memory::Stack(thread) => {
+            let _ = writeln!(text, "  the memory is on the stack of {}", name(thread));
+        }
+        Memory::ThreadLocal(thread) => {
+            let thread = name(thread);
+            let _ = writeln!(text, "  the memory is a thread-local variable of {thread}");
+        }
+        Memory::Unknown => {}
+    }
+}
+
+fn write_context(
+    text: &mut String,
+    what: &str,
+    context: Option<heap::Context>,
+    modules: &[Module],
+) {
+    if let Some(heap::Context { thread, node }) = context {
+        let _ = writeln!(text, "  {what} by {}", name(thread));
+        write_frames(text, &call_sites(node.stack(), modules));
+    }
+}
+
+fn name(thread: ThreadId) -> String {
+    format!("thread {thread}")
+}
+
+fn write_frames(text: &mut String, frames: &[(Option<&str>, usize)]) {
+    for (number, (module, offset)) in frames.iter().enumerate() {
+        let module = module.unwrap_or("?");
+        let _ = writeln!(text, "    #{number} {module}+{offset:#x}");
+    }
+}
