@@ -52,7 +52,8 @@ impl Asked {
 pub(crate) fn announce(finding: &Finding) {
     // SAFETY: a C string.
     let wanted = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__tsan_on_report".as_ptr()) };
-    if wanted.is_null() || wanted as usize == __tsan_on_report as *const () as usize {
+    // The program's, or else the one below, which does nothing.
+    if wanted.is_null() {
         return;
     }
     let (description, address, bytes, first, second) = match finding {
