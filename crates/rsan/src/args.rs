@@ -115,6 +115,21 @@ pub(crate) struct CheckArgs {
     /// How often a compiled program is run
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = runs)]
     pub(crate) runs: usize,
+
+    #[command(flatten)]
+    pub(crate) sanitizer: SanitizerArgs,
+}
+
+/// What `check` and `run` take for programs that are run.
+#[derive(Args, Debug)]
+pub(crate) struct SanitizerArgs {
+    /// End a run at its first finding, and start no other
+    #[arg(long)]
+    pub(crate) halt_on_error: bool,
+
+    /// Do not show the findings that a line of this file matches (race:FUNCTION, robustness:FILE)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<PathBuf>,
 }
 
 /// What `run` takes.
@@ -135,6 +150,9 @@ pub(crate) struct RunArgs {
     /// Keep what the runtime logged in this folder, a file for each run
     #[arg(long, value_name = "DIR")]
     pub(crate) log: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) sanitizer: SanitizerArgs,
 
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]

@@ -1,17 +1,22 @@
 //! Running a program with the runtime, several times.
 //!
-//! The runtime writes each finding to standard error as well; those texts are taken out, since the report shows them
-//! better. Everything else that the program prints is passed on.
+//! The runtime writes what it finds to a log at once, so whatever becomes of the program, findings are not lost. The
+//! program keeps our terminal, standard error included.
 
+use super::library;
 use super::log::Findings;
+use super::processes::Processes;
+use super::record::Record;
 use super::scratch::Scratch;
+use crate::session::eprint;
+use rustix::fs::FallocateFlags;
+use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, stderr};
+use std::path::{self, Path};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +28,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Folder that keeps the runtime's logs.
     pub(crate) log: Option<&'a Path>,
+    /// Settings of the runtime beyond those that every run has.
+    pub(crate) options: String,
+    /// Whether findings end a run, and no other follows.
+    pub(crate) halt: Option<&'a dyn Fn(&Findings) -> bool>,
     /// Where the program's own output goes.
     pub(crate) stdout: Stdout,
     /// Whether the user asked to end.
@@ -45,11 +54,29 @@ pub(crate) enum Stdout {
 pub(crate) struct Runs {
     pub(crate) findings: Findings,
     pub(crate) done: usize,
+    /// Processes with the runtime, in all runs.
+    pub(crate) processes: usize,
+    /// Runs in which no process had the runtime.
+    pub(crate) unseen: usize,
+    /// Whether the program itself ever had the runtime.
+    pub(crate) main_seen: bool,
     pub(crate) timeouts: usize,
     /// The first run that failed by itself.
     pub(crate) failure: Option<ExitStatus>,
     pub(crate) failures: usize,
+    /// Runs that the runtime had to end, and why in the first.
+    pub(crate) fatal: Option<String>,
+    pub(crate) fatals: usize,
     pub(crate) interrupted: bool,
+    pub(crate) halted: bool,
+}
+
+/// How a run ended.
+enum End {
+    Exit(ExitStatus),
+    Timeout,
+    Interrupted,
+    Halted,
 }
 
 /// Runs the program as planned.
@@ -58,63 +85,101 @@ pub(crate) struct Runs {
 /// The message for the user.
 pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
     let scratch = Scratch::new()?;
-    if scratch.path().to_string_lossy().contains([' ', ':']) {
-        let path = scratch.path().display();
-        return Err(format!(
-            "{path}: a folder for temporary files with a blank or a colon in its name"
-        ));
-    }
-    let mut runs = Runs::default();
-    if let Some(folder) = plan.log {
-        fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    }
-    for run in 0..plan.runs {
-        let log = scratch.path().join(format!("run-{}.jsonl", run + 1));
-        let end = once(plan, &log)?;
-        runs.done += 1;
-        let text = fs::read(&log).unwrap_or_default();
-        runs.findings.add(run, &String::from_utf8_lossy(&text));
-        keep(plan.log, &log, &text)?;
-        runs.interrupted = plan.stop.load(Ordering::Relaxed);
-        match end {
-            None if runs.interrupted => {}
-            None => runs.timeouts += 1,
-            Some(status) if status.success() => {}
-            Some(_) if runs.interrupted => {}
-            Some(status) => {
-                runs.failure.get_or_insert(status);
-                runs.failures += 1;
-            }
+    let folder = match plan.log {
+        Some(folder) => {
+            let fail = |error: io::Error| format!("{}: {error}", folder.display());
+            fs::create_dir_all(folder).map_err(fail)?;
+            // The program may change its folder.
+            path::absolute(folder).map_err(fail)?
         }
-        if runs.interrupted {
+        None => scratch.path().to_owned(),
+    };
+    let mut runs = Runs::default();
+    let mut progress = Progress::new(plan.runs);
+    while runs.done < plan.runs {
+        progress.show(&runs);
+        let log = folder.join(format!("run-{}.jsonl", runs.done + 1));
+        once(plan, &log, &mut runs)?;
+        if runs.interrupted || runs.halted {
             break;
         }
     }
     Ok(runs)
 }
 
-fn keep(folder: Option<&Path>, log: &Path, text: &[u8]) -> Result<(), String> {
-    let Some(folder) = folder else {
-        return Ok(());
-    };
-    let file: PathBuf = folder.join(log.file_name().unwrap_or_default());
-    fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
+/// One run.
+fn once(plan: &Plan<'_>, log: &Path, runs: &mut Runs) -> Result<(), String> {
+    create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let mut command = command(plan, log)?;
+    let name = plan.program[0].display();
+    let mut processes =
+        Processes::start(&mut command).map_err(|error| format!("{name}: {error}"))?;
+    let end = wait(&mut processes, plan, log);
+    let record = read(log);
+    runs.findings.add(runs.done, &record.findings);
+    runs.done += 1;
+    runs.processes += record.processes.len();
+    runs.unseen += usize::from(record.processes.is_empty());
+    runs.main_seen |= record.processes.contains(&processes.id());
+    let fatal = record.fatal.is_some();
+    if let Some(message) = record.fatal {
+        runs.fatal.get_or_insert(message);
+        runs.fatals += 1;
+    }
+    match end {
+        End::Exit(status) if status.success() || fatal => {}
+        End::Exit(_) if plan.stop.load(Ordering::Relaxed) => runs.interrupted = true,
+        End::Exit(status) => {
+            runs.failure.get_or_insert(status);
+            runs.failures += 1;
+        }
+        End::Timeout => runs.timeouts += 1,
+        End::Interrupted => runs.interrupted = true,
+        End::Halted => runs.halted = true,
+    }
+    runs.halted |= plan.halt.is_some_and(|halt| halt(&runs.findings));
+    Ok(())
 }
 
-/// One run; `None` when it was ended from here.
-fn once(plan: &Plan<'_>, log: &Path) -> Result<Option<ExitStatus>, String> {
+fn read(log: &Path) -> Record {
+    let text = fs::read(log).unwrap_or_default();
+    Record::new(&String::from_utf8_lossy(&text))
+}
+
+/// Space for the first findings: a disk that fills up later does not hide them.
+const RESERVED: u64 = 1 << 20;
+
+/// An empty log.
+fn create(log: &Path) -> io::Result<()> {
+    let file = File::create(log)?;
+    match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED) {
+        Err(rustix::io::Errno::NOSPC) => Err(rustix::io::Errno::NOSPC.into()),
+        // Not every file system can do that.
+        _ => Ok(()),
+    }
+}
+
+/// The program with the environment that the runtime needs.
+fn command(plan: &Plan<'_>, log: &Path) -> Result<Command, String> {
     let (name, arguments) = plan.program.split_first().ok_or("no program is named")?;
-    let given = std::env::var("RSAN_OPTIONS").unwrap_or_default();
-    let options = format!("{given} log={} exitcode=0 summary=0", log.display());
+    let given = env::var("RSAN_OPTIONS").unwrap_or_default();
+    if !quotes_are_closed(&given) {
+        return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
+    }
+    let log = quoted(log)?;
+    let options = format!(
+        "{given} log={log} text=0 announce=1 exitcode=0 summary=0 {}",
+        plan.options
+    );
     let mut command = Command::new(name);
     command
         .args(arguments)
-        .env("RSAN_OPTIONS", options)
-        .stderr(Stdio::piped());
+        .env("RSAN_OPTIONS", options.trim())
+        .env("LD_LIBRARY_PATH", library_path()?);
     match plan.stdout {
         Stdout::Shared => {}
         Stdout::Stderr => {
-            command.stdout(io::stderr());
+            command.stdout(stderr());
         }
         Stdout::Dropped => {
             command.stdout(Stdio::null());
@@ -124,102 +189,142 @@ fn once(plan: &Plan<'_>, log: &Path) -> Result<Option<ExitStatus>, String> {
         // The first run would leave nothing for the others.
         command.stdin(Stdio::null());
     }
-    let mut child = command
-        .spawn()
-        .map_err(|error| format!("{}: {error}", name.display()))?;
-    let (done, ended) = mpsc::channel::<()>();
-    if let Some(stderr) = child.stderr.take() {
-        thread::spawn(move || {
-            pass_on(stderr);
-            drop(done);
-        });
-    }
-    let status = wait(&mut child, plan).map_err(|error| format!("{}: {error}", name.display()))?;
-    // A process that the program left behind may keep its standard error open: it is not waited for.
-    let _ = ended.recv_timeout(Duration::from_secs(1));
-    Ok(status)
+    Ok(command)
 }
 
-/// Waits for the end, the time limit or the user.
-fn wait(child: &mut Child, plan: &Plan<'_>) -> io::Result<Option<ExitStatus>> {
+/// Whether settings of ours can stand after these.
+fn quotes_are_closed(options: &str) -> bool {
+    let open = options.chars().fold(None, |open, c| match open {
+        Some(quote) if quote == c => None,
+        None if c == '"' || c == '\'' => Some(c),
+        other => other,
+    });
+    open.is_none()
+}
+
+/// A path as a value in `RSAN_OPTIONS`.
+fn quoted(path: &Path) -> Result<String, String> {
+    let text = path
+        .to_str()
+        .filter(|text| !text.contains('"') || !text.contains('\''));
+    let text = text.ok_or_else(|| {
+        let path = path.display();
+        format!("{path}: a path that is not UTF-8, or has both kinds of quotes")
+    })?;
+    let quote = if text.contains('"') { '\'' } else { '"' };
+    Ok(format!("{quote}{text}{quote}"))
+}
+
+/// Where the program finds our library, even if the one that it was linked with is gone or is another version.
+fn library_path() -> Result<OsString, String> {
+    let mut path = library::folder()?.into_os_string();
+    if let Some(given) = env::var_os("LD_LIBRARY_PATH").filter(|given| !given.is_empty()) {
+        path.push(":");
+        path.push(given);
+    }
+    Ok(path)
+}
+
+/// Waits for the end, the time limit, the user or a finding.
+fn wait(processes: &mut Processes, plan: &Plan<'_>, log: &Path) -> End {
     let start = Instant::now();
     let mut pause = Duration::from_micros(500);
+    let mut watch = Watch::default();
+    let mut told = false;
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        if let Some(status) = processes.status() {
+            let left = processes.instrumented();
+            if left == 0 {
+                return End::Exit(status);
+            }
+            if !told && start.elapsed() > Duration::from_secs(1) {
+                told = true;
+                let s = if left == 1 { "" } else { "es" };
+                eprint(&format!(
+                    "rsan: waiting for {left} process{s} that the program left behind\n"
+                ));
+            }
         }
-        let late = plan.timeout.is_some_and(|limit| start.elapsed() >= limit);
-        if late || plan.stop.load(Ordering::Relaxed) {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
+        if plan.stop.load(Ordering::Relaxed) {
+            processes.terminate();
+            return End::Interrupted;
+        }
+        if plan.timeout.is_some_and(|limit| start.elapsed() >= limit) {
+            processes.kill();
+            return End::Timeout;
+        }
+        if plan.halt.is_some_and(|halt| watch.sees(log, halt)) {
+            processes.kill();
+            return End::Halted;
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
-/// Copies what is not a finding of the runtime to our standard error.
-fn pass_on(stderr: ChildStderr) {
-    let mut filter = Filter::default();
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-        let _ = io::stderr().write_all(&filter.line(&line));
-        line.clear();
-    }
-    let _ = io::stderr().write_all(&filter.held);
-}
-
-/// Takes out blocks that begin with a rule and a line `==rsan: …` and end with a rule.
+/// Looks at a log while it is written.
 #[derive(Default)]
-struct Filter {
-    held: Vec<u8>,
-    inside: bool,
+struct Watch {
+    length: u64,
 }
 
-impl Filter {
-    const RULE: &[u8] = b"==================\n";
+impl Watch {
+    /// Whether there is now something in the log that ends the run.
+    fn sees(&mut self, log: &Path, halt: &dyn Fn(&Findings) -> bool) -> bool {
+        let length = fs::metadata(log).map_or(0, |metadata| metadata.len());
+        if length == self.length {
+            return false;
+        }
+        self.length = length;
+        let mut findings = Findings::default();
+        findings.add(0, &read(log).findings);
+        halt(&findings)
+    }
+}
 
-    /// What of the text so far is to be shown.
-    fn line(&mut self, line: &[u8]) -> Vec<u8> {
-        let rule = line == Self::RULE;
-        if self.inside {
-            self.inside = !rule;
-            return Vec::new();
+/// Lines on a terminal that say how far a long series of runs has come.
+struct Progress {
+    runs: usize,
+    shown: Option<Instant>,
+}
+
+impl Progress {
+    fn new(runs: usize) -> Self {
+        let wanted = runs > 1 && stderr().is_terminal();
+        Self {
+            runs,
+            shown: wanted.then(Instant::now),
         }
-        let mut shown = std::mem::take(&mut self.held);
-        if rule {
-            self.held.extend_from_slice(line);
-        } else if !shown.is_empty() && line.starts_with(b"==rsan: ") {
-            self.inside = true;
-            shown.clear();
-        } else {
-            shown.extend_from_slice(line);
+    }
+
+    /// Says it, at most once a second.
+    fn show(&mut self, runs: &Runs) {
+        if let Some(shown) = &mut self.shown
+            && shown.elapsed() > Duration::from_secs(1)
+        {
+            *shown = Instant::now();
+            let found = runs.findings.iter().count();
+            let s = if found == 1 { "" } else { "s" };
+            let run = runs.done + 1;
+            eprint(&format!(
+                "rsan: run {run} of {}, {found} finding{s} so far\n",
+                self.runs
+            ));
         }
-        shown
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Filter;
+    use super::*;
 
     #[test]
-    fn only_findings_are_taken_out() {
-        let rule = "==================\n";
-        let text = format!(
-            "a\n{rule}b\n{rule}==rsan: data race (pid 1)\n  c\n{rule}d\n{rule}==rsan: x\n{rule}{rule}"
-        );
-        let mut filter = Filter::default();
-        let mut shown = Vec::new();
-        for line in text.split_inclusive('\n') {
-            shown.extend(filter.line(line.as_bytes()));
-        }
-        shown.extend(filter.held);
-        assert_eq!(
-            String::from_utf8(shown).unwrap(),
-            format!("a\n{rule}b\nd\n{rule}")
-        );
+    fn paths_are_quoted() {
+        let quote = |text: &str| quoted(Path::new(text));
+        assert_eq!(quote("/a b:c"), Ok("\"/a b:c\"".to_owned()));
+        assert_eq!(quote("/a\"b"), Ok("'/a\"b'".to_owned()));
+        assert!(quote("/'\"").is_err());
+        assert!(quotes_are_closed("a=1 log=\"it's\""));
+        assert!(!quotes_are_closed("a='"));
     }
 }

@@ -131,6 +131,16 @@ impl Finding {
         }
     }
 
+    /// Whether this is a data race.
+    pub(crate) fn is_race(&self) -> bool {
+        self.kind == "data-race"
+    }
+
+    /// The stacks of its accesses.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = &[Frame]> {
+        self.accesses.iter().map(|access| access.stack.as_slice())
+    }
+
     /// As the sanitizers show it.
     fn text(&self, all_runs: usize, style: Style, text: &mut String) {
         let (bold, red, plain) = match style {

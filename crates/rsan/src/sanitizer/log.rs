@@ -91,10 +91,6 @@ impl Findings {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// The findings, each with the number of runs that had it, in an order that does not depend on the runs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Logged, usize)> {
         self.found.values().map(|(logged, runs, _)| (logged, *runs))

@@ -3,8 +3,11 @@
 use super::compile::{Language, compile};
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
+use super::log::Findings;
 use super::scratch::Scratch;
-use crate::args::{CheckArgs, OutputFormat, RunArgs};
+use super::suppress::Suppressions;
+use super::verdict::judge;
+use crate::args::{CheckArgs, OutputFormat, RunArgs, SanitizerArgs};
 use crate::input::failure;
 use crate::interrupt;
 use crate::session::{Answer, Output, Reply, eprint};
@@ -15,9 +18,7 @@ use rsan_report::Style;
 use rsan_verify::Property;
 use serde::Serialize;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,10 @@ struct Stats {
     runs: usize,
     failures: usize,
     timeouts: usize,
+    /// That had the runtime, in all runs.
+    processes: usize,
+    /// Findings that the user does not want to see.
+    suppressed: usize,
     seconds: f64,
 }
 
@@ -63,10 +68,12 @@ pub(crate) fn run(args: &RunArgs) -> Status {
             OutputFormat::Text => Stdout::Shared,
             OutputFormat::Json => Stdout::Stderr,
         },
+        options: String::new(),
+        halt: None,
         stop: &stop,
     };
-    let reply = answer("run", &subject, &plan, terminal::stdout_style());
-    let reply = match reply {
+    let style = terminal::stdout_style();
+    let reply = match answer("run", &subject, plan, &args.sanitizer, style) {
         Ok(reply) => reply,
         Err(message) => {
             eprint(&format!("error: {message}\n"));
@@ -129,29 +136,48 @@ pub(crate) fn check(
         timeout: Some(args.verify.time_limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
+        options: String::new(),
+        halt: None,
         stop,
     };
-    answer("check", file, &plan, style).map_err(fail)
+    answer("check", file, plan, &args.sanitizer, style).map_err(fail)
 }
 
-/// Runs as planned and says what came of it.
+/// Runs as planned and asked, and says what came of it.
 fn answer(
     command: &'static str,
     subject: &str,
-    plan: &Plan<'_>,
+    plan: Plan<'_>,
+    args: &SanitizerArgs,
     style: Style,
 ) -> Result<Reply, String> {
     let start = Instant::now();
-    let runs = execute(plan)?;
-    let found = findings::findings(&runs.findings);
-    let (status, mut reason) = judge(&runs, plan);
-    if runs.findings.unreadable > 0 {
-        let note = format!(
-            "{} lines of the log are unreadable",
-            runs.findings.unreadable
-        );
-        reason = Some(reason.map_or(note.clone(), |reason| format!("{reason}; {note}")));
-    }
+    let mut suppressions = match &args.suppressions {
+        Some(file) => Suppressions::read(file)?,
+        None => Suppressions::default(),
+    };
+    let program = &plan.program[0];
+    let runs = {
+        let wanted = |logged: &Findings| {
+            let mut found = findings::findings(logged).into_iter();
+            found.any(|finding| !suppressions.suppresses(&finding))
+        };
+        let mut plan = plan;
+        if args.halt_on_error {
+            plan.halt = Some(&wanted);
+            // The runtime is faster, but it would end at suppressed findings too.
+            if args.suppressions.is_none() {
+                plan.options.push_str("halt_on_error=1");
+            }
+        }
+        execute(&plan)?
+    };
+    let mut found = findings::findings(&runs.findings);
+    let suppressed = suppressions.apply(&mut found);
+    let (status, mut notes) = judge(&runs, program, found.len());
+    note_log(&runs, &mut notes);
+    note_suppressions(suppressed, &suppressions, &mut notes);
+    let reason = (!notes.is_empty()).then(|| notes.join("; "));
     let text = text(subject, &found, &runs, status, reason.as_deref(), style);
     let document = RunDocument {
         schema: "rsan/1",
@@ -170,6 +196,8 @@ fn answer(
             runs: runs.done,
             failures: runs.failures,
             timeouts: runs.timeouts,
+            processes: runs.processes,
+            suppressed,
             seconds: start.elapsed().as_secs_f64(),
         },
     };
@@ -182,54 +210,24 @@ fn answer(
     })
 }
 
-/// The status, and what there is to say about it.
-fn judge(runs: &Runs, plan: &Plan<'_>) -> (Status, Option<String>) {
-    let mut notes = Vec::new();
-    let mut status = Status::Clean;
-    if !instrumented(&plan.program[0]) {
-        notes.push("the program was not linked by `rsan cc` or `rsan c++`".to_owned());
-        status = status.and(Status::Undecided);
-    }
-    if runs.timeouts > 0 {
+fn note_log(runs: &Runs, notes: &mut Vec<String>) {
+    if runs.findings.unreadable > 0 {
         notes.push(format!(
-            "{} reached the time limit",
-            findings::runs(runs.timeouts)
+            "{} lines of the log are unreadable",
+            runs.findings.unreadable
         ));
-        status = status.and(Status::Undecided);
-    }
-    if runs.interrupted {
-        notes.push("interrupted".to_owned());
-        status = status.and(Status::Undecided);
-    }
-    if let Some(failure) = runs.failure {
-        notes.push(format!(
-            "the program failed by itself in {} of {}: {}",
-            runs.failures,
-            findings::runs(runs.done),
-            ended(failure)
-        ));
-        status = status.and(Status::Failed);
-    }
-    if !runs.findings.is_empty() {
-        status = status.and(Status::Finding);
-    }
-    (status, (!notes.is_empty()).then(|| notes.join("; ")))
-}
-
-fn ended(status: ExitStatus) -> String {
-    match status.signal() {
-        Some(signal) => format!("signal {signal}"),
-        None => format!("exit status {}", status.code().unwrap_or_default()),
     }
 }
 
-/// Whether a program names the runtime. Scripts, and what cannot be read here, may start programs that do.
-fn instrumented(program: &OsString) -> bool {
-    let Ok(bytes) = std::fs::read(program) else {
-        return true;
-    };
-    let name = b"librsan_runtime.so";
-    !bytes.starts_with(b"\x7fELF") || bytes.windows(name.len()).any(|window| window == name)
+fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
+    if suppressed > 0 {
+        let s = if suppressed == 1 { "" } else { "s" };
+        notes.push(format!("{suppressed} finding{s} suppressed"));
+    }
+    let unused = all.unused();
+    if !unused.is_empty() {
+        notes.push(format!("nothing matched {}", unused.join(", ")));
+    }
 }
 
 fn text(

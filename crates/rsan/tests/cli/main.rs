@@ -6,3 +6,4 @@ mod docs;
 mod goldens;
 mod layers;
 mod sanitizer;
+mod sanitizer_faults;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-fn gcc_is_missing() -> bool {
+pub(crate) fn gcc_is_missing() -> bool {
     let found = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let missing = !(found("gcc") && found("g++"));
     if missing {
@@ -15,19 +15,19 @@ fn gcc_is_missing() -> bool {
 }
 
 /// Runs the command in a folder of the test's own.
-fn run_in(folder: &str, args: &[&str]) -> Run {
+pub(crate) fn run_in(folder: &str, args: &[&str]) -> Run {
     std::fs::create_dir_all(folder).expect("the scratch folder is writable");
     let mut command = rsan(Path::new(folder));
     command.args(args).output().expect("rsan starts").into()
 }
 
-fn data(name: &str) -> String {
+pub(crate) fn data(name: &str) -> String {
     let path = tests_dir().join("data").join(name);
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 
 /// Runs the compiler wrapper, which must succeed.
-fn compile(folder: &str, args: &[&str]) {
+pub(crate) fn compile(folder: &str, args: &[&str]) {
     let done = run_in(folder, args);
     assert_eq!(done.code, 0, "{args:?}\n{}", done.stderr);
 }

@@ -1,0 +1,93 @@
+//! What a series of runs means: the exit status, and what there is to say about it.
+
+use super::execute::Runs;
+use super::findings::runs as count;
+use crate::status::Status;
+use signal_hook::low_level::signal_name;
+use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// The exit status of a program whose findings could not be logged.
+const UNLOGGED: i32 = 66;
+
+/// The status, and the notes about it.
+pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut status = Status::Clean;
+    if runs.unseen == runs.done {
+        notes.push(
+            "no process ran with rsan's library: the program was not linked by `rsan cc` or `rsan c++`, or it lost \
+             the variable RSAN_OPTIONS"
+                .to_owned(),
+        );
+        status = status.and(Status::Undecided);
+    } else if runs.unseen > 0 {
+        let unseen = count(runs.unseen);
+        notes.push(format!("no process ran with rsan's library in {unseen}"));
+        status = status.and(Status::Undecided);
+    } else if !runs.main_seen {
+        let name = program.display();
+        let processes = match runs.processes {
+            1 => "1 process that was".to_owned(),
+            number => format!("{number} processes that were"),
+        };
+        notes.push(format!(
+            "{name} itself was not built with rsan, but it started {processes}"
+        ));
+    }
+    if let Some(message) = &runs.fatal {
+        let fatals = count(runs.fatals);
+        notes.push(format!("the runtime had to end {fatals}: {message}"));
+        status = status.and(Status::Undecided);
+    }
+    if runs.timeouts > 0 {
+        notes.push(format!("{} reached the time limit", count(runs.timeouts)));
+        status = status.and(Status::Undecided);
+    }
+    if runs.interrupted {
+        notes.push("interrupted".to_owned());
+        status = status.and(Status::Undecided);
+    }
+    if runs.halted {
+        notes.push("ended at the first finding".to_owned());
+    }
+    if let Some(failure) = runs.failure {
+        notes.push(format!(
+            "the program failed by itself in {} of {}: {}",
+            runs.failures,
+            count(runs.done),
+            ended(failure)
+        ));
+        status = status.and(Status::Failed);
+    }
+    if found > 0 {
+        status = status.and(Status::Finding);
+    }
+    (status, notes)
+}
+
+fn ended(status: ExitStatus) -> String {
+    match (status.signal(), status.code().unwrap_or_default()) {
+        (Some(signal), _) => match signal_name(signal) {
+            Some(name) => format!("signal {signal} ({name})"),
+            None => format!("signal {signal}"),
+        },
+        (None, UNLOGGED) => format!(
+            "exit status {UNLOGGED}, which is also that of findings that could not be logged; they stand on standard error"
+        ),
+        (None, 127) => "exit status 127: it, or a library that it needs, was not found".to_owned(),
+        (None, code) => format!("exit status {code}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(ended(ExitStatus::from_raw(11)), "signal 11 (SIGSEGV)");
+        assert_eq!(ended(ExitStatus::from_raw(3 << 8)), "exit status 3");
+    }
+}
