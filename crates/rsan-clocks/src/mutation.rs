@@ -235,6 +235,24 @@ mutants! {
     DesaturatedLocationWithoutMessage,
     /// 61: A saturated thread stays so when it joins one that is not.
     SaturatedJoin,
+    /// 62: A write counts as repeated although its thread learnt something since.
+    RepeatDespiteLearning,
+    /// 63: A write counts as repeated although another thread read in between.
+    RepeatDespiteReaders,
+    /// 64: A write counts as repeated although a seq_cst read or a fence changed what accesses carry.
+    RepeatDespiteScReads,
+    /// 65: A write counts as repeated although only one of the two is seq_cst.
+    RepeatAcrossOrders,
+    /// 66: A write counts as repeated although the first, a seq_cst one, taught its thread something.
+    RepeatAfterScWriteThatLearnt,
+    /// 67: A write counts as repeated although it acquires and the first did not.
+    RepeatWithoutAcquiring,
+    /// 68: A release write renews the message as if its thread had learnt nothing.
+    MessageDespiteLearning,
+    /// 69: A release write renews the message of a seq_cst one, or the other way round.
+    MessageAcrossOrders,
+    /// 70: A read renews what the location shows as if its thread had learnt nothing.
+    ShownDespiteLearning,
 }
 
 /// A part of the crate that has rules.

@@ -73,6 +73,22 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
         "15: an SC fence bumps",
         "ld.rlx y; st.rel x; fence.sc; st.rlx z || ld.acq x; ld.acq z; ld.rlx w || st.rlx w; st.rel y",
     ),
+    (
+        "64: a seq_cst read between two writes of its thread",
+        "st.sc y; st.rlx x; ld.sc x; st.rlx x 2 || ld.sc x; ld.sc y",
+    ),
+    (
+        "66: a seq_cst write that learns, and another",
+        "st.sc z; st.sc x || st.sc x 2; st.sc x 3 || ld.acq x; ld.sc z",
+    ),
+    (
+        "67: an RMW that does not acquire, and one that does",
+        "st.rlx z; st.rel x || fadd.rlx x; fadd.acq x; ld.rlx z",
+    ),
+    (
+        "69: a seq_cst write that learns, and a release write",
+        "st.sc z; st.sc x || st.rlx w; st.sc x 2; st.rel x 3 || ld.acq x; ld.sc z",
+    ),
 ];
 
 /// Steps of threads in a fixed order, after all threads have lost saturation.

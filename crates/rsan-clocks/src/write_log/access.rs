@@ -32,13 +32,14 @@
 //! * `past_owner`, `owner`: the thread that wrote last knows everything, until another thread adds something.
 //! * A location that shows the thread's present epoch has all of it, unless the thread learnt something since
 //!   (`grew`, `sc_grew`); a new epoch makes that visible.
+//! * A write that its thread repeats changes only that thread's entries: `repeat.rs`.
 //! * What the last write carries is known to everybody who hb-knows that write, as `hb` and `eco` together.
 
-use super::epoch::{Epoch, Stamp};
+use super::epoch::Version;
 use super::location::{LocationState, Reader, Record};
 use super::rules::Rules;
 use super::thread::ThreadState;
-use super::view::{Observation, View};
+use super::view::Observation;
 use crate::Effect;
 use crate::mutation::Mutant;
 use rsan_model::Value;
@@ -79,7 +80,7 @@ impl Mode {
         }
     }
 
-    fn is_rmw(self) -> bool {
+    pub(super) fn is_rmw(self) -> bool {
         self.reads && self.value.is_some()
     }
 }
@@ -95,7 +96,18 @@ impl LocationState {
         self.access(thread, Mode::plain(value), rules);
     }
 
+    #[inline]
     fn access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
+        if let Some(value) = mode.value
+            && self.is_repeated(thread, mode, rules)
+        {
+            self.repeat_write(thread, mode, value, rules);
+        } else {
+            self.access_in_full(thread, mode, rules);
+        }
+    }
+
+    fn access_in_full(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
         if mode.sc && thread.saturated && self.saturated {
             self.saturated_access(thread, mode, rules);
             return;
@@ -126,14 +138,17 @@ impl LocationState {
         let covered = self.receive(thread, mode, rules);
         // 2
         if !rules.covered(&thread.sc_past, Some(last.stamp)) {
-            thread.grew |= thread.sc_past.join(&self.write_past);
+            thread.learn_past(&self.write_past);
         }
         self.record_reader(thread, mode.sc, rules);
         if let Some(part) = &mut self.sc {
-            part.read(thread, last, mode.sc, rules);
+            let changed = part.read(thread, last, mode.sc, rules);
+            if changed && !rules.breaks(Mutant::RepeatDespiteScReads) {
+                self.settled = Version::NONE;
+            }
             // 8
             if mode.sc && !covered && !rules.breaks(Mutant::ScTakenAfterAcquiring) {
-                thread.sc_grew |= thread.view.sc.access.join(&part.message.access);
+                thread.learn_access(&part.message.access);
             }
         }
         self.publish_read(thread, rules);
@@ -147,20 +162,29 @@ impl LocationState {
         if rules.fast_paths && thread.is_shown_by(&self.access_past) {
             return;
         }
+        if rules.is_at(thread, self.shown, Mutant::ShownDespiteLearning) {
+            self.access_past.set(thread.slot, thread.epoch);
+            return;
+        }
         self.access_past.join(&thread.sc_past);
-        if !rules.owns(thread.stamp(), self.past_owner)
-            && !rules.breaks(Mutant::PastOwnershipSurvivesReaders)
-        {
-            self.past_owner = None;
+        self.shown = thread.version;
+        if !rules.owns(thread.stamp(), self.past_owner) {
+            if !rules.breaks(Mutant::PastOwnershipSurvivesReaders) {
+                self.past_owner = None;
+            }
+            if !rules.breaks(Mutant::RepeatDespiteReaders) {
+                self.settled = Version::NONE;
+            }
         }
     }
 
     fn write(&mut self, thread: &mut ThreadState, mode: Mode, value: Value, rules: Rules) {
         let last = self.last_record().by;
+        let known = thread.version;
         let covered = mode.reads && self.receive(thread, mode, rules);
         // 2
         if !rules.owns(thread.stamp(), self.past_owner) {
-            thread.grew |= thread.sc_past.join(&self.access_past);
+            thread.learn_past(&self.access_past);
         }
         if let Some(part) = &mut self.sc {
             part.before_write(thread, last, mode, rules);
@@ -176,17 +200,35 @@ impl LocationState {
         // 8
         if mode.sc && mode.reads && !covered && !rules.breaks(Mutant::ScTakenAfterAcquiring) {
             let part = self.sc.get_or_insert_default();
-            thread.sc_grew |= thread.view.sc.access.join(&part.message.access);
+            thread.learn_access(&part.message.access);
         }
-        self.publish_write(thread, mode.releases);
+        self.publish_write(thread, mode, known, rules);
     }
 
-    /// Step 9 of a write.
-    pub(super) fn publish_write(&mut self, thread: &mut ThreadState, releases: bool) {
+    /// Step 9 of a write by a thread that had the version `known` before.
+    pub(super) fn publish_write(
+        &mut self,
+        thread: &mut ThreadState,
+        mode: Mode,
+        known: Version,
+        rules: Rules,
+    ) {
         self.write_past.assign(&thread.sc_past);
         self.access_past.assign(&thread.sc_past);
         self.past_owner = Some(thread.stamp());
-        thread.dirty |= releases;
+        self.shown = thread.version;
+        // The message of a seq_cst write lacks what the write itself taught.
+        let complete = !mode.sc
+            || known == thread.version
+            || rules.breaks(Mutant::RepeatAfterScWriteThatLearnt);
+        self.settled = if complete && !mode.plain {
+            thread.version
+        } else {
+            Version::NONE
+        };
+        self.settled_sc = mode.sc;
+        self.settled_known = !mode.reads || mode.acquires;
+        thread.dirty |= mode.releases;
     }
 
     pub(super) fn push(&mut self, thread: &ThreadState, mode: Mode, value: Value) {
@@ -199,39 +241,6 @@ impl LocationState {
             value,
             thread: Some(thread.id),
         });
-    }
-
-    /// Step 1: takes the message. Says whether the thread had it all already.
-    fn receive(&self, thread: &mut ThreadState, mode: Mode, rules: Rules) -> bool {
-        if rules.covered(&thread.view.hb, self.message_is) {
-            return true;
-        }
-        if !mode.acquires {
-            if rules.covered(&thread.pending.hb, self.message_is) {
-                return true;
-            }
-            thread.pending.hb.join(&self.message);
-            if let Some(part) = &self.sc
-                && !rules.breaks(Mutant::PendingWithoutSc)
-            {
-                thread.pending.sc.access.join(&part.message.access);
-                thread.pending.sc.fence.join(&part.message.fence);
-                thread.pending.sc.eco.join(&part.message.eco);
-            }
-            return false;
-        }
-        thread.view.hb.join(&self.message);
-        if let Some(part) = &self.sc {
-            let mine = &mut thread.view.sc;
-            if mine.fence.join(&part.message.fence) {
-                thread.fence_version += 1;
-            }
-            mine.eco.join(&part.message.eco);
-            if !mode.sc || rules.breaks(Mutant::ScTakenAfterAcquiring) {
-                thread.sc_grew |= mine.access.join(&part.message.access);
-            }
-        }
-        false
     }
 
     /// Step 3: a reader entry, unless the thread knows the write without it (section 4).
@@ -260,43 +269,6 @@ impl LocationState {
                     sc: sc && !rules.breaks(Mutant::ReadersNeverSc),
                 },
             });
-        }
-    }
-
-    /// Step 7: the message of a write, and the publication that it is equal to.
-    fn leave_message(&mut self, thread: &ThreadState, mode: Mode, rules: Rules) {
-        let nothing = View::default();
-        let (view, at) = if mode.plain {
-            (&nothing, Epoch::START)
-        } else if mode.releases && !rules.breaks(Mutant::ReleaseWritePublishesFenceView) {
-            (&thread.view, thread.epoch)
-        } else {
-            (&thread.released, thread.released_at)
-        };
-        let stamp = Stamp {
-            slot: thread.slot,
-            epoch: at,
-        };
-        if mode.is_rmw() {
-            let included = !mode.releases && self.message.get(thread.slot) >= at;
-            if rules.fast_paths && included {
-                return;
-            }
-            let covers = mode.releases && mode.acquires && rules.fast_paths
-                || rules.covered(&view.hb, self.message_is);
-            if !covers {
-                self.message.join(&view.hb);
-                self.message_is = None;
-                if let Some(part) = &mut self.sc {
-                    part.join_message(view, mode.sc, rules);
-                }
-                return;
-            }
-        }
-        self.message.assign(&view.hb);
-        self.message_is = Some(stamp);
-        if let Some(part) = &mut self.sc {
-            part.set_message(view, mode.sc, rules);
         }
     }
 }

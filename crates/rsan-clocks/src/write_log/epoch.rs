@@ -29,8 +29,15 @@ impl Epoch {
     const LAST_GENERATION: u32 = u32::MAX >> Self::COUNTER_BITS;
 
     /// The epoch with this number.
+    #[inline]
     pub fn new(number: u32) -> Self {
         Self(number)
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.0
     }
 
     /// The next epoch.
@@ -40,6 +47,7 @@ impl Epoch {
         Self(self.0.saturating_add(1))
     }
 
+    #[inline]
     fn generation(self) -> u32 {
         self.0 >> Self::COUNTER_BITS
     }
@@ -75,9 +83,45 @@ pub struct Stamp {
     pub epoch: Epoch,
 }
 
+/// A thread, and what it knows of others: changes whenever it learns something, and never comes back.
+///
+/// As long as it stays the same, the thread's clocks change in the thread's own entries only.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Version(u64);
+
+impl Version {
+    /// No thread's.
+    pub const NONE: Self = Self(u64::MAX);
+    const SLOT_SHIFT: u32 = 48;
+
+    /// The first of a slot.
+    pub fn first(slot: Slot) -> Self {
+        Self(u64::from(slot.0) << Self::SLOT_SHIFT)
+    }
+
+    /// Whether it is an earlier one of the same slot.
+    pub fn is_older(self, other: Self) -> bool {
+        self.0 >> Self::SLOT_SHIFT == other.0 >> Self::SLOT_SHIFT && self.0 < other.0
+    }
+
+    /// The next of the same slot. 2^48 of them are enough for months.
+    #[inline]
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_of_slots_differ() {
+        let [one, two] = [1, 2].map(|slot| Version::first(Slot(slot)));
+        assert!(one != two && one.next() != two && one != one.next());
+        assert_ne!(Version::first(Slot(u16::MAX)), Version::NONE);
+    }
 
     #[test]
     fn epochs_grow_across_generations_and_stop_at_the_end() {

@@ -57,6 +57,7 @@ impl ThreadState {
             self.released.sc.fence.clear();
         }
         self.fence_version += 1;
+        self.renew_version();
     }
 
     /// A fence of RC20. `reserved` is shared by all threads, under its own lock.
@@ -66,8 +67,8 @@ impl ThreadState {
             return;
         }
         self.acquire();
-        self.view.hb.join(&reserved.message);
-        self.sc_past.join(&reserved.access_past);
+        self.learn_hb(&reserved.message);
+        self.learn_past(&reserved.access_past);
         self.bump();
         reserved.message.assign(&self.view.hb);
         reserved.access_past.assign(&self.sc_past);
@@ -79,14 +80,13 @@ impl ThreadState {
         if self.pending.is_absent() {
             return;
         }
-        self.view.hb.join(&self.pending.hb);
-        let (mine, pending) = (&mut self.view.sc, &self.pending.sc);
-        self.sc_grew |= mine.access.join(&pending.access);
-        if mine.fence.join(&pending.fence) {
-            self.fence_version += 1;
-        }
-        mine.eco.join(&pending.eco);
-        self.pending.clear();
+        let mut pending = std::mem::take(&mut self.pending);
+        self.learn_hb(&pending.hb);
+        self.learn_access(&pending.sc.access);
+        self.learn_fence(&pending.sc.fence);
+        self.learn_eco(&pending.sc.eco);
+        pending.clear();
+        self.pending = pending;
     }
 
     /// The release part: later relaxed writes publish what is known now.
@@ -97,6 +97,7 @@ impl ThreadState {
             self.released.sc.access.accesses.assign(&self.sc_past);
         }
         self.released_at = self.epoch;
+        self.renew_version();
         self.dirty = true;
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of a location. To be used under the location's lock, which also covers the access itself.
 
-use super::epoch::{Stamp, VectorClock};
+use super::epoch::{Stamp, VectorClock, Version};
 use super::rules::Rules;
 use super::sc_part::ScPart;
 use super::view::Observation;
@@ -37,12 +37,25 @@ pub struct LocationState {
     pub(super) message: VectorClock,
     /// The publication that the whole message is equal to, if it is one (`wtag`).
     pub(super) message_is: Option<Stamp>,
+    /// The version of the releasing writer whose `view` the message is, but for the writer's own entries.
+    pub(super) message_version: Version,
+    /// Whether that write was seq_cst.
+    pub(super) message_sc: bool,
     /// What every SC order puts before the last write (`WS`).
     pub(super) write_past: VectorClock,
     /// What every SC order puts before some access (`MS`).
     pub(super) access_past: VectorClock,
     /// The writer whose `S` is `access_past`, if no other thread read since (`mown`).
     pub(super) past_owner: Option<Stamp>,
+    /// The last writer and what it knew, if its write taught it nothing and nobody else changed anything since:
+    /// a repeated write changes the writer's own entries only.
+    pub(super) settled: Version,
+    /// Whether the last write was seq_cst, if `settled`.
+    pub(super) settled_sc: bool,
+    /// Whether that writer happens-before-knew the message that it left, if `settled`.
+    pub(super) settled_known: bool,
+    /// The version of the last thread that put its past into `access_past`, but for its own entry.
+    pub(super) shown: Version,
     /// Everything in `access_past` is a seq_cst access (`sat`).
     pub(super) saturated: bool,
     /// While saturated: what seq_cst events the message carries (`mq`).
@@ -71,9 +84,15 @@ impl LocationState {
             readers: Vec::new(),
             message: VectorClock::default(),
             message_is: Some(Stamp::default()),
+            message_version: Version::NONE,
+            message_sc: false,
             write_past: VectorClock::default(),
             access_past: VectorClock::default(),
             past_owner: None,
+            settled: Version::NONE,
+            settled_sc: false,
+            settled_known: false,
+            shown: Version::NONE,
             saturated: rules.saturation && rules.sc_accesses,
             saturated_message: VectorClock::default(),
             sc: None,

@@ -43,8 +43,10 @@ mod check;
 mod epoch;
 mod fence;
 mod location;
+mod message;
 mod monitor;
 mod prune;
+mod repeat;
 mod rules;
 mod saturation;
 mod sc_part;
@@ -56,7 +58,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use epoch::{Epoch, Slot, Stamp, VectorClock};
+pub use epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 pub use fence::ReservedLocation;
 pub use location::LocationState;
 pub use monitor::{C20, LogModel, Options, Rc20, WriteLog};

@@ -1,6 +1,7 @@
 //! Which of the optional rules are on, and the two tests that all shortcuts are made of.
 
-use super::epoch::{Stamp, VectorClock};
+use super::epoch::{Stamp, VectorClock, Version};
+use super::thread::ThreadState;
 use crate::mutation::{Mutant, Mutation};
 
 /// How the monitor works. All settings give the same answers, except that `sc_accesses` selects the model.
@@ -62,6 +63,20 @@ impl Rules {
         stamp.epoch == super::Epoch::START
             || known >= stamp.epoch
                 && (known.same_generation(stamp.epoch) || self.breaks(Mutant::GenerationIgnored))
+    }
+
+    /// Whether what was noted when a thread had a version still holds for this thread, but for its own entries.
+    /// `despite_learning` breaks the rule.
+    #[inline]
+    pub(super) fn is_at(
+        self,
+        thread: &ThreadState,
+        noted: Version,
+        despite_learning: Mutant,
+    ) -> bool {
+        let present = thread.version;
+        self.fast_paths
+            && (noted == present || self.breaks(despite_learning) && noted.is_older(present))
     }
 
     /// Whether an ownership tag names the thread that now stands at `mine`.

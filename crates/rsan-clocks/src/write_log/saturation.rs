@@ -6,6 +6,7 @@
 //! not seq_cst, or that meets something which is not saturated, writes all this out (*desaturates*).
 
 use super::access::Mode;
+use super::epoch::Version;
 use super::location::LocationState;
 use super::rules::Rules;
 use super::sc_part::ScPart;
@@ -19,6 +20,7 @@ impl ThreadState {
             return;
         }
         self.saturated = false;
+        self.renew_version();
         if !self.sc_past.is_zero() && !rules.breaks(Mutant::DesaturatedThreadWithoutSc) {
             self.view.sc.access.accesses.assign(&self.sc_past);
         }
@@ -32,6 +34,7 @@ impl LocationState {
             return;
         }
         self.saturated = false;
+        self.settled = Version::NONE;
         let message = std::mem::take(&mut self.saturated_message);
         if self.access_past.is_zero() {
             return;
@@ -56,13 +59,14 @@ impl LocationState {
     /// A seq_cst access of a saturated thread to a saturated location; both stay saturated.
     pub(super) fn saturated_access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
         let last = self.last_record().by.stamp;
+        let known = thread.version;
         let covered = mode.reads && rules.covered(&thread.view.hb, self.message_is);
         if mode.reads && !covered {
-            thread.view.hb.join(&self.message);
+            thread.learn_hb(&self.message);
         }
         let Some(value) = mode.value else {
             if !rules.covered(&thread.sc_past, Some(last)) {
-                thread.grew |= thread.sc_past.join(&self.write_past);
+                thread.learn_past(&self.write_past);
             }
             debug_assert!(
                 rules.mutation.is_some() || thread.view.hb.get(last.slot) >= last.epoch,
@@ -79,12 +83,14 @@ impl LocationState {
             self.saturated_message.assign(&thread.sc_past);
         }
         if !rules.owns(thread.stamp(), self.past_owner) {
-            thread.grew |= thread.sc_past.join(&self.access_past);
+            thread.learn_past(&self.access_past);
         }
         thread.bump();
         self.push(thread, mode, value);
         self.message.assign(&thread.view.hb);
         self.message_is = Some(thread.stamp());
-        self.publish_write(thread, mode.releases);
+        self.message_version = thread.version;
+        self.message_sc = true;
+        self.publish_write(thread, mode, known, rules);
     }
 }

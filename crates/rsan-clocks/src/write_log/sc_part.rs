@@ -69,29 +69,31 @@ impl ScPart {
         }
     }
 
-    /// Steps 4 to 6 of a read of the write observed as `last`.
+    /// Steps 4 to 6 of a read of the write observed as `last`. Says whether anything changed here.
     pub(super) fn read(
         &mut self,
         thread: &mut ThreadState,
         last: Observation,
         sc: bool,
         rules: Rules,
-    ) {
+    ) -> bool {
         // 4
         if !rules.covered(&thread.view.hb, Some(last.stamp))
             && !rules.breaks(Mutant::ReadsDoNotFeedEco)
         {
-            thread.view.sc.eco.join(self.last_write());
+            thread.learn_eco(self.last_write());
         }
         if !sc {
-            self.publish_fences(thread, true, rules);
-            return;
+            return self.publish_fences(thread, true, rules);
         }
         // 5
         let known = rules.covered(&thread.view.sc.access.accesses, Some(last.stamp));
         if !(known && (self.last_write_is_sc || rules.breaks(Mutant::ScSkipForPlainWrite))) {
-            let grew = thread.view.sc.access.join(self.last_write());
-            thread.sc_grew |= grew && !rules.breaks(Mutant::ScGrowthUnnoticed);
+            let before = thread.sc_grew;
+            thread.learn_access(self.last_write());
+            if rules.breaks(Mutant::ScGrowthUnnoticed) {
+                thread.sc_grew = before;
+            }
         }
         // 6
         if thread.grew || thread.sc_grew {
@@ -113,6 +115,22 @@ impl ScPart {
             self.yield_to(thread, rules);
         }
         self.note_version(thread);
+        !keeps
+    }
+
+    /// The message has what the thread knows, but for the thread's own seq_cst accesses.
+    pub(super) fn repeat_before_write(&mut self, thread: &ThreadState) {
+        if let Some(epoch) = thread.own_sc_access() {
+            self.message.access.accesses.set(thread.slot, epoch);
+        }
+    }
+
+    /// The thread wrote last, by a seq_cst access, and does so again.
+    pub(super) fn repeat_after_write(&mut self, thread: &mut ThreadState) {
+        let (slot, epoch) = (thread.slot, thread.epoch);
+        thread.view.sc.access.accesses.set(slot, epoch);
+        self.any.accesses.set(slot, epoch);
+        self.owner = Some(thread.stamp());
     }
 
     /// Steps 4 and 5 of a write that follows the write observed as `last`.
@@ -128,7 +146,7 @@ impl ScPart {
         let unread = self.same || rules.breaks(Mutant::EcoSkipDespiteReaders);
         let known = unread && rules.covered(&thread.view.hb, Some(last.stamp));
         if !(mine || known || rules.breaks(Mutant::WritesDoNotFeedEco)) {
-            thread.view.sc.eco.join(&self.any);
+            thread.learn_eco(&self.any);
         }
         // 5
         if mode.sc {
@@ -138,7 +156,7 @@ impl ScPart {
                 self.message.access.assign(&thread.view.sc.access);
             }
             if !mine && !rules.breaks(Mutant::ScWriteTakesNothing) {
-                thread.sc_grew |= thread.view.sc.access.join(&self.any);
+                thread.learn_access(&self.any);
             }
         }
     }
@@ -175,14 +193,14 @@ impl ScPart {
     }
 
     /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
-    fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) {
+    fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) -> bool {
         let fences = &thread.view.sc.fence;
         let published = self.published.get(thread.slot) == thread.fence_version;
         if fences.is_absent() || rules.fast_paths && published {
-            return;
+            return false;
         }
         if rules.breaks(Mutant::FencesNotPublished) {
-            return;
+            return false;
         }
         if read && !rules.breaks(Mutant::LastWriteNotFrozenByFences) {
             self.freeze_last_write();
@@ -190,6 +208,7 @@ impl ScPart {
         self.any.join(fences);
         self.yield_to(thread, rules);
         self.note_version(thread);
+        true
     }
 
     fn note_version(&mut self, thread: &ThreadState) {

@@ -1,6 +1,6 @@
 //! Who has which slot, and who may have it next.
 
-use super::epoch::{Epoch, Slot};
+use super::epoch::{Epoch, Slot, Version};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
@@ -11,6 +11,7 @@ pub struct Assignment {
     pub(super) slot: Slot,
     pub(super) epoch: Epoch,
     pub(super) fence_version: u64,
+    pub(super) version: Version,
 }
 
 /// The slots of ended threads, oldest end first, and how many slots there are.
@@ -40,6 +41,7 @@ struct Retired {
     /// The last seq_cst access of its thread.
     sc_access: Epoch,
     fence_version: u64,
+    version: Version,
 }
 
 impl SlotTable {
@@ -101,6 +103,7 @@ impl SlotTable {
             slot,
             epoch: self.first_epoch,
             fence_version: 0,
+            version: Version::first(slot),
         }
     }
 
@@ -111,6 +114,7 @@ impl SlotTable {
             epoch: thread.epoch,
             sc_access: thread.known_sc_access(thread.slot),
             fence_version: thread.fence_version,
+            version: thread.version.next(),
         });
     }
 }
@@ -132,6 +136,7 @@ impl Retired {
             slot: self.slot,
             epoch,
             fence_version: self.fence_version,
+            version: self.version,
         }
     }
 }

@@ -172,7 +172,7 @@ fn a_forgotten_location_owns_nothing() {
     log.forget(X, 7);
     let location = log.location(X).expect("used");
     assert_eq!(location.log_len(), (1, 0));
-    assert!(!location.has_sc_part() && location.access_past.is_absent());
+    assert!(!location.has_sc_part() && location.access_past.is_zero());
     assert_eq!(location.last_write(), Timestamp::INITIAL);
 }
 

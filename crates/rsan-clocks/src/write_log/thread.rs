@@ -1,6 +1,6 @@
 //! What a thread knows. Owned by the thread; nobody else needs it but the parent at a join.
 
-use super::epoch::{Epoch, Slot, Stamp, VectorClock};
+use super::epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 use super::rules::Rules;
 use super::slots::Assignment;
 use super::view::{Observation, ScSet, View};
@@ -27,6 +27,8 @@ pub struct ThreadState {
     pub(super) pending: View,
     /// Counts how often `view.sc.fence` grew (`fver`).
     pub(super) fence_version: u64,
+    /// Changes whenever `view`, `sc_past` or `released` change in other entries than the thread's own.
+    pub(super) version: Version,
     /// `sc_past` grew since the last bump, so locations that show the present epoch may lack something.
     pub(super) grew: bool,
     /// The same for `view.sc.access`.
@@ -50,6 +52,7 @@ impl ThreadState {
             released_at: Epoch::START,
             pending: View::default(),
             fence_version: place.fence_version,
+            version: place.version,
             grew: false,
             sc_grew: false,
             dirty: true,
@@ -89,32 +92,84 @@ impl ThreadState {
         if self.saturated && !keeps_saturated {
             self.desaturate(rules);
         }
-        self.view.hb.join(&child.view.hb);
-        self.grew |= self.sc_past.join(&child.sc_past);
+        self.learn_hb(&child.view.hb);
+        self.learn_past(&child.sc_past);
         let theirs = &child.view.sc;
         if child.saturated && !self.saturated {
-            self.sc_grew |= self.view.sc.access.accesses.join(&child.sc_past);
+            let grew = self.view.sc.access.accesses.join(&child.sc_past);
+            self.sc_grew |= grew;
+            self.note(grew);
         }
-        self.sc_grew |= self.view.sc.access.join(&theirs.access);
-        if self.view.sc.fence.join(&theirs.fence) {
-            self.fence_version += 1;
-        }
+        self.learn_access(&theirs.access);
+        self.learn_fence(&theirs.fence);
         if !rules.breaks(Mutant::JoinWithoutEco) {
-            self.view.sc.eco.join(&theirs.eco);
+            self.learn_eco(&theirs.eco);
         }
     }
 
+    /// Something was learnt, if `grew`.
+    #[inline]
+    fn note(&mut self, grew: bool) {
+        if grew {
+            self.version = self.version.next();
+        }
+    }
+
+    /// Adds to what happens before.
+    #[inline]
+    pub(super) fn learn_hb(&mut self, hb: &VectorClock) {
+        let grew = self.view.hb.join(hb);
+        self.note(grew);
+    }
+
+    /// Adds to what every SC order puts before.
+    #[inline]
+    pub(super) fn learn_past(&mut self, past: &VectorClock) {
+        let grew = self.sc_past.join(past);
+        self.grew |= grew;
+        self.note(grew);
+    }
+
+    /// Adds to what binds seq_cst accesses.
+    pub(super) fn learn_access(&mut self, set: &ScSet) {
+        let grew = self.view.sc.access.join(set);
+        self.sc_grew |= grew;
+        self.note(grew);
+    }
+
+    /// Adds to what binds all accesses.
+    pub(super) fn learn_fence(&mut self, set: &ScSet) {
+        if self.view.sc.fence.join(set) {
+            self.fence_version += 1;
+            self.note(true);
+        }
+    }
+
+    /// Adds to what the next seq_cst fence makes binding.
+    pub(super) fn learn_eco(&mut self, set: &ScSet) {
+        let grew = self.view.sc.eco.join(set);
+        self.note(grew);
+    }
+
+    /// What it publishes changed in another way.
+    pub(super) fn renew_version(&mut self) {
+        self.note(true);
+    }
+
     /// Its name in reports.
+    #[inline]
     pub fn id(&self) -> ThreadId {
         self.id
     }
 
     /// Its place in the clocks.
+    #[inline]
     pub fn slot(&self) -> Slot {
         self.slot
     }
 
     /// Its present.
+    #[inline]
     pub fn stamp(&self) -> Stamp {
         Stamp {
             slot: self.slot,
@@ -123,6 +178,7 @@ impl ThreadState {
     }
 
     /// What happens before its next event.
+    #[inline]
     pub fn hb(&self) -> &VectorClock {
         &self.view.hb
     }
@@ -144,7 +200,21 @@ impl ThreadState {
         }
     }
 
+    /// Changes whenever it learns something of others.
+    #[inline]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Its own last seq_cst access, if there is one and it is not implied by saturation.
+    #[inline]
+    pub(super) fn own_sc_access(&self) -> Option<Epoch> {
+        let epoch = self.view.sc.access.accesses.get(self.slot);
+        (epoch != Epoch::START).then_some(epoch)
+    }
+
     /// A new present: whatever is recorded from now on is not in any clock that was published before.
+    #[inline]
     pub(super) fn bump(&mut self) {
         self.epoch = self.epoch.next();
         self.mark_present();
@@ -154,18 +224,27 @@ impl ThreadState {
     }
 
     /// Whether `clock`, as last joined with one of this thread's clocks, shows its present epoch.
+    #[inline]
     pub(super) fn is_shown_by(&self, clock: &VectorClock) -> bool {
         clock.get(self.slot) == self.epoch && !self.epoch.is_exhausted()
     }
 
+    /// Whether nobody can know its present epoch yet, that is, nothing was published in it.
+    #[inline]
+    pub fn is_private(&self) -> bool {
+        !self.dirty
+    }
+
     /// An epoch for an access that the race detector records: one that nobody can know yet.
-    pub(crate) fn private_epoch(&mut self, rules: Rules) -> Epoch {
+    #[inline]
+    pub fn private_epoch(&mut self, rules: Rules) -> Epoch {
         if self.dirty && !rules.breaks(Mutant::NoLazyRaceBump) {
             self.bump();
         }
         self.epoch
     }
 
+    #[inline]
     fn mark_present(&mut self) {
         self.view.hb.set(self.slot, self.epoch);
         self.sc_past.set(self.slot, self.epoch);

@@ -36,7 +36,7 @@ impl ScSet {
 
     /// Whether it was never given anything.
     pub fn is_absent(&self) -> bool {
-        self.accesses.is_absent() && self.fences.is_absent()
+        self.accesses.is_zero() && self.fences.is_zero()
     }
 
     /// Whether it includes the other set.
@@ -106,7 +106,7 @@ impl View {
 
     /// Whether it was never given anything.
     pub fn is_absent(&self) -> bool {
-        self.hb.is_absent() && self.sc.is_absent()
+        self.hb.is_zero() && self.sc.is_absent()
     }
 }
 

@@ -1,0 +1,126 @@
+//! What a write lets its acquirers know: steps 1 and 7 of an access.
+
+use super::access::Mode;
+use super::epoch::{Stamp, Version};
+use super::location::LocationState;
+use super::rules::Rules;
+use super::thread::ThreadState;
+use crate::mutation::Mutant;
+
+impl LocationState {
+    /// Step 1: takes the message. Says whether the thread had it all already.
+    pub(super) fn receive(&self, thread: &mut ThreadState, mode: Mode, rules: Rules) -> bool {
+        if rules.covered(&thread.view.hb, self.message_is) {
+            return true;
+        }
+        if !mode.acquires {
+            if rules.covered(&thread.pending.hb, self.message_is) {
+                return true;
+            }
+            thread.pending.hb.join(&self.message);
+            if let Some(part) = &self.sc
+                && !rules.breaks(Mutant::PendingWithoutSc)
+            {
+                thread.pending.sc.access.join(&part.message.access);
+                thread.pending.sc.fence.join(&part.message.fence);
+                thread.pending.sc.eco.join(&part.message.eco);
+            }
+            return false;
+        }
+        thread.learn_hb(&self.message);
+        if let Some(part) = &self.sc {
+            thread.learn_fence(&part.message.fence);
+            thread.learn_eco(&part.message.eco);
+            if !mode.sc || rules.breaks(Mutant::ScTakenAfterAcquiring) {
+                thread.learn_access(&part.message.access);
+            }
+        }
+        false
+    }
+
+    /// Step 7: the message of a write, and the publication that it is equal to.
+    #[inline]
+    pub(super) fn leave_message(&mut self, thread: &ThreadState, mode: Mode, rules: Rules) {
+        if mode.plain {
+            self.message.clear();
+            self.message_is = Some(Stamp::default());
+            self.message_version = Version::NONE;
+            if let Some(part) = &mut self.sc {
+                part.message.clear();
+            }
+            return;
+        }
+        let releases = mode.releases && !rules.breaks(Mutant::ReleaseWritePublishesFenceView);
+        let epoch = if releases {
+            thread.epoch
+        } else {
+            thread.released_at
+        };
+        let slot = thread.slot;
+        let stamp = Stamp { slot, epoch };
+        let mine = rules.fast_paths && self.message_is.is_some_and(|is| is.slot == slot);
+        let same_way = self.message_sc == mode.sc || rules.breaks(Mutant::MessageAcrossOrders);
+        if !releases && !mode.reads && rules.fast_paths && self.message_is == Some(stamp) {
+            if !epoch.is_exhausted() {
+                return;
+            }
+        } else if releases
+            && mine
+            && same_way
+            && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
+        {
+            self.message.set(slot, epoch);
+            self.message_is = Some(stamp);
+            if let Some(part) = &mut self.sc
+                && !mode.sc
+            {
+                part.repeat_before_write(thread);
+            }
+            return;
+        }
+        self.leave_message_in_full(thread, mode, releases, stamp, rules);
+    }
+
+    fn leave_message_in_full(
+        &mut self,
+        thread: &ThreadState,
+        mode: Mode,
+        releases: bool,
+        stamp: Stamp,
+        rules: Rules,
+    ) {
+        let view = if releases {
+            &thread.view
+        } else {
+            &thread.released
+        };
+        if mode.is_rmw() {
+            let included = !mode.releases && self.message.get(stamp.slot) >= stamp.epoch;
+            if rules.fast_paths && included {
+                return;
+            }
+            let covers = mode.releases && mode.acquires && rules.fast_paths
+                || rules.covered(&view.hb, self.message_is);
+            if !covers {
+                self.message.join(&view.hb);
+                self.message_is = None;
+                self.message_version = Version::NONE;
+                if let Some(part) = &mut self.sc {
+                    part.join_message(view, mode.sc, rules);
+                }
+                return;
+            }
+        }
+        self.message.assign(&view.hb);
+        self.message_is = Some(stamp);
+        self.message_sc = mode.sc;
+        self.message_version = if releases {
+            thread.version
+        } else {
+            Version::NONE
+        };
+        if let Some(part) = &mut self.sc {
+            part.set_message(view, mode.sc, rules);
+        }
+    }
+}

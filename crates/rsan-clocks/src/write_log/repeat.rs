@@ -1,0 +1,72 @@
+//! Writes that a thread repeats.
+//!
+//! A thread's [`super::Version`] changes when its clocks change in other entries than its own. A write of a thread
+//! leaves copies of these clocks. So when the thread writes again, with the same version, and nobody changed the
+//! location in between (`settled`), the rules of `access.rs` would copy what is there already, except for the
+//! thread's own entries; and they would join into the thread what it has. The same holds for the message alone
+//! (`message_version`), and for the past that a read leaves (`shown`).
+//!
+//! What is not covered by the version: whether the thread has acquired the message of a write that it updates
+//! (`settled_known`), and that the message of a seq_cst write is taken before the write itself learns, which makes
+//! it differ from that of another write (`settled_sc`, `message_sc`) and, if it did learn, from that of the next.
+
+use super::access::Mode;
+use super::location::LocationState;
+use super::rules::Rules;
+use super::thread::ThreadState;
+use crate::mutation::Mutant;
+use rsan_model::Value;
+
+impl LocationState {
+    /// Whether the thread wrote last, in the same way, and nobody, itself included, has learnt or added anything
+    /// since that the write would have to note. Then only the thread's own entries change.
+    #[inline]
+    pub(super) fn is_repeated(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
+        let same_way = self.settled_sc == mode.sc || rules.breaks(Mutant::RepeatAcrossOrders);
+        let known =
+            !mode.acquires || self.settled_known || rules.breaks(Mutant::RepeatWithoutAcquiring);
+        // Its own seq_cst accesses elsewhere are the one thing that it may know more of.
+        let has_place = !mode.releases || self.sc.is_some() || thread.own_sc_access().is_none();
+        rules.is_at(thread, self.settled, Mutant::RepeatDespiteLearning)
+            && same_way
+            && known
+            && has_place
+            && !mode.plain
+    }
+
+    /// What [`LocationState::access_in_full`] comes to for a repeated write.
+    #[inline]
+    pub(super) fn repeat_write(
+        &mut self,
+        thread: &mut ThreadState,
+        mode: Mode,
+        value: Value,
+        rules: Rules,
+    ) {
+        let slot = thread.slot;
+        if self.saturated {
+            self.saturated_message.set(slot, thread.epoch);
+        } else if mode.sc
+            && let Some(part) = &mut self.sc
+        {
+            part.repeat_before_write(thread);
+        }
+        thread.bump();
+        self.push(thread, mode, value);
+        if self.saturated {
+            self.message.set(slot, thread.epoch);
+            self.message_is = Some(thread.stamp());
+        } else {
+            if mode.sc
+                && let Some(part) = &mut self.sc
+            {
+                part.repeat_after_write(thread);
+            }
+            self.leave_message(thread, mode, rules);
+        }
+        self.write_past.set(slot, thread.epoch);
+        self.access_past.set(slot, thread.epoch);
+        self.past_owner = Some(thread.stamp());
+        thread.dirty |= mode.releases;
+    }
+}
