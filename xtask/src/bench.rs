@@ -4,6 +4,7 @@ mod corpus;
 mod measure;
 mod peer;
 mod report;
+mod sanitizer;
 mod verify;
 
 use std::process::ExitCode;
@@ -16,12 +17,15 @@ pub(crate) enum Bench {
     /// one line: verdict (robust or not), seconds to compile, seconds of the verifier run, its peak memory in MiB, states,
     /// transitions; then, if known, a mode and the CPU seconds of the verifier run.
     Verify(verify::Args),
+    /// Programs under the sanitizer, against ThreadSanitizer: time, memory, and how both grow
+    Sanitizer(sanitizer::Args),
 }
 
 /// Runs a benchmark; fails only when something cannot be run at all.
 pub(crate) fn run(bench: &Bench) -> ExitCode {
     let result = match bench {
         Bench::Verify(args) => verify::run(args),
+        Bench::Sanitizer(args) => sanitizer::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
@@ -20,10 +20,15 @@ pub(crate) struct Cost {
 
 /// Runs a command to its end; its standard output, and what it took.
 pub(crate) fn measure(command: &mut Command) -> Result<(String, Cost), String> {
+    observe(command).map(|(output, _, cost)| (output, cost))
+}
+
+/// Runs a command to its end; its standard output, how it ended, and what it took.
+pub(crate) fn observe(command: &mut Command) -> Result<(String, ExitStatus, Cost), String> {
     run(command).map_err(|error| format!("cannot run {command:?}: {error}"))
 }
 
-fn run(command: &mut Command) -> std::io::Result<(String, Cost)> {
+fn run(command: &mut Command) -> std::io::Result<(String, ExitStatus, Cost)> {
     let began = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
@@ -34,11 +39,12 @@ fn run(command: &mut Command) -> std::io::Result<(String, Cost)> {
     if let Some(mut stdout) = child.stdout.take() {
         stdout.read_to_string(&mut output)?;
     }
-    let used = child.wait4()?.rusage;
+    let ended = child.wait4()?;
+    let used = ended.rusage;
     let cost = Cost {
         wall: began.elapsed().as_secs_f64(),
         cpu: (used.utime + used.stime).as_secs_f64(),
         memory: used.maxrss as f64 / 1_048_576.0,
     };
-    Ok((output, cost))
+    Ok((output, ended.status, cost))
 }

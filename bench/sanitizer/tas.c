@@ -1,0 +1,25 @@
+// Test-and-set lock. Arguments: threads, rounds of each.
+#include "bench.h"
+
+static atomic_int held;
+static unsigned long counter;
+static long rounds;
+
+static void body(int thread) {
+    unsigned waits = 0;
+    for (long i = 0; i < rounds; i++) {
+        while (atomic_exchange_explicit(&held, 1, ACQUIRE)) {
+            relax(&waits);
+        }
+        counter++;
+        atomic_store_explicit(&held, 0, RELEASE);
+    }
+}
+
+int main(int argc, char **argv) {
+    int threads = argument(argc, argv, 1, 1, MAX_THREADS);
+    rounds = argument(argc, argv, 2, 1, 1000000000);
+    run_threads(threads, body);
+    check(counter == (unsigned long)(threads * rounds), "counter");
+    return result(counter);
+}
