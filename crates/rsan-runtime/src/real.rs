@@ -100,9 +100,10 @@ macro_rules! real_functions {
 }
 
 use libc::{
-    c_int, c_uint, c_void, clockid_t, off_t, pthread_attr_t, pthread_barrier_t,
+    c_char, c_int, c_uint, c_void, clockid_t, off_t, pthread_attr_t, pthread_barrier_t,
     pthread_barrierattr_t, pthread_cond_t, pthread_mutexattr_t, pthread_rwlockattr_t,
 };
+use libc::{iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
 /// A thread's function.
@@ -159,5 +160,49 @@ real_functions! {
     fn sem_clockwait(sem: *mut sem_t, clock: clockid_t, until: *const timespec) -> c_int;
     fn sem_destroy(sem: *mut sem_t) -> c_int;
     fn mmap(address: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void;
+    fn mremap(address: *mut c_void, before: usize, bytes: usize, flags: c_int, wanted: *mut c_void) -> *mut c_void;
+    fn strlen(text: *const c_char) -> usize;
+    fn strnlen(text: *const c_char, limit: usize) -> usize;
+    fn strcmp(one: *const c_char, two: *const c_char) -> c_int;
+    fn strncmp(one: *const c_char, two: *const c_char, limit: usize) -> c_int;
+    fn memcmp(one: *const c_void, two: *const c_void, bytes: usize) -> c_int;
+    fn memchr(memory: *const c_void, byte: c_int, bytes: usize) -> *mut c_void;
+    fn memrchr(memory: *const c_void, byte: c_int, bytes: usize) -> *mut c_void;
+    fn strchr(text: *const c_char, byte: c_int) -> *mut c_char;
+    fn strchrnul(text: *const c_char, byte: c_int) -> *mut c_char;
+    fn strrchr(text: *const c_char, byte: c_int) -> *mut c_char;
+    fn strstr(text: *const c_char, wanted: *const c_char) -> *mut c_char;
+    fn strcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    fn stpcpy(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    fn strncpy(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
+    fn strcat(to: *mut c_char, from: *const c_char) -> *mut c_char;
+    fn strncat(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
+    fn strdup(text: *const c_char) -> *mut c_char;
+    fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
+    fn fork() -> c_int;
+    fn dlclose(library: *mut c_void) -> c_int;
+    fn longjmp(environment: *mut c_void, value: c_int) -> !;
+    fn swapcontext(from: *mut c_void, to: *const c_void) -> c_int;
+    fn __cxa_atexit(routine: unsafe extern "C-unwind" fn(*mut c_void), argument: *mut c_void, library: *mut c_void) -> c_int;
+    fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    fn read(file: c_int, buffer: *mut c_void, bytes: usize) -> isize;
+    fn pread(file: c_int, buffer: *mut c_void, bytes: usize, at: off_t) -> isize;
+    fn readv(file: c_int, parts: *const iovec, count: c_int) -> isize;
+    fn write(file: c_int, buffer: *const c_void, bytes: usize) -> isize;
+    fn pwrite(file: c_int, buffer: *const c_void, bytes: usize, at: off_t) -> isize;
+    fn writev(file: c_int, parts: *const iovec, count: c_int) -> isize;
+    fn send(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int) -> isize;
+    fn sendto(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int, to: *const sockaddr, size: c_uint) -> isize;
+    fn sendmsg(file: c_int, message: *const msghdr, flags: c_int) -> isize;
+    fn recv(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int) -> isize;
+    fn recvfrom(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int, from: *mut sockaddr, size: *mut c_uint) -> isize;
+    fn recvmsg(file: c_int, message: *mut msghdr, flags: c_int) -> isize;
+    fn eventfd_write(file: c_int, count: u64) -> c_int;
+    fn eventfd_read(file: c_int, count: *mut u64) -> c_int;
+    fn shutdown(file: c_int, how: c_int) -> c_int;
+    fn close(file: c_int) -> c_int;
+    fn epoll_ctl(poll: c_int, operation: c_int, file: c_int, event: *mut c_void) -> c_int;
+    fn epoll_wait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int) -> c_int;
+    fn epoll_pwait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int, mask: *const c_void) -> c_int;
     fn munmap(address: *mut c_void, size: usize) -> c_int;
 }

@@ -4,8 +4,8 @@
 //! lazily, when an access in it is recorded: the number is a node of a tree of calling contexts that all threads
 //! share, and is kept in the frame and in a small cache of the thread.
 //!
-//! **Deviations**: frames left by `longjmp` stay on the stack until the function that called `setjmp` returns
-//! further down than they are; until then stacks show them. Frames beyond [`DEPTH`] are counted, not shown.
+//! **Deviations**: frames beyond [`DEPTH`] are counted, not shown. A thread that switches stacks by itself
+//! (`swapcontext` without announcing fibers) has one stack of calls; callers in it may be those of another.
 
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
@@ -116,12 +116,21 @@ struct Frame {
     node: Node,
 }
 
+/// A stack to come back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    depth: usize,
+    node: Node,
+}
+
 /// The stack of one thread. Used by that thread only.
 #[derive(Debug)]
 pub struct Stack {
     /// [`DEPTH`] frames in zeroed memory.
     frames: *mut Frame,
     depth: usize,
+    /// Where `setjmp` was called: the stack pointer then, and the depth.
+    jumps: Vec<(usize, usize)>,
     cache: Box<[(Node, Frame); CACHE]>,
 }
 
@@ -130,6 +139,7 @@ impl Default for Stack {
         Self {
             frames: map_zeroed(DEPTH),
             depth: 0,
+            jumps: Vec::new(),
             cache: Box::new([(Node::UNKNOWN, Frame::default()); CACHE]),
         }
     }
@@ -158,6 +168,38 @@ impl Stack {
     #[inline]
     pub fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// `setjmp` is called with this stack pointer.
+    pub fn remember_jump(&mut self, pointer: usize) {
+        // Functions that have returned can't be jumped to.
+        let (depth, inner) = (self.depth, |at: usize| at <= pointer);
+        self.jumps.retain(|jump| jump.1 <= depth && !inner(jump.0));
+        self.jumps.push((pointer, depth));
+    }
+
+    /// `longjmp` goes to where the stack pointer was this: the functions called since are left.
+    pub fn jump(&mut self, pointer: usize) {
+        if let Some(jump) = self.jumps.iter().rev().find(|jump| jump.0 == pointer) {
+            self.depth = self.depth.min(jump.1);
+        }
+    }
+
+    /// The present stack, to come back to.
+    pub fn mark(&mut self) -> Mark {
+        Mark {
+            depth: self.depth,
+            node: self.node(),
+        }
+    }
+
+    /// Comes back to a stack after others were used in between.
+    pub fn restore(&mut self, mark: Mark) {
+        self.depth = mark.depth;
+        if (1..=DEPTH).contains(&mark.depth) {
+            // SAFETY: within the mapping; this thread's own.
+            unsafe { (*self.frames.add(mark.depth - 1)).node = mark.node };
+        }
     }
 
     /// The present stack, with the place of an access in the innermost function.

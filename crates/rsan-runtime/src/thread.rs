@@ -286,6 +286,11 @@ impl Entered {
         self.context.stack().site(self.caller)
     }
 
+    /// The present stack of calls, to come back to.
+    pub fn mark(&self) -> crate::stack::Mark {
+        self.context.stack().mark()
+    }
+
     /// The same as one number.
     pub fn leaf(&mut self) -> Node {
         self.context.stack().leaf(self.caller)

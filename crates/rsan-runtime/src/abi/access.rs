@@ -6,7 +6,11 @@ use crate::{entries, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
+    let caller = crate::tls::caller();
     attach();
+    if let Some(_me) = crate::thread::enter() {
+        intercept::instrumented(caller);
+    }
 }
 
 extern "C" fn func_entry(returns_to: usize) {

@@ -3,6 +3,7 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
+use super::callers;
 use crate::allocator::{
     __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
 };
@@ -44,9 +45,16 @@ fn died(block: *mut c_void) {
     }
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
-    race::range(block as usize, bytes.min(FREED), Kind::FREE);
+    let checked = callers::is_instrumented(tls::caller());
+    if checked {
+        race::range(block as usize, bytes.min(FREED), Kind::FREE);
+    }
     if let Some(mut me) = enter_if_attached() {
-        shadow::forget_locations(block as usize, bytes);
+        if checked {
+            shadow::forget_locations(block as usize, bytes);
+        } else {
+            shadow::forget(block as usize, bytes);
+        }
         heap::freed(&mut me, block as usize);
     }
 }
@@ -134,6 +142,55 @@ unsafe extern "C" fn unmap(address: *mut c_void, bytes: usize) -> c_int {
     unsafe { real::munmap(address, bytes) }
 }
 
+unsafe extern "C" fn remap(
+    address: *mut c_void,
+    before: usize,
+    bytes: usize,
+    flags: c_int,
+    wanted: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the program's call; the last argument means something only with the flag for it.
+    let place = unsafe { real::mremap(address, before, bytes, flags, wanted) };
+    if place == address {
+        // Only what came or went: there may be locks in the rest.
+        let (from, to) = (before.min(bytes), before.max(bytes));
+        born(address.wrapping_byte_add(from), to - from);
+    } else if place != libc::MAP_FAILED {
+        born(address, before);
+        born(place, bytes);
+    }
+    place
+}
+
+/// A page, for the old functions that align to one.
+const PAGE: usize = 4096;
+
+unsafe extern "C" fn allocate_page(bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    unsafe { allocate_aligned(PAGE, bytes) }
+}
+
+unsafe extern "C" fn allocate_pages(bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    unsafe { allocate_aligned(PAGE, bytes.max(1).next_multiple_of(PAGE)) }
+}
+
+unsafe extern "C" fn reallocate_array(
+    block: *mut c_void,
+    count: usize,
+    bytes: usize,
+) -> *mut c_void {
+    match count.checked_mul(bytes) {
+        // SAFETY: the program's call.
+        Some(bytes) => unsafe { reallocate(block, bytes) },
+        None => {
+            // SAFETY: the thread's own word.
+            unsafe { *libc::__errno_location() = libc::ENOMEM };
+            std::ptr::null_mut()
+        }
+    }
+}
+
 static MEMCPY: Real = Real::new(c"memcpy");
 static MEMMOVE: Real = Real::new(c"memmove");
 static MEMSET: Real = Real::new(c"memset");
@@ -148,18 +205,28 @@ pub(crate) fn start() {
 type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
 
-/// Whether accesses of the calling thread are to be looked at.
-fn watched() -> bool {
-    current().is_some_and(|context| !context.is_busy())
+/// Whether what the calling code does to memory is to be looked at.
+#[inline]
+pub(super) fn watched() -> bool {
+    current().is_some_and(|context| !context.is_busy()) && callers::is_instrumented(tls::caller())
+}
+
+/// Accesses that the program makes by calling a function: address, bytes, kind.
+pub(super) fn note(accesses: &[(usize, usize, Kind)]) {
+    if watched() {
+        let caller = tls::caller();
+        for (address, bytes, kind) in accesses {
+            tls::set_caller(caller);
+            race::range(*address, *bytes, *kind);
+        }
+    }
 }
 
 fn note_copy(to: *mut c_void, from: *const c_void, bytes: usize) {
-    if watched() {
-        let caller = tls::caller();
-        race::range(from as usize, bytes, Kind::READ);
-        tls::set_caller(caller);
-        race::range(to as usize, bytes, Kind::WRITE);
-    }
+    note(&[
+        (from as usize, bytes, Kind::READ),
+        (to as usize, bytes, Kind::WRITE),
+    ]);
 }
 
 /// `memcpy`.
@@ -194,15 +261,72 @@ pub(crate) unsafe extern "C" fn copy_overlapping(
 
 /// `memset`.
 pub(crate) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
-    if watched() {
-        race::range(to as usize, bytes, Kind::WRITE);
-    }
+    note(&[(to as usize, bytes, Kind::WRITE)]);
     match MEMSET.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Fill>(address)(to, byte, bytes) },
         // SAFETY: the program's call.
         None => unsafe { fill_bytes(to, byte, bytes) },
     }
+}
+
+unsafe extern "C" fn copy_to_end(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
+    // SAFETY: the program's call.
+    unsafe { copy(to, from, bytes).byte_add(bytes) }
+}
+
+unsafe extern "C" fn clear(to: *mut c_void, bytes: usize) {
+    // SAFETY: the program's call.
+    unsafe { fill(to, 0, bytes) };
+}
+
+unsafe extern "C" {
+    fn __chk_fail() -> !;
+}
+
+/// What the compiler puts in the place of a function when it knows how much room there is.
+fn check_room(bytes: usize, room: usize) {
+    if bytes > room {
+        // SAFETY: ends the process, as the C library does.
+        unsafe { __chk_fail() }
+    }
+}
+
+unsafe extern "C" fn checked_copy(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    room: usize,
+) -> *mut c_void {
+    check_room(bytes, room);
+    // SAFETY: the program's call.
+    unsafe { copy(to, from, bytes) }
+}
+
+unsafe extern "C" fn checked_copy_overlapping(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    room: usize,
+) -> *mut c_void {
+    check_room(bytes, room);
+    // SAFETY: the program's call.
+    unsafe { copy_overlapping(to, from, bytes) }
+}
+
+unsafe extern "C" fn checked_fill(
+    to: *mut c_void,
+    byte: c_int,
+    bytes: usize,
+    room: usize,
+) -> *mut c_void {
+    check_room(bytes, room);
+    // SAFETY: the program's call.
+    unsafe { fill(to, byte, bytes) }
 }
 
 /// Copies in the direction that is safe; in assembly, for a loop would be compiled into a call of `memcpy`.
@@ -246,6 +370,15 @@ entries! {
     mmap => map;
     mmap64 => map;
     munmap => unmap;
+    mremap => remap;
+    valloc => allocate_page;
+    pvalloc => allocate_pages;
+    reallocarray => reallocate_array;
+    mempcpy => copy_to_end;
+    bzero => clear;
+    __memcpy_chk => checked_copy;
+    __memmove_chk => checked_copy_overlapping;
+    __memset_chk => checked_fill;
     memcpy => copy;
     memmove => copy_overlapping;
     memset => fill;

@@ -3,7 +3,17 @@
 //! An interceptor calls the real function ([`crate::real`]) outside the runtime, and tells the monitor before
 //! (what it gives away) or after (what it gets).
 
+mod callers;
+pub mod control;
+pub mod files;
 pub mod guards;
 pub mod locks;
 pub mod memory;
+pub mod signals;
+pub mod strings;
 pub mod threads;
+
+/// An instrumented file of the program or of a library is loaded, and has called from there.
+pub(crate) fn instrumented(pc: usize) {
+    callers::note(pc);
+}

@@ -1,0 +1,269 @@
+//! Strings: what these functions read and write are accesses of the program.
+//!
+//! Functions that format (`sprintf` and the like) are not here: what they write is not seen.
+
+use super::memory::{note, watched};
+use crate::race::Kind;
+use crate::{entries, real};
+use libc::{c_char, c_int, c_void};
+
+type Text = *const c_char;
+
+/// How many bytes a comparison looked at: up to the first difference or the common end.
+///
+/// # Safety
+/// Both are readable that far.
+unsafe fn compared(one: Text, two: Text, limit: usize, stops_at_end: bool) -> usize {
+    for index in 0..limit {
+        // SAFETY: the caller's promise. Volatile, so that this does not become a call of what is intercepted here.
+        let (a, b) = unsafe {
+            (
+                one.add(index).read_volatile(),
+                two.add(index).read_volatile(),
+            )
+        };
+        if a != b || (stops_at_end && a == 0) {
+            return index + 1;
+        }
+    }
+    limit
+}
+
+/// Bytes of a text with its end.
+unsafe fn whole(text: Text) -> usize {
+    // SAFETY: the program's text.
+    unsafe { real::strlen(text) + 1 }
+}
+
+/// Bytes of a text with its end, if it ends before the limit.
+unsafe fn part(text: Text, limit: usize) -> usize {
+    // SAFETY: the program's text.
+    (unsafe { real::strnlen(text, limit) } + 1).min(limit)
+}
+
+fn read(text: *const c_void, bytes: usize) {
+    note(&[(text as usize, bytes, Kind::READ)]);
+}
+
+fn copied(to: *mut c_char, written: usize, from: Text, bytes: usize) {
+    note(&[
+        (from as usize, bytes, Kind::READ),
+        (to as usize, written, Kind::WRITE),
+    ]);
+}
+
+/// From the text's start to what was found in it, or the whole text.
+///
+/// # Safety
+/// A text of the program, and null or a place in it.
+unsafe fn searched(text: Text, found: *mut c_char) {
+    if watched() {
+        // SAFETY: the caller's promise.
+        let bytes = if found.is_null() {
+            unsafe { whole(text) }
+        } else {
+            found as usize - text as usize + 1
+        };
+        read(text.cast(), bytes);
+    }
+}
+
+unsafe extern "C" fn length(text: Text) -> usize {
+    // SAFETY: the program's call.
+    let bytes = unsafe { real::strlen(text) };
+    read(text.cast(), bytes + 1);
+    bytes
+}
+
+unsafe extern "C" fn length_up_to(text: Text, limit: usize) -> usize {
+    // SAFETY: the program's call.
+    let bytes = unsafe { real::strnlen(text, limit) };
+    read(text.cast(), (bytes + 1).min(limit));
+    bytes
+}
+
+unsafe extern "C" fn compare(one: Text, two: Text) -> c_int {
+    if watched() {
+        // SAFETY: the program's texts.
+        let bytes = unsafe { compared(one, two, usize::MAX, true) };
+        note(&[
+            (one as usize, bytes, Kind::READ),
+            (two as usize, bytes, Kind::READ),
+        ]);
+    }
+    // SAFETY: the program's call.
+    unsafe { real::strcmp(one, two) }
+}
+
+unsafe extern "C" fn compare_up_to(one: Text, two: Text, limit: usize) -> c_int {
+    if watched() {
+        // SAFETY: the program's texts.
+        let bytes = unsafe { compared(one, two, limit, true) };
+        note(&[
+            (one as usize, bytes, Kind::READ),
+            (two as usize, bytes, Kind::READ),
+        ]);
+    }
+    // SAFETY: the program's call.
+    unsafe { real::strncmp(one, two, limit) }
+}
+
+unsafe extern "C" fn compare_memory(one: *const c_void, two: *const c_void, bytes: usize) -> c_int {
+    if watched() {
+        // SAFETY: the program's memory.
+        let seen = unsafe { compared(one.cast(), two.cast(), bytes, false) };
+        note(&[
+            (one as usize, seen, Kind::READ),
+            (two as usize, seen, Kind::READ),
+        ]);
+    }
+    // SAFETY: the program's call.
+    unsafe { real::memcmp(one, two, bytes) }
+}
+
+unsafe extern "C" fn find_byte(memory: *const c_void, byte: c_int, bytes: usize) -> *mut c_void {
+    // SAFETY: the program's call.
+    let found = unsafe { real::memchr(memory, byte, bytes) };
+    let seen = if found.is_null() {
+        bytes
+    } else {
+        found as usize - memory as usize + 1
+    };
+    read(memory, seen);
+    found
+}
+
+unsafe extern "C" fn find_last_byte(
+    memory: *const c_void,
+    byte: c_int,
+    bytes: usize,
+) -> *mut c_void {
+    read(memory, bytes);
+    // SAFETY: the program's call.
+    unsafe { real::memrchr(memory, byte, bytes) }
+}
+
+unsafe extern "C" fn find(text: Text, byte: c_int) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let found = real::strchr(text, byte);
+        searched(text, found);
+        found
+    }
+}
+
+unsafe extern "C" fn find_or_end(text: Text, byte: c_int) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let found = real::strchrnul(text, byte);
+        searched(text, found);
+        found
+    }
+}
+
+unsafe extern "C" fn find_last(text: Text, byte: c_int) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        searched(text, std::ptr::null_mut());
+        real::strrchr(text, byte)
+    }
+}
+
+unsafe extern "C" fn find_text(text: Text, wanted: Text) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        searched(text, std::ptr::null_mut());
+        searched(wanted, std::ptr::null_mut());
+        real::strstr(text, wanted)
+    }
+}
+
+unsafe extern "C" fn copy(to: *mut c_char, from: Text) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let bytes = whole(from);
+        copied(to, bytes, from, bytes);
+        real::strcpy(to, from)
+    }
+}
+
+unsafe extern "C" fn copy_to_end(to: *mut c_char, from: Text) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let bytes = whole(from);
+        copied(to, bytes, from, bytes);
+        real::stpcpy(to, from)
+    }
+}
+
+unsafe extern "C" fn copy_up_to(to: *mut c_char, from: Text, limit: usize) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        copied(to, limit, from, part(from, limit));
+        real::strncpy(to, from, limit)
+    }
+}
+
+unsafe extern "C" fn append(to: *mut c_char, from: Text) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let (before, bytes) = (whole(to), whole(from));
+        read(to.cast(), before);
+        copied(to.add(before - 1), bytes, from, bytes);
+        real::strcat(to, from)
+    }
+}
+
+unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        let before = whole(to);
+        read(to.cast(), before);
+        copied(
+            to.add(before - 1),
+            real::strnlen(from, limit) + 1,
+            from,
+            part(from, limit),
+        );
+        real::strncat(to, from, limit)
+    }
+}
+
+unsafe extern "C" fn duplicate(text: Text) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        searched(text, std::ptr::null_mut());
+        real::strdup(text)
+    }
+}
+
+unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
+    // SAFETY: the program's call.
+    unsafe {
+        read(text.cast(), part(text, limit));
+        real::strndup(text, limit)
+    }
+}
+
+entries! {
+    strlen => length;
+    strnlen => length_up_to;
+    strcmp => compare;
+    strncmp => compare_up_to;
+    memcmp => compare_memory;
+    bcmp => compare_memory;
+    memchr => find_byte;
+    memrchr => find_last_byte;
+    strchr => find;
+    strchrnul => find_or_end;
+    strrchr => find_last;
+    strstr => find_text;
+    strcpy => copy;
+    stpcpy => copy_to_end;
+    strncpy => copy_up_to;
+    strcat => append;
+    strncat => append_up_to;
+    strdup => duplicate;
+    __strdup => duplicate;
+    strndup => duplicate_up_to;
+}
