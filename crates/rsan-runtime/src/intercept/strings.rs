@@ -60,6 +60,7 @@ unsafe fn searched(text: Text, found: *mut c_char) {
     if watched() {
         // SAFETY: the caller's promise.
         let bytes = if found.is_null() {
+            // SAFETY: the caller's promise.
             unsafe { whole(text) }
         } else {
             found as usize - text as usize + 1
