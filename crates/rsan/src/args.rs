@@ -86,25 +86,31 @@ itself, without a finding.
 
 Examples:
   rsan check dekker.c
+  RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
   rsan check *.litmus *.tpl";
 
 const RUN_HELP: &str = "\
-The same finding of several runs is reported once. In several runs the program's standard input is empty. With --format json
-the program's standard output goes to standard error.
+A run is the program with all processes that it starts. The same finding of several runs is reported once. In several runs
+the program's standard input is empty. With --format json the program's standard output goes to standard error.
 
-Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached the time limit, or the program was not
-built with rsan); 4 the program failed by itself, without a finding.
+Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached the time limit or was interrupted, or no
+process was built with rsan); 4 the program failed by itself, without a finding.
 
 Examples:
   CC=\"rsan cc\" CXX=\"rsan c++\" make
-  rsan run --runs 20 -- ./my_test --fast";
+  rsan run --runs 20 -- ./my_test --fast
+  rsan run --timeout 5m --suppressions known.txt -- make test";
 
 const COMPILER_HELP: &str = "\
-RSAN_CC and RSAN_CXX name the compiler; without them gcc or clang is used. The exit status is the compiler's.
+The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
+installed. The exit status is the compiler's, or 2 for what can't be built with rsan.
 
 Examples:
   rsan cc -O2 -pthread -o my_test my_test.c
-  CC=\"rsan cc\" CXX=\"rsan c++\" ./configure";
+  rsan c++ --rsan-compiler=clang -std=c++20 -o my_test my_test.cc
+  CC=\"rsan cc\" CXX=\"rsan c++\" ./configure && make
+  CC=\"rsan cc\" CXX=\"rsan c++\" cmake -B build && cmake --build build
+  CC=\"rsan cc\" CXX=\"rsan c++\" meson setup build && meson compile -C build";
 
 /// What `check` takes.
 #[derive(Args, Debug)]

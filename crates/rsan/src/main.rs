@@ -18,10 +18,16 @@ mod verify;
 
 use args::{Cli, Command};
 use clap::Parser;
-use sanitizer::compile::{self, Language};
+use sanitizer::compile;
+use sanitizer::compiler::Language;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(language) = compiler_name() {
+        let words: Vec<_> = std::env::args_os().skip(1).collect();
+        return compile::run(language, &words).into();
+    }
     let status = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Litmus(args) => litmus::run(&args),
@@ -31,4 +37,14 @@ fn main() -> ExitCode {
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };
     ExitCode::from(status.code())
+}
+
+/// Whether the command was called by a link named as a compiler, for tools that want one word.
+fn compiler_name() -> Option<Language> {
+    let name = std::env::args_os().next()?;
+    match Path::new(&name).file_name()?.to_str()? {
+        "rsan-cc" => Some(Language::C),
+        "rsan-c++" => Some(Language::Cpp),
+        _ => None,
+    }
 }

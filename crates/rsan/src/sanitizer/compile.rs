@@ -4,35 +4,19 @@
 //! `-fsanitize=thread` at the linker would bring in libtsan, so a command line that compiles and links is done in two
 //! steps, with the objects in a temporary folder.
 
-use super::invocation::{Argument, Invocation, Steps, expand};
+use super::compiler::{Compiler, Family, Language};
+use super::invocation::{Argument, Invocation, Steps, without_thread};
 use super::library;
+use super::response::expand;
 use super::scratch::Scratch;
 use crate::session::eprint;
-use std::env;
-use std::ffi::OsString;
-use std::io;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
-/// A language, for the choice of the compiler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Language {
-    /// C.
-    C,
-    /// C++.
-    Cpp,
-}
-
-impl Language {
-    /// The variable that chooses the compiler, and what is tried without it.
-    fn compilers(self) -> (&'static str, [&'static str; 2]) {
-        match self {
-            Self::C => ("RSAN_CC", ["gcc", "clang"]),
-            Self::Cpp => ("RSAN_CXX", ["g++", "clang++"]),
-        }
-    }
-}
+/// The one option of our own: the compiler's name or path.
+const CHOICE: &str = "--rsan-compiler=";
 
 /// A command line of the user's; returns the compiler's exit status.
 pub(crate) fn run(language: Language, words: &[OsString]) -> u8 {
@@ -56,40 +40,72 @@ fn code(status: ExitStatus) -> u8 {
 /// # Errors
 /// The message for the user, when it is not the compiler who fails.
 pub(crate) fn compile(language: Language, words: &[OsString]) -> Result<ExitStatus, String> {
-    let compiler = Compiler::find(language)?;
-    let expanded = expand(words);
+    let choice = |word: &OsString| word.to_str()?.strip_prefix(CHOICE).map(str::to_owned);
+    let chosen = words.iter().filter_map(choice).next_back();
+    let words: Vec<_> = words
+        .iter()
+        .filter(|w| choice(w).is_none())
+        .cloned()
+        .collect();
+    let compiler = Compiler::find(language, chosen.as_deref())?;
+    let expanded = expand(&words);
     let invocation = Invocation::new(&expanded);
-    if invocation.fixed && !matches!(invocation.steps, Steps::Ask | Steps::Compile) {
-        return Err("programs with the sanitizer cannot be linked statically".to_owned());
-    }
+    refuse(&invocation)?;
     match invocation.steps {
-        Steps::Ask => compiler.run(words),
-        Steps::Compile => compiler.run(&[compiler.instrumentation(), words.to_vec()].concat()),
+        Steps::Ask => compiler.run(&words),
+        Steps::Compile => {
+            let last = last_options(&compiler, &expanded);
+            compiler.run(&[instrumentation(&compiler), words, last].concat())
+        }
         Steps::Link => {
+            let kept: Vec<_> = expanded.iter().filter_map(without_thread).collect();
             // Response files are passed on unless there is something to take out of them.
-            let sanitize = |word: &OsString| word == "-fsanitize=thread";
-            let words = if expanded.iter().any(sanitize) {
-                expanded.clone()
-            } else {
-                words.to_vec()
-            };
-            let words = words.into_iter().filter(|word| !sanitize(word)).collect();
+            let words = if kept == expanded { words } else { kept };
             compiler.run(&[link_options(&invocation)?, words].concat())
         }
-        Steps::CompileAndLink => in_two_steps(&compiler, &invocation),
+        Steps::CompileAndLink => in_two_steps(&compiler, &invocation, &expanded),
     }
 }
 
+/// What cannot be done with the sanitizer.
+fn refuse(invocation: &Invocation) -> Result<(), String> {
+    if invocation.steps == Steps::Ask {
+        return Ok(());
+    }
+    if let Some(other) = &invocation.conflict {
+        return Err(format!(
+            "-fsanitize={other} cannot be combined with rsan; leave it out of this build"
+        ));
+    }
+    if invocation.fixed && invocation.steps != Steps::Compile {
+        return Err(
+            "-static: programs with the sanitizer cannot be linked statically, for its library is a shared one"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
 /// Compiles each source to a temporary object, then links.
-fn in_two_steps(compiler: &Compiler, invocation: &Invocation) -> Result<ExitStatus, String> {
+fn in_two_steps(
+    compiler: &Compiler,
+    invocation: &Invocation,
+    expanded: &[OsString],
+) -> Result<ExitStatus, String> {
     let scratch = Scratch::new()?;
     let mut link = link_options(invocation)?;
+    if compiler.family == Family::Clang {
+        // The options for the other step are there too.
+        link.push("-Wno-unused-command-line-argument".into());
+    }
     for (index, argument) in invocation.arguments.iter().enumerate() {
         match argument {
             Argument::Source(source, language) => {
                 let object = scratch.path().join(format!("{index}.o"));
-                let mut words = compiler.instrumentation();
+                let mut words = instrumentation(compiler);
                 words.extend(compile_options(invocation));
+                words.extend(last_options(compiler, expanded));
+                words.extend(dependency_options(invocation, source, compiler.family));
                 words.extend(["-c".into(), "-o".into(), object.clone().into()]);
                 words.extend(language.iter().flat_map(|l| ["-x".into(), l.clone()]));
                 words.push(source.clone());
@@ -119,7 +135,65 @@ fn compile_options(invocation: &Invocation) -> impl Iterator<Item = OsString> {
             | Argument::Output(_)
             | Argument::Linker(_) => None,
         });
-    words.flatten().cloned()
+    // Debug information that is split off would be beside the temporary object.
+    words.flatten().filter(|w| *w != "-gsplit-dwarf").cloned()
+}
+
+/// The options that instrument. They stand first, so that the user's own ones win.
+fn instrumentation(compiler: &Compiler) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["-fsanitize=thread".into(), "-g".into()];
+    if compiler.family == Family::Gcc {
+        // gcc warns that libtsan does not understand fences; our runtime does.
+        words.push("-Wno-tsan".into());
+    }
+    words
+}
+
+/// What is stronger than the user's own options: gcc would instrument at link time, but not without libtsan.
+fn last_options(compiler: &Compiler, words: &[OsString]) -> Vec<OsString> {
+    let lto = |word: &OsString| word.to_string_lossy().starts_with("-flto");
+    if compiler.family == Family::Gcc && words.iter().any(lto) {
+        vec!["-fno-lto".into()]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The names that a compiler gives to the file of dependencies and its target when it also links: they follow from the
+/// program's name, or else from the source's; gcc (from 11 on) then puts that of `a.out` before it.
+fn dependency_options(invocation: &Invocation, source: &OsStr, family: Family) -> Vec<OsString> {
+    let asked = invocation.dependencies;
+    let mut words = Vec::new();
+    if !asked.wanted {
+        return words;
+    }
+    let output = invocation
+        .arguments
+        .iter()
+        .find_map(|argument| match argument {
+            Argument::Output(file) => Some(PathBuf::from(file)),
+            _ => None,
+        });
+    let (file, target) = match output {
+        Some(output) => (output.with_extension("d"), output),
+        None => {
+            let name = Path::new(source).file_name().unwrap_or(source);
+            let name = Path::new(name);
+            let prefix = match family {
+                Family::Gcc => "a-",
+                Family::Clang => "",
+            };
+            let file = format!("{prefix}{}", name.with_extension("d").display());
+            (PathBuf::from(file), name.with_extension("o"))
+        }
+    };
+    if !asked.file {
+        words.extend(["-MF".into(), file.into()]);
+    }
+    if !asked.target {
+        words.extend(["-MQ".into(), target.into()]);
+    }
+    words
 }
 
 /// What makes the linker use the runtime. It stands first, so that the program's calls of libc find the runtime before
@@ -136,58 +210,4 @@ fn link_options(invocation: &Invocation) -> Result<Vec<OsString>, String> {
     words.extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
     words.push(folder.into());
     Ok(words)
-}
-
-/// The user's compiler: a program and its first arguments.
-struct Compiler {
-    program: OsString,
-    first: Vec<OsString>,
-}
-
-impl Compiler {
-    fn find(language: Language) -> Result<Self, String> {
-        let (variable, names) = language.compilers();
-        let chosen = env::var(variable).unwrap_or_default();
-        let mut words = chosen.split_whitespace().map(OsString::from);
-        if let Some(program) = words.next() {
-            let first = words.collect();
-            return Ok(Self { program, first });
-        }
-        let path = env::var_os("PATH").unwrap_or_default();
-        let installed = |name: &&str| env::split_paths(&path).any(|dir| dir.join(name).is_file());
-        let name = names.into_iter().find(installed).ok_or_else(|| {
-            format!(
-                "neither {} nor {} is installed; {variable} names another compiler",
-                names[0], names[1]
-            )
-        })?;
-        Ok(Self {
-            program: name.into(),
-            first: Vec::new(),
-        })
-    }
-
-    /// The options that instrument. They stand first, so that the user's own ones win.
-    fn instrumentation(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec!["-fsanitize=thread".into(), "-g".into()];
-        let last = self.first.last().unwrap_or(&self.program);
-        let name = Path::new(last)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
-        // gcc warns that libtsan does not understand fences; our runtime does.
-        if name.contains("gcc") || name.contains("g++") && !name.contains("clang") {
-            words.push("-Wno-tsan".into());
-        }
-        words
-    }
-
-    fn run(&self, words: &[OsString]) -> Result<ExitStatus, String> {
-        let mut command = Command::new(&self.program);
-        let status = command.args(&self.first).args(words).status();
-        status.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!("{} is not installed", self.program.display()),
-            _ => format!("{}: {error}", self.program.display()),
-        })
-    }
 }

@@ -46,6 +46,21 @@ pub(crate) struct Invocation {
     pub(crate) relocatable: bool,
     /// Whether no shared library may be used.
     pub(crate) fixed: bool,
+    /// A sanitizer that cannot be there at the same time.
+    pub(crate) conflict: Option<String>,
+    /// What the user says about files of dependencies.
+    pub(crate) dependencies: Dependencies,
+}
+
+/// Files of dependencies.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Dependencies {
+    /// They are written besides compiling (`-MD`, `-MMD`).
+    pub(crate) wanted: bool,
+    /// `-MF` names the file.
+    pub(crate) file: bool,
+    /// `-MT` or `-MQ` names the target.
+    pub(crate) target: bool,
 }
 
 /// Options with a value in the next argument, for the compiler or for both.
@@ -107,6 +122,33 @@ const LINKER: &[&str] = &[
     "-symbolic",
 ];
 
+/// How options begin that only ask for something.
+const QUERIES: &[&str] = &[
+    "--version",
+    "--help",
+    "--target-help",
+    "-dumpversion",
+    "-dumpfullversion",
+    "-dumpmachine",
+    "-dumpspecs",
+    "-print-",
+    "--print-",
+    "-###",
+];
+
+/// Sanitizers whose runtimes want the same memory, or the same functions of libc.
+const CONFLICTS: &[&str] = &[
+    "address",
+    "hwaddress",
+    "memory",
+    "leak",
+    "kernel-address",
+    "kernel-hwaddress",
+    "kernel-memory",
+    "dataflow",
+    "safe-stack",
+];
+
 const NO_LINK: &[&str] = &[
     "-c",
     "-S",
@@ -139,9 +181,9 @@ impl Invocation {
         }
         let has = |wanted: fn(&Argument) -> bool| reader.arguments.iter().any(wanted);
         let sources = has(|a| matches!(a, Argument::Source(..)));
-        let inputs = sources || has(|a| matches!(a, Argument::Object(_)));
+        let inputs = sources || reader.libraries || has(|a| matches!(a, Argument::Object(_)));
         let steps = match () {
-            () if !inputs => Steps::Ask,
+            () if !inputs || reader.asks => Steps::Ask,
             () if reader.no_link || reader.header => Steps::Compile,
             () if sources => Steps::CompileAndLink,
             () => Steps::Link,
@@ -151,6 +193,8 @@ impl Invocation {
             steps,
             relocatable: reader.relocatable,
             fixed: reader.fixed,
+            conflict: reader.conflicts.into_iter().next(),
+            dependencies: reader.dependencies,
         }
     }
 }
@@ -163,6 +207,11 @@ struct Reader {
     header: bool,
     relocatable: bool,
     fixed: bool,
+    /// Libraries are named.
+    libraries: bool,
+    asks: bool,
+    conflicts: Vec<String>,
+    dependencies: Dependencies,
 }
 
 impl Reader {
@@ -177,6 +226,12 @@ impl Reader {
         self.no_link |= NO_LINK.contains(&text);
         self.relocatable |= text == "-r";
         self.fixed |= text == "-static" || text == "-static-pie";
+        self.asks |= QUERIES.iter().any(|query| text.starts_with(query));
+        self.libraries |= text.starts_with("-l");
+        self.dependencies.wanted |= text == "-MD" || text == "-MMD";
+        self.dependencies.file |= text.starts_with("-MF");
+        self.dependencies.target |= text.starts_with("-MT") || text.starts_with("-MQ");
+        self.sanitizers(text);
         let mut with_value = || {
             let mut both = vec![word.clone()];
             both.extend(rest.next().cloned());
@@ -204,12 +259,28 @@ impl Reader {
         } else if LINKER.contains(&text) || ["-Wl,", "-l", "-L"].iter().any(|p| text.starts_with(p))
         {
             Argument::Linker(vec![word.clone()])
-        } else if ["-MD", "-MMD", "-MP", "-MG", "-fsanitize=thread"].contains(&text) {
+        } else if text.starts_with("-M") || text == "-gsplit-dwarf" {
+            Argument::Compiler(vec![word.clone()])
+        } else if without_thread(word) != Some(word.clone()) {
+            let rest = without_thread(word).into_iter();
+            self.arguments
+                .extend(rest.map(|w| Argument::Linker(vec![w])));
             Argument::Compiler(vec![word.clone()])
         } else {
             Argument::Both(vec![word.clone()])
         };
         self.arguments.push(argument);
+    }
+
+    /// Notes which other sanitizers are on.
+    fn sanitizers(&mut self, text: &str) {
+        if let Some(list) = text.strip_prefix("-fsanitize=") {
+            let wrong = list.split(',').filter(|name| CONFLICTS.contains(name));
+            self.conflicts.extend(wrong.map(str::to_owned));
+        } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
+            let off = |name: &String| list.split(',').any(|off| off == "all" || off == name);
+            self.conflicts.retain(|name| !off(name));
+        }
     }
 
     fn input(&mut self, word: &OsString) -> Argument {
@@ -230,55 +301,22 @@ impl Reader {
     }
 }
 
-/// Replaces each `@file` by the arguments in the file, as gcc does: separated by white space, with quotes and
-/// backslashes. A file that cannot be read stays as it is.
-pub(crate) fn expand(words: &[OsString]) -> Vec<OsString> {
-    expand_to(words, MAX_NESTING)
-}
-
-/// Response files may name others, but not for ever.
-const MAX_NESTING: usize = 16;
-
-fn expand_to(words: &[OsString], depth: usize) -> Vec<OsString> {
-    let mut expanded = Vec::new();
-    for word in words {
-        let text = word
-            .to_str()
-            .and_then(|w| w.strip_prefix('@'))
-            .filter(|_| depth > 0);
-        match text.and_then(|file| std::fs::read_to_string(file).ok()) {
-            Some(contents) => expanded.extend(expand_to(&split(&contents), depth - 1)),
-            None => expanded.push(word.clone()),
-        }
-    }
-    expanded
-}
-
-fn split(text: &str) -> Vec<OsString> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
-            ('\\', _) => word.get_or_insert_default().extend(chars.next()),
-            (c, Some(q)) if c == q => quote = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('"' | '\'', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take().map(OsString::from)),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word.map(OsString::from));
-    words
+/// An option without `-fsanitize=thread`, at which a linker would bring in libtsan; nothing if nothing is left.
+pub(crate) fn without_thread(word: &OsString) -> Option<OsString> {
+    let list = word
+        .to_str()
+        .and_then(|text| text.strip_prefix("-fsanitize="));
+    let Some(list) = list else {
+        return Some(word.clone());
+    };
+    let rest: Vec<_> = list.split(',').filter(|name| *name != "thread").collect();
+    (!rest.is_empty()).then(|| format!("-fsanitize={}", rest.join(",")).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sanitizer::response::split;
 
     fn steps(line: &str) -> Steps {
         Invocation::new(&split(line)).steps
@@ -288,6 +326,11 @@ mod tests {
     fn steps_follow_from_inputs_and_options() {
         assert_eq!(steps("--version"), Steps::Ask);
         assert_eq!(steps("-v -o out"), Steps::Ask);
+        assert_eq!(steps("-print-prog-name=ld a.c"), Steps::Ask);
+        assert_eq!(
+            steps("-shared -Wl,--whole-archive -la -o b.so"),
+            Steps::Link
+        );
         assert_eq!(steps("-c a.c -o a.o"), Steps::Compile);
         assert_eq!(steps("-E -"), Steps::Compile);
         assert_eq!(steps("-MM a.c"), Steps::Compile);
@@ -302,7 +345,8 @@ mod tests {
 
     #[test]
     fn arguments_go_to_the_steps_that_understand_them() {
-        let words = split("-O2 -DX=1 -lm -MF d a.c -Xlinker -z -fsanitize=thread -oa");
+        let words =
+            split("-O2 -DX=1 -lm -MF d -MP a.c -Xlinker -z -fsanitize=thread,undefined -oa");
         let all = Invocation::new(&words).arguments;
         let list = |words: &str| split(words);
         let expected = [
@@ -310,19 +354,37 @@ mod tests {
             Argument::Both(list("-DX=1")),
             Argument::Linker(list("-lm")),
             Argument::Compiler(list("-MF d")),
+            Argument::Compiler(list("-MP")),
             Argument::Source("a.c".into(), None),
             Argument::Linker(list("-Xlinker -z")),
-            Argument::Compiler(list("-fsanitize=thread")),
+            Argument::Linker(list("-fsanitize=undefined")),
+            Argument::Compiler(list("-fsanitize=thread,undefined")),
             Argument::Output("a".into()),
         ];
         assert_eq!(all, expected);
     }
 
     #[test]
-    fn response_files_are_split_as_gcc_splits_them() {
+    fn sanitizers_that_cannot_be_combined_are_noticed() {
+        let conflict = |line: &str| Invocation::new(&split(line)).conflict;
         assert_eq!(
-            split(" a 'b c'\n\"d\\\"e\" f\\ g ''"),
-            ["a", "b c", "d\"e", "f g", ""]
+            conflict("-fsanitize=undefined,address a.c").as_deref(),
+            Some("address")
         );
+        assert_eq!(conflict("-fsanitize=address -fno-sanitize=all a.c"), None);
+        assert_eq!(conflict("-fsanitize=thread -fsanitize=undefined a.c"), None);
+    }
+
+    #[test]
+    fn files_of_dependencies_are_noticed() {
+        let dependencies = |line: &str| Invocation::new(&split(line)).dependencies;
+        let wanted = Dependencies {
+            wanted: true,
+            ..Dependencies::default()
+        };
+        assert_eq!(dependencies("-MMD -MP a.c"), wanted);
+        let named = dependencies("-MD -MFa.d -MT a a.c");
+        assert!(named.wanted && named.file && named.target);
+        assert_eq!(dependencies("a.c"), Dependencies::default());
     }
 }

@@ -4,6 +4,7 @@
 //! Decides nothing about memory models: findings come from the runtime.
 
 pub(crate) mod compile;
+pub(crate) mod compiler;
 mod execute;
 mod findings;
 mod invocation;
@@ -11,6 +12,7 @@ mod library;
 mod log;
 mod processes;
 mod record;
+mod response;
 pub(crate) mod run;
 mod scratch;
 mod suppress;

@@ -1,6 +1,7 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
-use super::compile::{Language, compile};
+use super::compile::compile;
+use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
 use super::log::Findings;

@@ -6,4 +6,5 @@ mod docs;
 mod goldens;
 mod layers;
 mod sanitizer;
+mod sanitizer_builds;
 mod sanitizer_faults;

@@ -1,0 +1,3 @@
+#include "part.h"
+
+int answer(void) { return 42; }
