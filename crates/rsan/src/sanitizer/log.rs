@@ -2,7 +2,7 @@
 //! module. The same finding of several runs is one.
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A finding as logged.
 #[derive(Clone, Debug, Deserialize)]
@@ -12,6 +12,7 @@ pub(crate) enum Logged {
     Race {
         address: String,
         size: u64,
+        memory: Option<Memory>,
         access: Side,
         earlier: Side,
     },
@@ -19,10 +20,37 @@ pub(crate) enum Logged {
     Violation {
         address: String,
         size: u64,
+        memory: Option<Memory>,
         access: Side,
         missed: Side,
         stale: Side,
     },
+}
+
+/// What is at an address.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum Memory {
+    /// A variable: a module and an address in its file.
+    Global { module: String, offset: String },
+    /// A block of the allocator.
+    Heap {
+        start: String,
+        size: u64,
+        allocated: Option<Context>,
+        freed: Option<Context>,
+    },
+    /// The stack of a thread.
+    Stack { thread: u32 },
+    /// Thread-local storage.
+    Tls { thread: u32 },
+}
+
+/// Who did something with a block, and where.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Context {
+    pub(crate) thread: u32,
+    pub(crate) stack: Vec<Address>,
 }
 
 /// An access.
@@ -67,8 +95,8 @@ impl Logged {
 /// The distinct findings of all runs.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// Each with the number of runs that had it, and the last of them.
-    found: BTreeMap<Key, (Logged, usize, usize)>,
+    /// Each with the runs that had it.
+    found: BTreeMap<Key, (Logged, BTreeSet<usize>)>,
     /// Lines that could not be read.
     pub(crate) unreadable: usize,
 }
@@ -80,20 +108,17 @@ impl Findings {
             match serde_json::from_str::<Logged>(line) {
                 Ok(logged) => {
                     let entry = self.found.entry(logged.key());
-                    let (_, runs, last) = entry.or_insert((logged, 0, usize::MAX));
-                    if *last != run {
-                        *runs += 1;
-                        *last = run;
-                    }
+                    let (_, runs) = entry.or_insert((logged, BTreeSet::new()));
+                    runs.insert(run);
                 }
                 Err(_) => self.unreadable += 1,
             }
         }
     }
 
-    /// The findings, each with the number of runs that had it, in an order that does not depend on the runs.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Logged, usize)> {
-        self.found.values().map(|(logged, runs, _)| (logged, *runs))
+    /// The findings, each with the runs that had it, in an order that does not depend on the runs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Logged, &BTreeSet<usize>)> {
+        self.found.values().map(|(logged, runs)| (logged, runs))
     }
 }
 
@@ -123,7 +148,7 @@ mod tests {
         );
         findings.add(1, &race("0x2", "0x1"));
         findings.add(2, &race("0x2", "0x3"));
-        let runs: Vec<_> = findings.iter().map(|(_, runs)| runs).collect();
+        let runs: Vec<_> = findings.iter().map(|(_, runs)| runs.len()).collect();
         assert_eq!((runs, findings.unreadable), (vec![2, 1], 0));
     }
 

@@ -7,6 +7,7 @@ use super::findings::{self, Finding};
 use super::log::Findings;
 use super::scratch::Scratch;
 use super::suppress::Suppressions;
+use super::text;
 use super::verdict::judge;
 use crate::args::{CheckArgs, OutputFormat, RunArgs, SanitizerArgs};
 use crate::input::failure;
@@ -179,7 +180,7 @@ fn answer(
     note_log(&runs, &mut notes);
     note_suppressions(suppressed, &suppressions, &mut notes);
     let reason = (!notes.is_empty()).then(|| notes.join("; "));
-    let text = text(subject, &found, &runs, status, reason.as_deref(), style);
+    let text = answer_text(subject, &found, &runs, status, reason.as_deref(), style);
     let document = RunDocument {
         schema: "rsan/1",
         command,
@@ -231,7 +232,7 @@ fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<Stri
     }
 }
 
-fn text(
+fn answer_text(
     subject: &str,
     found: &[Finding],
     runs: &Runs,
@@ -239,7 +240,7 @@ fn text(
     reason: Option<&str>,
     style: Style,
 ) -> String {
-    let in_runs = format!("in {}", findings::runs(runs.done));
+    let in_runs = format!("in {}", text::runs(runs.done));
     let plural = if found.len() == 1 { "" } else { "s" };
     let mut text = match status {
         Status::Finding => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
@@ -253,5 +254,5 @@ fn text(
         text.push_str(reason);
     }
     text.push('\n');
-    text + &findings::text(found, runs.done, style)
+    text + &text::text(found, runs.done, style)
 }

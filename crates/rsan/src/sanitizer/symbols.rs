@@ -21,11 +21,23 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Whether this is a place in libc of which nothing is known.
+    /// Whether this is a place in a standard library of which nothing is known.
     fn is_start(&self) -> bool {
         let module = self.module.as_ref().and_then(|m| Path::new(m).file_name());
-        let libc = module.is_some_and(|name| name.to_string_lossy().starts_with("libc.so"));
-        libc && self.file.is_none()
+        let module = module
+            .map(|name| name.to_string_lossy())
+            .unwrap_or_default();
+        let libraries = ["libc.so", "libstdc++.so", "libc++.so"];
+        self.file.is_none() && libraries.iter().any(|name| module.starts_with(name))
+    }
+
+    /// Whether this is code of a standard library, which is compiled into the program.
+    fn is_standard(&self) -> bool {
+        let file = self.file.as_deref().unwrap_or_default();
+        file.starts_with("/usr/include/")
+            || file.starts_with("/usr/lib/")
+            || file.starts_with("/rustc/")
+            || file.contains("/lib/rustlib/src/")
     }
 
     /// `file:line`, if known.
@@ -38,6 +50,18 @@ impl Frame {
     }
 }
 
+/// The frame that a reader of the program would name: the innermost one that is not of a standard library.
+pub(crate) fn place_of(stack: &[Frame]) -> Option<&Frame> {
+    let mut known = stack.iter().filter(|frame| frame.file.is_some());
+    let own = known.clone().find(|frame| !frame.is_standard());
+    own.or_else(|| known.next())
+}
+
+/// A number as the runtime writes it, `0x…`.
+pub(crate) fn number(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
 /// The modules whose debug information was needed.
 pub(crate) struct Symbols {
     modules: BTreeMap<String, Option<Loader>>,
@@ -45,21 +69,23 @@ pub(crate) struct Symbols {
     here: Option<PathBuf>,
 }
 
-impl Symbols {
-    pub(crate) fn new() -> Self {
+impl Default for Symbols {
+    fn default() -> Self {
         Self {
             modules: BTreeMap::new(),
             here: std::env::current_dir().ok(),
         }
     }
+}
 
+impl Symbols {
     /// A stack with its inlined frames, innermost first.
     pub(crate) fn stack(&mut self, addresses: &[Address]) -> Vec<Frame> {
         let mut frames: Vec<_> = addresses.iter().flat_map(|a| self.frames(a)).collect();
-        // What calls `main` is of no interest.
-        if frames.len() > 1 && frames.last().is_some_and(Frame::is_start) {
-            frames.pop();
-        }
+        // What calls `main`, or the function of a thread, is of no interest.
+        let library = |frame: &Frame| frame.is_start() || frame.is_standard();
+        let own = frames.iter().rposition(|frame| !library(frame));
+        frames.truncate(own.map_or(frames.len(), |last| last + 1));
         frames
     }
 
@@ -73,8 +99,7 @@ impl Symbols {
             module: address.module.clone(),
             offset: address.offset.clone(),
         };
-        let digits = address.offset.trim_start_matches("0x");
-        let (Some(module), Ok(offset)) = (&address.module, u64::from_str_radix(digits, 16)) else {
+        let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
             return vec![bare];
         };
         let loader = self
@@ -133,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_shown_as_it_is() {
-        let mut symbols = Symbols::new();
+        let mut symbols = Symbols::default();
         for module in [None, Some("/nonexistent/module".to_owned())] {
             let offset = "0x10".to_owned();
             let frames = symbols.stack(&[Address { module, offset }]);

@@ -1,7 +1,7 @@
 //! What a series of runs means: the exit status, and what there is to say about it.
 
 use super::execute::Runs;
-use super::findings::runs as count;
+use super::text::runs as count;
 use crate::status::Status;
 use signal_hook::low_level::signal_name;
 use std::ffi::OsStr;

@@ -40,9 +40,11 @@ fn check_compiles_runs_and_reports() {
     let race = run(&["check", "--runs", "2", "race.c"]);
     assert_eq!(race.code, 1, "{}", race.stderr);
     for part in [
-        "data race: ",
+        "data race at race.c:7: ",
         "#0 add race.c:7",
         "#0 main race.c:14",
+        "the read of `counter` by thread 1 at race.c:7",
+        "the memory is the variable `counter`",
         "thread 1 was created",
     ] {
         assert!(
@@ -54,8 +56,8 @@ fn check_compiles_runs_and_reports() {
     assert_eq!(race.stderr, "");
     let weak = run(&["check", "--runs", "2", "weak.c"]);
     assert_eq!(weak.code, 1, "{}", weak.stderr);
-    let sentence = "not robust: the load by thread 1 at weak.c:10 may read 0 although the store of 1 by main thread \
-                    at weak.c:17 comes first in every sequentially consistent order\n";
+    let sentence = "not robust at weak.c:10: thread 1 may read 0 from `x` here although the main thread's store at \
+                    weak.c:17 comes first in every sequentially consistent order\n";
     assert!(weak.stdout.contains(sentence), "{}", weak.stdout);
     assert!(
         weak.stdout.ends_with("  found in 2 of 2 runs\n"),

@@ -44,12 +44,12 @@ fn a_program_that_fails_keeps_its_findings() {
         ),
         ("abort", "signal 6 (SIGABRT)"),
         ("kill", "signal 9 (SIGKILL)"),
-        ("_exit", "findings in 1 run\n"),
-        ("exec", "findings in 1 run\n"),
-        ("fork", "findings in 1 run\n"),
-        ("daemon", "findings in 1 run\n"),
-        ("close", "findings in 1 run\n"),
-        ("descriptors", "findings in 1 run\n"),
+        ("_exit", "1 finding in 1 run\n"),
+        ("exec", "1 finding in 1 run\n"),
+        ("fork", "1 finding in 1 run\n"),
+        ("daemon", "1 finding in 1 run\n"),
+        ("close", "1 finding in 1 run\n"),
+        ("descriptors", "1 finding in 1 run\n"),
         (
             "memory",
             "the runtime had to end 1 run: out of memory for the shadow; the address space is limited (ulimit -v)",
@@ -242,13 +242,13 @@ fn suppressed_findings_are_counted() {
         (done.code, done.stdout.as_str()),
         (
             0,
-            "./faults: no finding in 1 run; 2 findings suppressed; nothing matched file:3\n"
+            "./faults: no finding in 1 run; 1 finding suppressed; nothing matched file:3\n"
         )
     );
     let done = run("race_top:faults.c\n", &["--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&done.stdout).expect("a document");
     assert_eq!((done.code, &document["verdict"]), (0, &"robust".into()));
-    assert_eq!(document["stats"]["suppressed"], 2);
+    assert_eq!(document["stats"]["suppressed"], 1);
     assert_eq!(document["stats"]["processes"], 1);
     assert_eq!(run("race_top:^race$\nrobustness:*\n", &[]).code, 0);
     assert_eq!(run("race_top:pthread\n", &[]).code, 1);

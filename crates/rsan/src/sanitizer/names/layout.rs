@@ -1,0 +1,198 @@
+//! Which element or member of a variable lies at an offset, by the variable's type.
+
+use super::{Dwarf, Entry, Slice};
+use addr2line::gimli::{self, AttributeValue, Unit, UnitOffset};
+use std::fmt::Write as _;
+
+/// Types within types that are followed; more is a malformed file.
+const DEEPEST: usize = 64;
+
+/// The types of a unit.
+pub(super) struct Layout<'a, 'd> {
+    dwarf: &'a Dwarf<'d>,
+    unit: &'a Unit<Slice<'d>>,
+}
+
+impl<'a, 'd> Layout<'a, 'd> {
+    pub(super) fn new(dwarf: &'a Dwarf<'d>, unit: &'a Unit<Slice<'d>>) -> Self {
+        Self { dwarf, unit }
+    }
+
+    /// `[0].next` for an offset inside a variable of a type; `None` if it lies behind the variable.
+    pub(super) fn path(
+        &self,
+        kind: Option<AttributeValue<Slice<'d>>>,
+        offset: u64,
+    ) -> Option<String> {
+        let mut path = String::new();
+        let rest = match kind.and_then(entry_offset) {
+            Some(kind) => {
+                if self.size(kind).is_some_and(|size| offset >= size) {
+                    return None;
+                }
+                self.descend(kind, offset, &mut path)
+            }
+            None => offset,
+        };
+        if rest > 0 {
+            let _ = write!(path, "+{rest}");
+        }
+        Some(path)
+    }
+
+    /// Appends what is known, and returns the offset inside of it.
+    fn descend(&self, kind: UnitOffset, offset: u64, path: &mut String) -> u64 {
+        let (mut kind, mut offset) = (kind, offset);
+        for _ in 0..DEEPEST {
+            let Ok(entry) = self.unit.entry(kind) else {
+                break;
+            };
+            let next = match entry.tag() {
+                tag if is_alias(tag) => target(&entry).map(|kind| (kind, offset)),
+                gimli::DW_TAG_array_type => self.element(&entry, offset, path),
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                    self.member(&entry, offset, path)
+                }
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            (kind, offset) = next;
+        }
+        offset
+    }
+
+    fn element(
+        &self,
+        array: &Entry<'d>,
+        offset: u64,
+        path: &mut String,
+    ) -> Option<(UnitOffset, u64)> {
+        let kind = target(array)?;
+        let size = self.size(kind).filter(|size| *size > 0)?;
+        let mut counts = self.counts(array);
+        let mut index = offset / size;
+        let mut indices = Vec::new();
+        // The first dimension is not needed, so it may be unknown.
+        while counts.len() > 1 {
+            let count = counts.pop().flatten().filter(|count| *count > 0)?;
+            indices.push(index % count);
+            index /= count;
+        }
+        indices.push(index);
+        for index in indices.iter().rev() {
+            let _ = write!(path, "[{index}]");
+        }
+        Some((kind, offset % size))
+    }
+
+    /// The length of each dimension.
+    fn counts(&self, array: &Entry<'d>) -> Vec<Option<u64>> {
+        let mut counts = Vec::new();
+        let _ = self.each_child(array, |child| {
+            if child.tag() != gimli::DW_TAG_subrange_type {
+                return;
+            }
+            let number = |name| child.attr_value(name)?.udata_value();
+            let count = number(gimli::DW_AT_count);
+            counts.push(count.or_else(|| number(gimli::DW_AT_upper_bound)?.checked_add(1)));
+        });
+        counts
+    }
+
+    fn member(
+        &self,
+        record: &Entry<'d>,
+        offset: u64,
+        path: &mut String,
+    ) -> Option<(UnitOffset, u64)> {
+        // The inside of the standard atomics is nobody's business.
+        let name = self.text(record, gimli::DW_AT_name).unwrap_or_default();
+        if ["atomic", "__atomic", "Atomic"]
+            .iter()
+            .any(|start| name.starts_with(start))
+        {
+            return None;
+        }
+        let mut found = None;
+        let _ = self.each_child(record, |child| {
+            let inherited = child.tag() == gimli::DW_TAG_inheritance;
+            if found.is_some() || !inherited && child.tag() != gimli::DW_TAG_member {
+                return;
+            }
+            let at = child.attr_value(gimli::DW_AT_data_member_location);
+            // A member without a place is a static one.
+            let Some(start) = at.and_then(|at| at.udata_value()) else {
+                return;
+            };
+            let Some(kind) = target(child) else { return };
+            let size = self.size(kind).unwrap_or(0);
+            if start <= offset && offset - start < size {
+                let name = self.text(child, gimli::DW_AT_name).filter(|_| !inherited);
+                found = Some((kind, offset - start, name));
+            }
+        });
+        let (kind, rest, name) = found?;
+        if let Some(name) = name {
+            let _ = write!(path, ".{name}");
+        }
+        Some((kind, rest))
+    }
+
+    fn size(&self, kind: UnitOffset) -> Option<u64> {
+        let mut kind = kind;
+        let mut factor = 1u64;
+        for _ in 0..DEEPEST {
+            let entry = self.unit.entry(kind).ok()?;
+            let known = entry.attr_value(gimli::DW_AT_byte_size);
+            if let Some(size) = known.and_then(|size| size.udata_value()) {
+                return size.checked_mul(factor);
+            }
+            if entry.tag() == gimli::DW_TAG_array_type {
+                for count in self.counts(&entry) {
+                    factor = factor.checked_mul(count?)?;
+                }
+            } else if !is_alias(entry.tag()) {
+                return None;
+            }
+            kind = target(&entry)?;
+        }
+        None
+    }
+
+    fn text(&self, entry: &Entry<'d>, name: gimli::DwAt) -> Option<String> {
+        let text = self.dwarf.attr_string(self.unit, entry.attr_value(name)?);
+        Some(text.ok()?.to_string_lossy().into_owned())
+    }
+
+    fn each_child(&self, entry: &Entry<'d>, mut act: impl FnMut(&Entry<'d>)) -> gimli::Result<()> {
+        let mut tree = self.unit.entries_tree(Some(entry.offset()))?;
+        let mut children = tree.root()?.children();
+        while let Some(child) = children.next()? {
+            act(child.entry());
+        }
+        Ok(())
+    }
+}
+
+/// Whether a type is another one by a different name.
+fn is_alias(tag: gimli::DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_atomic_type
+            | gimli::DW_TAG_restrict_type
+    )
+}
+
+fn target(entry: &Entry<'_>) -> Option<UnitOffset> {
+    entry.attr_value(gimli::DW_AT_type).and_then(entry_offset)
+}
+
+fn entry_offset(value: AttributeValue<Slice<'_>>) -> Option<UnitOffset> {
+    match value {
+        AttributeValue::UnitRef(offset) => Some(offset),
+        _ => None,
+    }
+}

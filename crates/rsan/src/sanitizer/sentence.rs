@@ -1,0 +1,59 @@
+//! A finding in one sentence.
+
+use super::findings::Access;
+use super::memory::Memory;
+
+/// What can happen and why it should not.
+pub(super) fn message(accesses: &[Access], memory: Option<&Memory>, address: &str) -> String {
+    let place = memory.map_or_else(|| address.to_owned(), |memory| memory.place(address));
+    match accesses {
+        [access, missed, stale, ..] => weak(access, missed, stale, &place),
+        [access, earlier] => race(access, earlier, &place),
+        _ => String::new(),
+    }
+}
+
+fn race(access: &Access, earlier: &Access, place: &str) -> String {
+    format!(
+        "the {} of {place} by {}{} and the {} by {}{} are not ordered by happens-before",
+        access.operation,
+        subject(access),
+        at(access),
+        earlier.operation,
+        subject(earlier),
+        at(earlier)
+    )
+}
+
+fn weak(access: &Access, missed: &Access, stale: &Access, place: &str) -> String {
+    let who = subject(access);
+    let old = stale.value.as_deref().unwrap_or("an older value");
+    let theirs = format!("{}'s {}{}", subject(missed), missed.operation, at(missed));
+    let first = "comes first in every sequentially consistent order";
+    match access.operation.as_str() {
+        "load" => format!("{who} may read {old} from {place} here although {theirs} {first}"),
+        "store" => {
+            format!(
+                "{who}'s store to {place} here may take effect before {theirs} although that one {first}"
+            )
+        }
+        operation => format!(
+            "{who}'s {operation} may read {old} from {place} here although {theirs} {first}"
+        ),
+    }
+}
+
+/// A thread inside a sentence.
+pub(super) fn subject(access: &Access) -> String {
+    match access.thread.as_deref() {
+        Some("main thread") => "the main thread".to_owned(),
+        Some(thread) => thread.to_owned(),
+        None => "an unknown thread".to_owned(),
+    }
+}
+
+/// ` at file:line`, or nothing.
+fn at(access: &Access) -> String {
+    let place = access.place();
+    place.map_or(String::new(), |place| format!(" at {place}"))
+}

@@ -1,0 +1,168 @@
+//! Findings for people, as the sanitizers show them.
+
+use super::findings::{Access, Finding};
+use super::memory::{Context, Memory};
+use super::symbols::Frame;
+use rsan_report::Style;
+use std::fmt::Write as _;
+
+/// The parts of a finding that have a colour.
+struct Paint {
+    title: &'static str,
+    message: &'static str,
+    access: &'static str,
+    about: &'static str,
+    end: &'static str,
+}
+
+impl Paint {
+    fn new(style: Style) -> Self {
+        match style {
+            Style::Color => Self {
+                title: "\x1b[1;31m",
+                message: "\x1b[1m",
+                access: "\x1b[1;34m",
+                about: "\x1b[1;32m",
+                end: "\x1b[0m",
+            },
+            Style::Plain => Self {
+                title: "",
+                message: "",
+                access: "",
+                about: "",
+                end: "",
+            },
+        }
+    }
+}
+
+/// All findings.
+pub(crate) fn text(findings: &[Finding], runs: usize, style: Style) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        text.push('\n');
+        write_finding(&mut text, finding, runs, &Paint::new(style));
+    }
+    text
+}
+
+fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &Paint) {
+    let kind = match finding.is_race() {
+        true => "data race",
+        false => "not robust",
+    };
+    let at = finding.accesses[0].place();
+    let at = at.map_or(String::new(), |place| format!(" at {place}"));
+    let _ = writeln!(
+        text,
+        "{}{kind}{at}{}: {}{}{}",
+        paint.title, paint.end, paint.message, finding.message, paint.end
+    );
+    for access in &finding.accesses {
+        let what = title(finding, access);
+        let _ = writeln!(text, "  {}{what}{}", paint.access, paint.end);
+        write_stack(text, &access.stack);
+    }
+    if let Some(memory) = &finding.memory {
+        write_memory(text, memory, finding, paint);
+    }
+    write_threads(text, finding, paint);
+    let _ = writeln!(text, "  found in {} of {}", finding.runs, runs(all_runs));
+}
+
+/// `store (release) of 1 by main thread`
+fn title(finding: &Finding, access: &Access) -> String {
+    let memory = match access.role {
+        "access" => format!(", {} bytes at {}", finding.size, finding.address),
+        _ => String::new(),
+    };
+    let role = match access.role {
+        "access" => "",
+        "earlier" => "not ordered with: ",
+        "missed" => "although before it: ",
+        _ => "older write: ",
+    };
+    let part = |before: &str, text: &Option<String>, after: &str| {
+        let text = text.as_ref();
+        text.map_or(String::new(), |text| format!("{before}{text}{after}"))
+    };
+    let order = part(" (", &access.order, ")");
+    let value = part(" of ", &access.value, "");
+    let by = part(" by ", &access.thread, "");
+    format!("{role}{}{order}{value}{by}{memory}", access.operation)
+}
+
+fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &Paint) {
+    let mut line = |what: String| {
+        let _ = writeln!(text, "  {}{what}{}", paint.about, paint.end);
+    };
+    match memory {
+        Memory::Variable {
+            name,
+            module,
+            offset,
+        } => {
+            line(match name {
+                Some(name) => format!("the memory is the variable `{name}`"),
+                None => format!("the memory is a variable at {module}+{offset}"),
+            });
+        }
+        Memory::Heap {
+            size,
+            offset,
+            allocated,
+            freed,
+            ..
+        } => {
+            line(format!("{offset} bytes inside a block of {size} bytes"));
+            write_context(text, "allocated", allocated.as_ref(), paint);
+            write_context(text, "freed", freed.as_ref(), paint);
+        }
+        Memory::Stack { thread } => line(format!("the memory is on the stack of {thread}")),
+        Memory::ThreadLocal { thread } => {
+            line(format!(
+                "{} is in {thread}'s thread-local storage",
+                finding.address
+            ));
+        }
+    }
+}
+
+fn write_context(text: &mut String, what: &str, context: Option<&Context>, paint: &Paint) {
+    if let Some(Context { thread, stack }) = context {
+        let _ = writeln!(text, "  {}{what} by {thread}{}", paint.about, paint.end);
+        write_stack(text, stack);
+    }
+}
+
+/// Where the threads were created, each once.
+fn write_threads(text: &mut String, finding: &Finding, paint: &Paint) {
+    let mut shown = Vec::new();
+    for access in &finding.accesses {
+        let (Some(thread), Some(created)) = (&access.thread, &access.created) else {
+            continue;
+        };
+        if !shown.contains(&thread) {
+            let _ = writeln!(text, "  {}{thread} was created{}", paint.about, paint.end);
+            write_stack(text, created);
+            shown.push(thread);
+        }
+    }
+}
+
+fn write_stack(text: &mut String, stack: &[Frame]) {
+    for (number, frame) in stack.iter().enumerate() {
+        let module = frame.module.as_deref().unwrap_or("?");
+        let place = frame
+            .place()
+            .unwrap_or_else(|| format!("{module}+{}", frame.offset));
+        let function = frame.function.as_deref().unwrap_or("??");
+        let _ = writeln!(text, "    #{number} {function} {place}");
+    }
+}
+
+/// `1 run`, `2 runs`
+pub(crate) fn runs(number: usize) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} run{plural}")
+}
