@@ -1,126 +1,19 @@
 //! C programs, compiled with the installed compilers, linked with the library and run; the first line of each says
 //! what is to be found. A program also checks itself and exits with 0 if it computed what it should.
 
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// The exit status when there was a finding.
-const FOUND: i32 = 66;
-
-fn here() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-/// The library that belongs to this test: beside the test's executable, or one level up, or built now.
-fn library_dir() -> PathBuf {
-    let executable = std::env::current_exe().expect("the test has a path");
-    let deps = executable.parent().expect("the test is in a folder");
-    let profile = deps.parent().expect("the folder is in another");
-    let has_library = |dir: &Path| dir.join("librsan_runtime.so").exists();
-    if let Some(dir) = [deps, profile].into_iter().find(|dir| has_library(dir)) {
-        return dir.to_owned();
-    }
-    let target = profile.parent().expect("a profile is in the target folder");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "-p", "rsan-runtime", "--target-dir"])
-        .arg(target)
-        .status();
-    assert!(built.expect("cargo runs").success());
-    target.join("debug")
-}
-
-/// Clang under the names that Debian gives it.
-const CLANGS: &[&str] = &["clang", "clang-14", "clang-15", "clang-16", "clang-19"];
-
-fn compilers() -> Vec<&'static str> {
-    let installed = |name: &&str| {
-        let found = Command::new(name).arg("--version").output().is_ok();
-        if !found {
-            eprintln!("skipped: no {name}");
-        }
-        found
-    };
-    ["gcc", "clang", "clang-14"]
-        .into_iter()
-        .filter(installed)
-        .take(2)
-        .collect()
-}
-
-fn success(output: &Output, what: &str) {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{what}: {errors}");
-}
-
-/// Compiles a program into a folder of the test's own; returns its path.
-fn compile(test: &str, compiler: &str, file: &str) -> PathBuf {
-    let work = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(test)
-        .join(compiler);
-    std::fs::create_dir_all(&work).expect("a folder for the programs");
-    let program = work.join(Path::new(file).file_stem().expect("a name"));
-    let object = program.with_extension("o");
-    let standard = if file.ends_with(".cc") {
-        "-std=c++17"
-    } else {
-        "-std=gnu11"
-    };
-    let output = Command::new(compiler)
-        .args([standard, "-g", "-O1", "-fsanitize=thread", "-c", "-o"])
-        .arg(&object)
-        .arg(here().join(file))
-        .output();
-    success(&output.expect("the compiler runs"), file);
-    let library = library_dir();
-    let output = Command::new(compiler)
-        .arg(&object)
-        .arg("-o")
-        .arg(&program)
-        .arg(format!("-L{}", library.display()))
-        .args(["-lrsan_runtime", "-lpthread", "-lstdc++"])
-        .arg(format!("-Wl,-rpath,{}", library.display()))
-        .output();
-    success(&output.expect("the linker runs"), file);
-    program
-}
-
-/// Runs a program; returns what it did and the lines that it logged.
-fn run(program: &Path, options: &str) -> (Output, Vec<String>) {
-    let log = program.with_extension("json");
-    let _ = std::fs::remove_file(&log);
-    let output = Command::new("timeout")
-        .arg("60")
-        .arg(program)
-        // Cargo's path may lead to an older library.
-        .env_remove("LD_LIBRARY_PATH")
-        .env("RSAN_OPTIONS", format!("log={} {options}", log.display()))
-        .output()
-        .expect("the program runs");
-    let lines = std::fs::read_to_string(&log).unwrap_or_default();
-    (output, lines.lines().map(str::to_owned).collect())
-}
-
-fn kind(line: &str) -> &str {
-    let (_, rest) = line
-        .split_once("\"kind\":\"")
-        .expect("a finding has a kind");
-    rest.split('"').next().expect("the kind ends")
-}
+use std::process::Command;
+use support::{
+    CLANGS, FOUND, announced, compile, compilers, is_installed, kinds, library_dir, programs, run,
+};
 
 fn check(compiler: &str, name: &str) {
-    let source = std::fs::read_to_string(here().join(name)).expect("the program");
-    let first = source.lines().next().unwrap_or_default();
-    let expected = first
-        .strip_prefix("// findings: ")
-        .expect("the first line says what to find");
+    let expected = announced(name, "// findings: ").expect("the first line says what to find");
     let program = compile("findings", compiler, name);
     let (output, lines) = run(&program, "");
-    let found: Vec<_> = lines.iter().map(|line| kind(line)).collect();
-    let found = if found.is_empty() {
-        "none".to_owned()
-    } else {
-        found.join(" ")
-    };
+    let found = kinds(&lines);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
         found, expected,
@@ -138,21 +31,32 @@ fn check(compiler: &str, name: &str) {
 
 #[test]
 fn programs_have_the_findings_that_they_announce() {
-    let mut names: Vec<_> = std::fs::read_dir(here())
-        .expect("the folder of programs")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cc"))
-        .map(|path| {
-            path.file_name()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned()
-        })
-        .collect();
-    names.sort();
+    let names = programs();
     assert!(names.len() > 20);
     for compiler in compilers() {
         for name in &names {
+            check(compiler, name);
+        }
+    }
+}
+
+/// One program for each part of the interface.
+const EVERY_COMPILER: &[&str] = &[
+    "bytes.c",
+    "c11_threads.c",
+    "deque_fences.c",
+    "orders.c",
+    "plain_race.c",
+    "sb_release_acquire.c",
+    "standard.cc",
+    "strings.c",
+    "wide_values.c",
+];
+
+#[test]
+fn every_installed_compiler_will_do() {
+    for compiler in CLANGS.iter().filter(|clang| is_installed(clang)) {
+        for name in EVERY_COMPILER {
             check(compiler, name);
         }
     }

@@ -1,4 +1,5 @@
 // findings: race
+// tsan: none
 // A relaxed store, also by the same thread, is no part of a release sequence in C++20.
 #include "turn.h"
 

@@ -1,4 +1,5 @@
 // findings: none
+// tsan: race
 // Publication by fences, which TSan does not understand.
 #include "turn.h"
 

@@ -1,4 +1,5 @@
 // findings: none
+// tsan: race
 // The last owner has an acquire fence before it frees.
 #include "turn.h"
 

@@ -1,4 +1,5 @@
 // findings: violation
+// tsan: none
 // Store buffering, one thread after the other, relaxed.
 #include "turn.h"
 
