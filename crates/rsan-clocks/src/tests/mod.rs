@@ -15,6 +15,8 @@ mod program;
 mod random_programs;
 mod rng;
 
+pub(crate) use rng::Rng;
+
 /// How often to repeat something that normally runs `count` times.
 fn repetitions(count: u64) -> u64 {
     let extended = std::env::var("RSAN_EXTENDED").is_ok_and(|value| value != "0");

@@ -232,7 +232,7 @@ impl LocationState {
     }
 
     pub(super) fn push(&mut self, thread: &ThreadState, mode: Mode, value: Value) {
-        self.records.push(Record {
+        self.records.push_back(Record {
             by: Observation {
                 stamp: thread.stamp(),
                 sc: mode.sc,

@@ -6,6 +6,7 @@ use super::sc_part::ScPart;
 use super::view::Observation;
 use crate::{Timestamp, WriteRef};
 use rsan_model::{LocId, ThreadId, Value};
+use std::collections::VecDeque;
 
 /// A write in the log.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct Reader {
 pub struct LocationState {
     /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
     /// every thread, or the log was cut there.
-    pub(super) records: Vec<Record>,
+    pub(super) records: VecDeque<Record>,
     /// Position of `records[0]` in the modification order.
     pub(super) base: u64,
     /// Reads of writes in the log, oldest write first (`rd`).
@@ -79,7 +80,7 @@ impl LocationState {
             thread: None,
         };
         Self {
-            records: vec![initial],
+            records: VecDeque::from([initial]),
             base: 0,
             readers: Vec::new(),
             message: VectorClock::default(),
@@ -116,7 +117,7 @@ impl LocationState {
     }
 
     pub(super) fn last_record(&self) -> &Record {
-        self.records.last().expect("a log is never empty")
+        self.records.back().expect("a log is never empty")
     }
 
     pub(super) fn timestamp(&self, index: usize) -> Timestamp {

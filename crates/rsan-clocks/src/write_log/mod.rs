@@ -52,6 +52,7 @@ mod saturation;
 mod sc_part;
 mod slots;
 mod stale;
+mod sync_clock;
 mod thread;
 mod view;
 
@@ -65,5 +66,6 @@ pub use monitor::{C20, LogModel, Options, Rc20, WriteLog};
 pub use rules::Rules;
 pub use slots::{Assignment, SlotCounts, SlotTable};
 pub use stale::StaleWrite;
+pub use sync_clock::SyncClock;
 pub use thread::{Knowledge, ThreadState};
 pub use view::{Observation, ScSet, ScView, View};

@@ -31,6 +31,14 @@ impl LocationState {
         self.drop_older(self.records.len().saturating_sub(cap.max(2)));
     }
 
+    /// Makes room for a write in a log of at most `cap` writes, at least two, as [`LocationState::cut`] does.
+    #[inline]
+    pub fn make_room(&mut self, cap: usize) {
+        if self.records.len() >= cap.max(2) {
+            self.drop_older(self.records.len() + 1 - cap.max(2));
+        }
+    }
+
     fn drop_older(&mut self, count: usize) {
         self.records.drain(..count);
         self.base += count as u64;

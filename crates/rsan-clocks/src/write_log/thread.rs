@@ -96,9 +96,7 @@ impl ThreadState {
         self.learn_past(&child.sc_past);
         let theirs = &child.view.sc;
         if child.saturated && !self.saturated {
-            let grew = self.view.sc.access.accesses.join(&child.sc_past);
-            self.sc_grew |= grew;
-            self.note(grew);
+            self.learn_accesses(&child.sc_past);
         }
         self.learn_access(&theirs.access);
         self.learn_fence(&theirs.fence);
@@ -127,6 +125,13 @@ impl ThreadState {
     pub(super) fn learn_past(&mut self, past: &VectorClock) {
         let grew = self.sc_past.join(past);
         self.grew |= grew;
+        self.note(grew);
+    }
+
+    /// Adds seq_cst accesses to what binds seq_cst accesses.
+    pub(super) fn learn_accesses(&mut self, accesses: &VectorClock) {
+        let grew = self.view.sc.access.accesses.join(accesses);
+        self.sc_grew |= grew;
         self.note(grew);
     }
 
