@@ -4,12 +4,13 @@
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
 //! told.
 
-use crate::location::{Block, Location, Locked, LoggedWrite, WriteSite};
+use crate::location::{Block, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::race::{self, Kind};
 use crate::report::{self, Finding, Side};
 use crate::thread::{self, Body, Entered, enter};
-use rsan_clocks::{Access, Effect};
-use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
+use rsan_clocks::write_log::{Epoch, Version};
+use rsan_clocks::{Access, Effect, Violation};
+use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -138,7 +139,8 @@ pub fn fence_order(order: c_int) -> Option<FenceOrd> {
     }
 }
 
-fn rmw_name(order: RmwOrd) -> &'static str {
+/// The name of an order in reports.
+pub fn order_name(order: RmwOrd) -> &'static str {
     match order {
         RmwOrd::Relaxed => "relaxed",
         RmwOrd::Acquire => "acquire",
@@ -148,16 +150,8 @@ fn rmw_name(order: RmwOrd) -> &'static str {
     }
 }
 
-fn read_name(order: ReadOrd) -> &'static str {
-    rmw_name(RmwOrd::from_halves(order, WriteOrd::Relaxed))
-}
-
-fn write_name(order: WriteOrd) -> &'static str {
-    rmw_name(RmwOrd::from_halves(ReadOrd::Relaxed, order))
-}
-
 /// An operation on its way.
-struct Operation<'a> {
+struct Running<'a> {
     me: &'a mut Entered,
     address: usize,
     bytes: usize,
@@ -165,36 +159,52 @@ struct Operation<'a> {
     finding: Option<Box<Finding>>,
 }
 
-impl Operation<'_> {
+impl Running<'_> {
     /// Asks the monitor.
     #[inline]
     fn check(&mut self, location: &Location, access: &Access<'_>) {
         if let Some(violation) = location.check(&self.me.state, access) {
-            let [missed, stale] =
-                [&violation.missed, &violation.stale].map(|w| side(location.logged(w)));
-            self.finding = Some(Box::new(Finding::Violation {
-                address: self.address,
-                bytes: self.bytes,
-                access: Side {
-                    thread: Some(self.me.state.id()),
-                    operation: self.write.operation,
-                    order: Some(self.write.order),
-                    value: None,
-                    site: self.write.site,
-                },
-                missed,
-                stale,
-            }));
+            self.found(location, &violation);
         }
     }
 
-    /// Tells the monitor.
+    #[cold]
+    fn found(&mut self, location: &Location, violation: &Violation) {
+        let [missed, stale] =
+            [&violation.missed, &violation.stale].map(|w| side(location.logged(w)));
+        self.finding = Some(Box::new(Finding::Violation {
+            address: self.address,
+            bytes: self.bytes,
+            access: Side {
+                thread: Some(self.me.state.id()),
+                operation: self.write.operation.name(),
+                order: self.write.order.map(order_name),
+                value: None,
+                site: self.write.site,
+            },
+            missed,
+            stale,
+        }));
+    }
+
+    /// Tells the monitor of a read.
     #[inline]
-    fn apply(&mut self, location: &mut Location, effect: Effect) {
+    fn read(&mut self, location: &mut Location, order: ReadOrd) {
+        location.read(&mut self.me.state, Effect::Read(order));
+    }
+
+    /// Tells the monitor of a write.
+    #[inline]
+    fn write(
+        &mut self,
+        location: &mut Location,
+        bits: u128,
+        releases: bool,
+        effect: impl FnOnce(Value) -> Effect,
+    ) {
         let body: &mut Body = self.me;
-        location.apply(&mut body.state, effect, self.write, body.options);
-        body.dirty |= effect.releases();
-        body.refresh();
+        location.write(&mut body.state, bits, effect, self.write, body.options);
+        body.has_written(releases);
     }
 
     /// After the location was unlocked.
@@ -214,27 +224,24 @@ fn side(logged: LoggedWrite) -> Side {
         thread: logged.thread,
         operation: logged
             .write
-            .map_or("initial value", |write| write.operation),
-        order: logged
-            .write
-            .map(|write| write.order)
-            .filter(|order| *order != "none"),
+            .map_or(Operation::Initial, |write| write.operation)
+            .name(),
+        order: logged.write.and_then(|write| write.order).map(order_name),
         value: logged.value,
         site: logged.write.map(|write| write.site).unwrap_or_default(),
     }
 }
 
-/// Sets up an [`Operation`] with its location, and runs `act` on both under the lock.
+/// Sets up a [`Running`] operation with its location, and runs `act` on both under the lock.
 #[inline]
 fn operate<W: Word, R>(
     me: &mut Entered,
     at: *mut W,
-    (operation, order): (&'static str, &'static str),
-    act: impl FnOnce(&mut Operation<'_>, &mut Location) -> (R, Kind),
+    (operation, order): (Operation, RmwOrd),
+    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (R, Kind),
 ) -> Option<R> {
     let mut locked = Locked::at(at as usize)?;
     locked.announce_write();
-    me.changes += 1;
     Some(operate_locked(me, at, locked, (operation, order), act))
 }
 
@@ -244,16 +251,16 @@ fn operate_locked<W: Word, R>(
     me: &mut Entered,
     at: *mut W,
     mut locked: Locked,
-    (operation, order): (&'static str, &'static str),
-    act: impl FnOnce(&mut Operation<'_>, &mut Location) -> (R, Kind),
+    (operation, order): (Operation, RmwOrd),
+    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (R, Kind),
 ) -> R {
     let (address, bytes) = (at as usize, size_of::<W>());
     let write = WriteSite {
         site: me.site(),
         operation,
-        order,
+        order: Some(order),
     };
-    let mut running = Operation {
+    let mut running = Running {
         me,
         address,
         bytes,
@@ -274,26 +281,37 @@ const CACHED_LOADS: usize = 64;
 ///
 /// After a load the thread knows all that the last write has to say, and the location has all that the thread can
 /// leave there; both only grow. So the same load does nothing, and its check passes, until the location is written
-/// ([`Block::version`]), or the thread's epoch changes, or it learns something by which a load adds to the location
-/// without a new epoch ([`Body::changes`]): an acquiring load of something new, a fence, a lock. A relaxed load adds
-/// to the thread only what makes a new epoch or what loads do not publish.
+/// ([`Block::version`]), or the thread's epoch changes, or it learns something ([`Version`]). The race detector sees
+/// nothing new either as long as the stamp that it records is the same ([`Body::own`]) and was not published.
 #[derive(Debug)]
 pub struct LoadCache([CachedLoad; CACHED_LOADS]);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct CachedLoad {
     address: usize,
     bytes: usize,
     strength: u8,
     version: u64,
-    changes: u64,
     own: u64,
+    epoch: Epoch,
+    known: Version,
     block: Option<&'static Block>,
 }
 
 impl Default for LoadCache {
     fn default() -> Self {
-        Self([CachedLoad::default(); CACHED_LOADS])
+        Self(
+            [CachedLoad {
+                address: 0,
+                bytes: 0,
+                strength: 0,
+                version: 0,
+                own: 0,
+                epoch: Epoch::START,
+                known: Version::NONE,
+                block: None,
+            }; CACHED_LOADS],
+        )
     }
 }
 
@@ -322,7 +340,12 @@ impl CachedLoad {
 unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
     let me = thread::current()?.idle()?;
     let cached = &me.loads.0[LoadCache::index(at as usize)];
-    if cached.own != me.own || cached.changes != me.changes {
+    let state = &me.state;
+    if cached.own != me.own
+        || me.dirty
+        || cached.known != state.version()
+        || cached.epoch != state.stamp().epoch
+    {
         return None;
     }
     let block = cached.is_current(at as usize, size_of::<W>(), order)?;
@@ -367,34 +390,31 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
     let version = block.version();
-    let index = LoadCache::index(address);
-    if order.acquires()
-        && me.loads.0[index]
-            .is_current(address, bytes, order)
-            .is_none()
-    {
-        me.changes += 1;
-    }
-    let mut own = 0;
-    let name = ("load", read_name(order));
+    // Before the monitor is told, so that the location sees the epoch.
+    me.make_private();
+    let name = (
+        Operation::Load,
+        RmwOrd::from_halves(order, WriteOrd::Relaxed),
+    );
     let value = operate_locked(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Load(order));
         let value = raw();
-        op.apply(location, Effect::Read(order));
-        own = op.me.own;
+        op.read(location, order);
         (value, Kind::ATOMIC_READ)
     });
-    // The race detector may have begun a new epoch, which the location has not seen.
-    if own == me.own && bytes <= size_of::<u64>() {
-        me.loads.0[index] = CachedLoad {
+    if bytes <= size_of::<u64>() {
+        let stamp = me.state.stamp();
+        let load = CachedLoad {
             address,
             bytes,
             strength: order as u8,
             version,
-            changes: me.changes,
-            own,
+            own: me.own,
+            epoch: stamp.epoch,
+            known: me.state.version(),
             block: Some(block),
         };
+        me.loads.0[LoadCache::index(address)] = load;
     }
     value
 }
@@ -409,11 +429,12 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::store(at, value) };
     let Some(mut me) = enter() else { return raw() };
-    let result = operate(&mut me, at, ("store", write_name(ord)), |op, location| {
+    let name = (Operation::Store, RmwOrd::from_halves(ReadOrd::Relaxed, ord));
+    let result = operate(&mut me, at, name, |op, location| {
         op.check(location, &Access::Store(ord));
         raw();
-        let value = location.written(value.bits(), op.me.options);
-        op.apply(location, Effect::Write { value, ord });
+        let effect = |value| Effect::Write { value, ord };
+        op.write(location, value.bits(), ord.releases(), effect);
         ((), Kind::ATOMIC_WRITE)
     });
     result.unwrap_or_else(raw);
@@ -424,12 +445,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
 /// # Safety
 /// `at` is valid and aligned.
 #[inline]
-pub unsafe fn rmw<W: Word>(
-    at: *mut W,
-    order: c_int,
-    name: &'static str,
-    next: impl Fn(W) -> W,
-) -> W {
+pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl Fn(W) -> W) -> W {
     let ord = rmw_order(order);
     let raw = || {
         // SAFETY: the caller's promise.
@@ -444,11 +460,11 @@ pub unsafe fn rmw<W: Word>(
         }
     };
     let Some(mut me) = enter() else { return raw() };
-    let result = operate(&mut me, at, (name, rmw_name(ord)), |op, location| {
+    let result = operate(&mut me, at, (name, ord), |op, location| {
         op.check(location, &Access::Rmw(ord));
         let old = raw();
-        let value = location.written(next(old).bits(), op.me.options);
-        op.apply(location, Effect::Rmw { value, ord });
+        let effect = |value| Effect::Rmw { value, ord };
+        op.write(location, next(old).bits(), ord.releases(), effect);
         (old, Kind::ATOMIC_WRITE)
     });
     result.unwrap_or_else(raw)
@@ -479,22 +495,25 @@ pub unsafe fn compare_exchange<W: Word>(
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
     let Some(mut me) = enter() else { return raw() };
-    let name = ("compare_exchange", rmw_name(ord));
+    let name = (Operation::CompareExchange, ord);
     let result = operate(&mut me, at, name, |op, location| {
-        let access = Access::Cas {
-            expected: location.compared(expected.bits()),
+        let access = |expected| Access::Cas {
+            expected,
             ord,
             fail,
             strength,
         };
-        op.check(location, &access);
+        let violation = location.check_compare(&op.me.state, expected.bits(), access);
+        if let Some(violation) = violation {
+            op.found(location, &violation);
+        }
         let old = raw();
         if old == expected {
-            let value = location.written(new.bits(), op.me.options);
-            op.apply(location, Effect::Rmw { value, ord });
+            let effect = |value| Effect::Rmw { value, ord };
+            op.write(location, new.bits(), ord.releases(), effect);
             (old, Kind::ATOMIC_WRITE)
         } else {
-            op.apply(location, Effect::Read(fail));
+            op.read(location, fail);
             (old, Kind::ATOMIC_READ)
         }
     });
@@ -511,6 +530,4 @@ pub fn thread_fence(order: c_int) {
     me.state
         .fence_c20(ord, rsan_clocks::write_log::Rules::c20());
     me.dirty |= ord.releases();
-    me.changes += 1;
-    me.refresh();
 }

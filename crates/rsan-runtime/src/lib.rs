@@ -60,4 +60,3 @@ pub mod stack;
 pub mod sync;
 pub mod thread;
 pub mod tls;
-pub mod value;

@@ -1,16 +1,19 @@
 //! What is known of the atomic locations and locks in one granule, under one lock.
 
+mod writes;
+
+pub use writes::{LoggedWrite, Operation, WriteSite};
+
 use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
-use crate::stack::Site;
 use crate::sync::SyncState;
-use crate::value::Values;
 use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
-use rsan_clocks::{Access, Effect, Timestamp, Violation};
-use rsan_model::{LocId, ThreadId, Value};
+use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
+use rsan_model::{LocId, Value};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
+use writes::{Writes, number};
 
 /// The locations of a granule. Created when the first is, never freed: it is found without a lock.
 #[derive(Debug, Default)]
@@ -24,10 +27,73 @@ pub struct Block {
 // SAFETY: `items` is only reached through a `Locked`, which holds the lock.
 unsafe impl Sync for Block {}
 
+/// Most granules have one of either, which is found without a search.
 #[derive(Debug, Default)]
 struct Items {
-    atomics: Vec<(usize, Box<Location>)>,
-    syncs: Vec<(usize, Box<SyncState>)>,
+    atomic: Option<Box<Location>>,
+    sync: Option<Box<(usize, SyncState)>>,
+    more: Option<Box<More>>,
+}
+
+#[derive(Debug, Default)]
+#[allow(clippy::vec_box, reason = "they move to and from `Items`")]
+struct More {
+    atomics: Vec<Box<Location>>,
+    syncs: Vec<Box<(usize, SyncState)>>,
+}
+
+impl Items {
+    fn retain_atomics(&mut self, keep: impl Fn(usize) -> bool) {
+        self.atomic.take_if(|location| !keep(location.address));
+        if let Some(more) = &mut self.more {
+            more.atomics.retain(|location| keep(location.address));
+        }
+    }
+
+    fn retain_syncs(&mut self, keep: impl Fn(usize) -> bool) {
+        self.sync.take_if(|sync| !keep(sync.0));
+        if let Some(more) = &mut self.more {
+            more.syncs.retain(|sync| keep(sync.0));
+        }
+    }
+}
+
+#[cold]
+fn further_location<'a>(
+    first: &'a mut Option<Box<Location>>,
+    more: &'a mut Option<Box<More>>,
+    address: usize,
+    make: impl FnOnce() -> Box<Location>,
+) -> &'a mut Location {
+    if first.is_none() && more.is_none() {
+        return first.insert(make());
+    }
+    let atomics = &mut more.get_or_insert_default().atomics;
+    let index = atomics.iter().position(|l| l.address == address);
+    let index = index.unwrap_or_else(|| {
+        atomics.push(make());
+        atomics.len() - 1
+    });
+    &mut atomics[index]
+}
+
+#[cold]
+fn further_sync<'a>(
+    first: &'a mut Option<Box<(usize, SyncState)>>,
+    more: &'a mut Option<Box<More>>,
+    address: usize,
+) -> &'a mut SyncState {
+    let make = || Box::new((address, SyncState::default()));
+    if first.is_none() && more.is_none() {
+        return &mut first.insert(make()).1;
+    }
+    let syncs = &mut more.get_or_insert_default().syncs;
+    let index = syncs.iter().position(|sync| sync.0 == address);
+    let index = index.unwrap_or_else(|| {
+        syncs.push(make());
+        syncs.len() - 1
+    });
+    &mut syncs[index].1
 }
 
 /// All blocks, for fork.
@@ -125,43 +191,48 @@ impl Locked {
         bytes: usize,
         bits: impl FnOnce() -> u128,
     ) -> &mut Location {
-        let atomics = &mut self.items().atomics;
-        let index = match atomics.iter().position(|item| item.0 == address) {
-            Some(index) => index,
-            None => {
-                atomics.push((address, Box::new(Location::new(bytes, bits()))));
-                atomics.len() - 1
-            }
+        let items = self.items();
+        let is_first = items.atomic.as_ref().is_some_and(|l| l.address == address);
+        let location = if is_first {
+            items.atomic.as_mut().expect("just looked at")
+        } else {
+            let make = || Box::new(Location::new(address, bytes, bits()));
+            further_location(&mut items.atomic, &mut items.more, address, make)
         };
-        let location = &mut *atomics[index].1;
-        location.mixed |= location.bytes != bytes;
+        location.mixed |= location.bytes as usize != bytes;
         location
     }
 
     /// The atomic locations that overlap a range.
     pub fn overlapping(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut Location> {
-        let atomics = self.items().atomics.iter_mut();
-        atomics
-            .filter(move |(at, location)| *at < end && start < at + location.bytes)
-            .map(|(_, location)| &mut **location)
+        let items = self.items();
+        let more = items.more.iter_mut().flat_map(|more| &mut more.atomics);
+        let all = items
+            .atomic
+            .iter_mut()
+            .chain(more)
+            .map(|location| &mut **location);
+        all.filter(move |location| {
+            let at = location.address;
+            at < end && start < at + location.bytes as usize
+        })
     }
 
     /// The lock, semaphore or the like at an address of the block.
+    #[inline]
     pub fn sync(&mut self, address: usize) -> &mut SyncState {
-        let syncs = &mut self.items().syncs;
-        let index = match syncs.iter().position(|item| item.0 == address) {
-            Some(index) => index,
-            None => {
-                syncs.push((address, Box::default()));
-                syncs.len() - 1
-            }
-        };
-        &mut syncs[index].1
+        let items = self.items();
+        let is_first = items.sync.as_ref().is_some_and(|sync| sync.0 == address);
+        if is_first {
+            &mut items.sync.as_mut().expect("just looked at").1
+        } else {
+            further_sync(&mut items.sync, &mut items.more, address)
+        }
     }
 
     /// Forgets the lock or the like at an address.
     pub fn forget_sync(&mut self, address: usize) {
-        self.items().syncs.retain(|item| item.0 != address);
+        self.items().retain_syncs(|at| at != address);
     }
 }
 
@@ -217,75 +288,64 @@ impl Block {
         locked.announce_write();
         let items = locked.items();
         let outside = |at: usize| at < start || end <= at;
-        items.atomics.retain(|item| outside(item.0));
-        items.syncs.retain(|item| outside(item.0));
+        items.retain_atomics(outside);
+        items.retain_syncs(outside);
+        items
+            .more
+            .take_if(|more| more.atomics.is_empty() && more.syncs.is_empty());
     }
-}
-
-/// A write, as a report shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct WriteSite {
-    /// Where.
-    pub site: Site,
-    /// What: the operation's name.
-    pub operation: &'static str,
-    /// Its memory order.
-    pub order: &'static str,
-}
-
-/// What a report says about a write in the log.
-#[derive(Clone, Copy, Debug)]
-pub struct LoggedWrite {
-    /// Who; `None` for what was there before.
-    pub thread: Option<ThreadId>,
-    /// The value written, if known.
-    pub value: Option<u128>,
-    /// Where and how, if known.
-    pub write: Option<WriteSite>,
 }
 
 /// An atomic location.
 #[derive(Debug)]
 pub struct Location {
-    bytes: usize,
-    /// Accessed with several sizes: values and "the last write" no longer mean what the monitor thinks.
-    mixed: bool,
+    address: usize,
     state: LocationState,
-    values: Values,
-    /// Where the writes of the log came from, newest last; may be longer than the log.
-    sites: Vec<Option<WriteSite>>,
+    writes: Writes,
     /// The last write whose value is not known.
     unknown: Option<Timestamp>,
+    bytes: u8,
+    /// Accessed with several sizes: values and "the last write" no longer mean what the monitor thinks.
+    mixed: bool,
 }
 
 impl Location {
-    fn new(bytes: usize, bits: u128) -> Self {
-        let mut values = Values::default();
-        let value = values.written(bytes, bits, 1);
+    fn new(address: usize, bytes: usize, bits: u128) -> Self {
         Self {
-            bytes,
-            mixed: false,
-            state: LocationState::new(value, Rules::c20()),
-            values,
-            sites: vec![None],
+            address,
+            state: LocationState::new(number(bits), Rules::c20()),
+            writes: Writes::new(bytes, bits),
             unknown: None,
+            bytes: bytes as u8,
+            mixed: false,
         }
     }
 
-    /// The monitor's number for a value that is compared.
-    #[inline]
-    pub fn compared(&self, bits: u128) -> Value {
-        self.values.compared(self.bytes, bits)
-    }
-
-    /// Asks the monitor, before the access takes effect.
+    /// Asks the monitor, before the access takes effect. A compare-and-swap is asked about by
+    /// [`Location::check_compare`].
     #[inline]
     pub fn check(&self, thread: &ThreadState, access: &Access<'_>) -> Option<Violation> {
-        let by_value = matches!(access, Access::Cas { .. });
-        if self.mixed || by_value && self.has_unknown_value() {
+        if self.mixed {
             return None;
         }
         self.state.check(thread, LocId(0), access, Rules::c20())
+    }
+
+    /// Asks the monitor about a compare-and-swap, given the access that it is for the number of what it expects.
+    #[inline]
+    pub fn check_compare(
+        &self,
+        thread: &ThreadState,
+        expected: u128,
+        access: impl FnOnce(Value) -> Access<'static>,
+    ) -> Option<Violation> {
+        let access = access(number(expected));
+        let violation = self.check(thread, &access)?;
+        let stale = self.logged(&violation.stale).value;
+        // Another value may have the same number; then the answer is for the wrong value.
+        let same = violation.stale.value == number(expected);
+        let right = stale.is_some_and(|stale| same == (stale == expected));
+        (right && !self.has_unknown_value()).then_some(violation)
     }
 
     fn oldest(&self) -> Timestamp {
@@ -296,61 +356,45 @@ impl Location {
         self.unknown.is_some_and(|unknown| unknown >= self.oldest())
     }
 
-    /// The monitor's number for a value that is written.
+    /// Tells the monitor of a read.
     #[inline]
-    pub fn written(&mut self, bits: u128, options: &Options) -> Value {
-        let keep = match options.log_cap {
-            0 => usize::MAX,
-            cap => 2 * cap.max(8) + 2,
-        };
-        self.values.written(self.bytes, bits, keep)
+    pub fn read(&mut self, thread: &mut ThreadState, effect: Effect) {
+        self.state.apply(thread, effect, Rules::c20());
     }
 
-    /// Tells the monitor what the access did.
+    /// Tells the monitor of a write, given what it is for the number of the value written.
     #[inline]
-    pub fn apply(
+    pub fn write(
         &mut self,
         thread: &mut ThreadState,
-        effect: Effect,
+        bits: u128,
+        effect: impl FnOnce(Value) -> Effect,
         site: WriteSite,
         options: &Options,
     ) {
-        self.state.apply(thread, effect, Rules::c20());
-        if effect.value_written().is_some() {
-            self.after_write(Some(site), options);
-        }
+        self.make_room(options);
+        self.state.apply(thread, effect(number(bits)), Rules::c20());
+        self.writes.note(&self.state, bits, site);
     }
 
     /// A plain write hit the location; its value is not known.
     pub fn plain_write(&mut self, thread: &mut ThreadState, site: WriteSite, options: &Options) {
+        self.make_room(options);
         self.state.plain_write(thread, 0, Rules::c20());
         self.unknown = Some(self.state.last_write());
-        self.after_write(Some(site), options);
+        self.writes.note(&self.state, 0, site);
     }
 
-    fn after_write(&mut self, site: Option<WriteSite>, options: &Options) {
-        self.sites.push(site);
-        let cap = (options.log_cap != 0).then_some(options.log_cap);
-        if self.state.wants_pruning(cap) {
-            // Without snapshots of the threads nothing is known to be useless; the log is only measured.
-            self.state.prune(std::iter::empty());
-            if let Some(cap) = cap {
-                self.state.cut(cap);
-            }
-            let extra = self.sites.len().saturating_sub(self.state.log_len().0);
-            self.sites.drain(..extra);
+    #[inline]
+    fn make_room(&mut self, options: &Options) {
+        if options.log_cap != 0 {
+            self.state.make_room(options.log_cap);
         }
     }
 
     /// What a report says about a write.
-    pub fn logged(&self, write: &rsan_clocks::WriteRef) -> LoggedWrite {
-        let age = self.state.last_write().0 - write.timestamp.0;
-        let index = self.sites.len().checked_sub(1 + age as usize);
+    pub fn logged(&self, write: &WriteRef) -> LoggedWrite {
         let known = self.unknown != Some(write.timestamp);
-        LoggedWrite {
-            thread: write.thread,
-            value: self.values.bits(write.value).filter(|_| known),
-            write: index.and_then(|index| self.sites[index]),
-        }
+        self.writes.logged(write, known)
     }
 }

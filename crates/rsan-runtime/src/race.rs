@@ -13,7 +13,7 @@
 //! **Invariant**: the epoch in a cell was private to its thread when it was written, so a thread whose clock has
 //! reached it has synchronised with it after the access.
 
-use crate::location::{Locked, WriteSite};
+use crate::location::{Locked, Operation, WriteSite};
 use crate::modules;
 use crate::report::{Finding, Side};
 use crate::shadow::{CELLS, Granule, HAS_BLOCKS, HAS_CELLS};
@@ -173,16 +173,14 @@ fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usi
     };
     let write = WriteSite {
         site,
-        operation: "plain write",
-        order: "none",
+        operation: Operation::PlainWrite,
+        order: None,
     };
     locked.announce_write();
     let body: &mut Body = me;
-    body.changes += 1;
     for location in locked.overlapping(start, end) {
         location.plain_write(&mut body.state, write, body.options);
     }
-    body.refresh();
 }
 
 /// An atomic access, after the monitor was told of it.

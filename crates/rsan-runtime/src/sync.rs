@@ -1,9 +1,7 @@
 //! Locks, barriers, semaphores and the like: clocks that threads leave something in and take it from.
 //!
-//! A clock is what a thread that joined all who released into it would know; so it *is* the monitor's state of
-//! such a thread, in the slot that belongs to nobody ([`crate::thread`]). Releasing is creating a thread that does
-//! nothing and letting the clock join it, acquiring is joining the clock. That carries happens-before, hbSC and the
-//! seq_cst sets alike.
+//! A clock is what a thread that joined all who released into it would know ([`SyncClock`]): happens-before, hbSC and
+//! the seq_cst sets alike.
 //!
 //! **Deviations**: a mutex is not a location with a modification order of its own, as
 //! [`rsan_clocks::Observer::lock`] has it; what an owner knows when it unlocks is all that the previous owner knew,
@@ -14,19 +12,16 @@
 use crate::location::Locked;
 use crate::shadow::Granule;
 use crate::thread::{Body, enter};
-use rsan_clocks::write_log::{Rules, ThreadState};
+use rsan_clocks::write_log::{Rules, SyncClock};
 use rsan_model::ThreadId;
-
-/// The thread id of clocks; it never shows.
-const NOBODY: ThreadId = ThreadId(u32::MAX);
 
 /// What is left at a lock or the like.
 #[derive(Debug, Default)]
 pub struct SyncState {
     /// By writers of a reader-writer lock, and by everybody else.
-    main: Option<ThreadState>,
+    main: SyncClock,
     /// By readers of a reader-writer lock.
-    readers: Option<ThreadState>,
+    readers: SyncClock,
     /// Who holds a reader-writer lock for writing.
     writer: Option<ThreadId>,
     /// Threads that a barrier waits for, and how many have come in all.
@@ -34,30 +29,28 @@ pub struct SyncState {
 }
 
 /// What a thread knows now, as a clock.
-pub fn snapshot(me: &mut Body) -> ThreadState {
+pub fn snapshot(me: &mut Body) -> SyncClock {
+    let mut clock = SyncClock::default();
+    replace(me, &mut clock);
+    clock
+}
+
+fn replace(me: &mut Body, clock: &mut SyncClock) {
     me.dirty = true;
-    me.changes += 1;
-    let nobody = me.nobody;
-    me.state.spawn(NOBODY, nobody, Rules::c20())
+    me.state.replace(clock, Rules::c20());
 }
 
-fn leave(me: &mut Body, clock: &mut Option<ThreadState>) {
-    let mine = snapshot(me);
-    match clock {
-        Some(clock) => clock.join(&mine, Rules::c20()),
-        None => *clock = Some(mine),
-    }
+fn leave(me: &mut Body, clock: &mut SyncClock) {
+    me.dirty = true;
+    me.state.leave(clock);
 }
 
-fn take(me: &mut Body, clock: &Option<ThreadState>) {
-    if let Some(clock) = clock {
-        me.state.join(clock, Rules::c20());
-    }
+fn take(me: &mut Body, clock: &SyncClock) {
+    me.state.take(clock, Rules::c20());
 }
 
 fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
-    me.changes += 1;
     if let Some(mut locked) = Locked::at(address) {
         act(&mut me, locked.sync(address));
     }
@@ -80,7 +73,7 @@ pub fn lock(address: usize) {
 
 /// The thread gives a mutex back.
 pub fn unlock(address: usize) {
-    with(address, |me, sync| sync.main = Some(snapshot(me)));
+    with(address, |me, sync| replace(me, &mut sync.main));
 }
 
 /// The thread took a reader-writer lock for writing.
@@ -96,10 +89,9 @@ pub fn lock_write(address: usize) {
 pub fn unlock_shared_or_write(address: usize) {
     with(address, |me, sync| {
         if sync.writer == Some(me.state.id()) {
-            *sync = SyncState {
-                main: Some(snapshot(me)),
-                ..SyncState::default()
-            };
+            replace(me, &mut sync.main);
+            sync.readers = SyncClock::default();
+            sync.writer = None;
         } else {
             leave(me, &mut sync.readers);
         }
@@ -123,7 +115,7 @@ pub struct Round {
 }
 
 impl SyncState {
-    fn round(&mut self, round: Round) -> &mut Option<ThreadState> {
+    fn round(&mut self, round: Round) -> &mut SyncClock {
         if round.odd {
             &mut self.readers
         } else {
@@ -139,7 +131,7 @@ pub fn arrive(address: usize) -> Round {
         let (threads, before) = sync.barrier;
         round.odd = threads != 0 && before / threads % 2 == 1;
         if threads != 0 && before % threads == 0 {
-            *sync.round(round) = None;
+            *sync.round(round) = SyncClock::default();
         }
         sync.barrier.1 += 1;
         leave(me, sync.round(round));

@@ -4,8 +4,7 @@
 //! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
 //! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
 //!
-//! Slots of the clocks are given out by [`SlotTable`]. Its first slot belongs to nobody, so that the clocks of
-//! locks and the like can be written as threads that never did anything ([`crate::sync`]).
+//! Slots of the clocks are given out by [`SlotTable`].
 
 pub mod fiber;
 
@@ -16,13 +15,10 @@ use crate::report::Key;
 use crate::stack::{Node, Site, Stack};
 use crate::tls;
 use libc::pthread_t;
-use rsan_clocks::AccessKind;
-use rsan_clocks::races::RaceShadow;
-use rsan_clocks::write_log::{Assignment, Epoch, Rules, Slot, SlotTable, ThreadState};
-use rsan_model::{LocId, ThreadId};
+use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
+use rsan_model::ThreadId;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
@@ -45,14 +41,13 @@ pub struct Context {
 pub struct Body {
     /// The monitor's state.
     pub state: ThreadState,
-    /// Its slot and epoch as they stand in a cell of the shadow.
+    /// A slot and epoch for the cells of the shadow: nobody had reached this epoch when it was chosen. It may be older
+    /// than the present one, for what was published since then is published after what it stands for.
     pub own: u64,
-    /// The present epoch may have been published, so that the next recorded access needs a new one.
+    /// Something was published since `own` was chosen, so that the next recorded access needs another one.
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
-    /// Counts what may have taught the thread something that loads publish.
-    pub changes: u64,
     /// Loads that would change nothing if they were repeated.
     pub loads: Box<LoadCache>,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
@@ -62,9 +57,6 @@ pub struct Body {
     pub options: &'static Options,
     /// What this thread has reported.
     pub reported: HashSet<Key>,
-    /// The slot that belongs to nobody.
-    pub nobody: Assignment,
-    scratch: RaceShadow,
 }
 
 /// A thread as reports name it.
@@ -102,7 +94,6 @@ struct Entry {
 #[derive(Debug)]
 struct Registry {
     slots: SlotTable,
-    nobody: Assignment,
     options: &'static Options,
     threads: HashMap<pthread_t, Entry>,
     infos: Vec<Info>,
@@ -119,38 +110,13 @@ pub(crate) fn registry_lock() -> &'static crate::lock::RawLock {
 
 /// Sets up the registry. To be called once, before any context exists.
 pub(crate) fn start(options: &'static Options) {
-    let mut slots = SlotTable::new(Some(options.slots.max(2)));
-    let nobody = slots.assign(None, Rules::c20());
     *REGISTRY.lock() = Some(Registry {
-        slots,
-        nobody,
+        slots: SlotTable::new(Some(options.slots.max(2))),
         options,
         threads: HashMap::new(),
         infos: Vec::new(),
         owners: Vec::new(),
     });
-}
-
-/// The number of an epoch.
-///
-/// An epoch shows its number only by ordering and hashing, so this hashes it into a hasher that keeps what it is
-/// given; it compiles to a copy.
-#[inline]
-pub fn number(epoch: Epoch) -> u32 {
-    struct Keep(u32);
-    impl Hasher for Keep {
-        fn finish(&self) -> u64 {
-            u64::from(self.0)
-        }
-        fn write(&mut self, _: &[u8]) {}
-        fn write_u32(&mut self, number: u32) {
-            self.0 = number;
-        }
-    }
-    let mut keep = Keep(0);
-    epoch.hash(&mut keep);
-    debug_assert_eq!(Epoch::new(keep.0), epoch, "an epoch hashes as its number");
-    keep.0
 }
 
 impl Registry {
@@ -178,13 +144,10 @@ impl Registry {
             own: 0,
             dirty: true,
             ignored: 0,
-            changes: 0,
             loads: Box::default(),
             caller: 0,
             options: self.options,
             reported: HashSet::new(),
-            nobody: self.nobody,
-            scratch: RaceShadow::default(),
         };
         body.refresh();
         Box::into_raw(Box::new(Context {
@@ -197,25 +160,28 @@ impl Registry {
 }
 
 impl Body {
-    /// To be called when the state's epoch may have changed.
-    #[inline]
-    pub fn refresh(&mut self) {
+    fn refresh(&mut self) {
         let stamp = self.state.stamp();
-        self.own = u64::from(stamp.slot.0) << 48 | u64::from(number(stamp.epoch)) << 16;
+        self.own = u64::from(stamp.slot.0) << 48 | u64::from(stamp.epoch.number()) << 16;
     }
 
-    /// Makes the present epoch one that nobody else knows yet.
+    /// Makes `own` a stamp that nobody else knows yet.
     #[inline]
     pub fn make_private(&mut self) {
         if self.dirty {
-            // The monitor renews the epoch, if it has to, when it records a plain access.
-            let kind = AccessKind::PlainRead;
-            let _ = self
-                .scratch
-                .access(&mut self.state, LocId(0), kind, Rules::c20());
+            self.state.private_epoch(Rules::c20());
             self.dirty = false;
             self.refresh();
         }
+    }
+
+    /// The thread has made an atomic write, with an epoch of its own that was not published before it.
+    #[inline]
+    pub fn has_written(&mut self, releases: bool) {
+        if self.dirty {
+            self.refresh();
+        }
+        self.dirty = releases;
     }
 }
 
@@ -380,7 +346,6 @@ pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     let site = me.site();
     let body = &mut **me;
     body.dirty = true;
-    body.changes += 1;
     let mut registry = REGISTRY.lock();
     let context = registry.as_mut()?.create(Some((&mut body.state, site)));
     Some(Newborn(Handle(context)))
@@ -505,8 +470,6 @@ impl Awaited {
             // SAFETY: the thread has ended; the entry was ours to take.
             let child = unsafe { &(*(*entry.context.0).body.get()).state };
             me.state.join(child, Rules::c20());
-            me.changes += 1;
-            me.refresh();
         }
         free(entry.context);
     }

@@ -2,6 +2,7 @@
 
 use crate::atomic::{self, CasOrders, Word};
 use crate::entries;
+use crate::location::Operation;
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
@@ -17,7 +18,7 @@ unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
 
 unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
     // SAFETY: the program's own operation.
-    unsafe { atomic::rmw(at, order, "exchange", |_| value) }
+    unsafe { atomic::rmw(at, order, Operation::Exchange, |_| value) }
 }
 
 unsafe extern "C" fn compare_exchange_val<W: Word>(
@@ -95,12 +96,12 @@ macro_rules! sizes {
             mod $module {
                 use std::ffi::c_int;
 
-                sizes!(@fetch $word, fetch_add, |old, operand| old.wrapping_add(operand));
-                sizes!(@fetch $word, fetch_sub, |old, operand| old.wrapping_sub(operand));
-                sizes!(@fetch $word, fetch_and, |old, operand| old & operand);
-                sizes!(@fetch $word, fetch_or, |old, operand| old | operand);
-                sizes!(@fetch $word, fetch_xor, |old, operand| old ^ operand);
-                sizes!(@fetch $word, fetch_nand, |old, operand| !(old & operand));
+                sizes!(@fetch $word, fetch_add, FetchAdd, |old, operand| old.wrapping_add(operand));
+                sizes!(@fetch $word, fetch_sub, FetchSub, |old, operand| old.wrapping_sub(operand));
+                sizes!(@fetch $word, fetch_and, FetchAnd, |old, operand| old & operand);
+                sizes!(@fetch $word, fetch_or, FetchOr, |old, operand| old | operand);
+                sizes!(@fetch $word, fetch_xor, FetchXor, |old, operand| old ^ operand);
+                sizes!(@fetch $word, fetch_nand, FetchNand, |old, operand| !(old & operand));
             }
             entries! {
                 $load => load::<$word>;
@@ -118,11 +119,11 @@ macro_rules! sizes {
             }
         )+
     };
-    (@fetch $word:ty, $name:ident, $next:expr) => {
+    (@fetch $word:ty, $name:ident, $operation:ident, $next:expr) => {
         pub(super) unsafe extern "C" fn $name(at: *mut $word, operand: $word, order: c_int) -> $word {
             let next: fn($word, $word) -> $word = $next;
             // SAFETY: the program's own operation.
-            unsafe { crate::atomic::rmw(at, order, stringify!($name), |old| next(old, operand)) }
+            unsafe { crate::atomic::rmw(at, order, crate::location::Operation::$operation, |old| next(old, operand)) }
         }
     };
 }

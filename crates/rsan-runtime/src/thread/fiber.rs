@@ -5,7 +5,7 @@
 
 use super::{Context, Entered, Handle, REGISTRY, attach, enter, free, spawn};
 use crate::tls;
-use rsan_clocks::write_log::{Rules, ThreadState};
+use rsan_clocks::write_log::{Rules, SyncClock};
 
 /// A new fiber, whose creation by this thread comes before what it does. 0 if there can be none.
 pub fn create(me: &mut Entered) -> usize {
@@ -18,15 +18,13 @@ pub fn current() -> usize {
 }
 
 /// The thread goes on as another fiber; what it did so far comes before that, if there is a clock of it.
-pub fn switch(fiber: usize, clock: Option<&ThreadState>) {
+pub fn switch(fiber: usize, clock: Option<&SyncClock>) {
     if fiber == 0 {
         return;
     }
     tls::set_context_word(fiber);
     if let (Some(mut fiber), Some(clock)) = (enter(), clock) {
-        fiber.state.join(clock, Rules::c20());
-        fiber.changes += 1;
-        fiber.refresh();
+        fiber.state.take(clock, Rules::c20());
     }
 }
 
