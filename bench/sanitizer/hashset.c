@@ -1,4 +1,5 @@
-// Hash set with lock-free buckets: lists that only grow, and a mark for removed keys. Arguments: threads, keys.
+// Hash set with lock-free buckets: lists that only grow, and a mark for removed keys. Everything is seq_cst: a thread
+// inserts one key and looks for another, as may the next. Arguments: threads, keys.
 #include "bench.h"
 
 enum { BUCKETS = 4096, REMOVED = 0, PRESENT = 1 };
@@ -23,7 +24,7 @@ static struct node *find(struct node *list, struct node *end, unsigned long key)
 
 static int insert(unsigned long key) {
     _Atomic(struct node *) *bucket = &buckets[key * 0x9e3779b97f4a7c15ul >> 52];
-    struct node *first = atomic_load_explicit(bucket, ACQUIRE), *known = 0;
+    struct node *first = atomic_load(bucket), *known = 0;
     struct node *node = find(first, 0, key);
     if (!node) {
         struct node *new = malloc(sizeof *new);
@@ -38,18 +39,18 @@ static int insert(unsigned long key) {
             }
             known = first;
             new->next = first;
-        } while (!atomic_compare_exchange_weak_explicit(bucket, &first, new, ACQ_REL, ACQUIRE));
+        } while (!atomic_compare_exchange_strong(bucket, &first, new));
         if (!node) {
             return 1;
         }
     }
-    return atomic_exchange_explicit(&node->state, PRESENT, ACQ_REL) == REMOVED;
+    return atomic_exchange(&node->state, PRESENT) == REMOVED;
 }
 
 static int discard(unsigned long key) {
-    struct node *first = atomic_load_explicit(&buckets[key * 0x9e3779b97f4a7c15ul >> 52], ACQUIRE);
+    struct node *first = atomic_load(&buckets[key * 0x9e3779b97f4a7c15ul >> 52]);
     struct node *node = find(first, 0, key);
-    return node && atomic_exchange_explicit(&node->state, REMOVED, ACQ_REL) == PRESENT;
+    return node && atomic_exchange(&node->state, REMOVED) == PRESENT;
 }
 
 // Every thread inserts all keys and removes every second one, so each ends as absent or present by its last change.

@@ -27,12 +27,13 @@ static void push(unsigned long value) {
     struct node *node = malloc(sizeof *node);
     check(node != 0, "memory");
     node->value = value;
-    struct node *old = atomic_load_explicit(&top, RELAXED);
+    struct node *old = atomic_load_explicit(&top, ACQUIRE);
     do {
         node->next = old;
-    } while (!atomic_compare_exchange_weak_explicit(&top, &old, node, RELEASE, RELAXED));
+    } while (!atomic_compare_exchange_strong_explicit(&top, &old, node, ACQ_REL, ACQUIRE));
 }
 
+// Leaves the hazard pointer as it is: clearing it would be a store without a fence after it.
 static struct node *pop(int thread) {
     for (;;) {
         struct node *node = atomic_load_explicit(&top, ACQUIRE);
@@ -46,20 +47,24 @@ static struct node *pop(int thread) {
         }
         struct node *after = node->next;
         if (atomic_compare_exchange_strong_explicit(&top, &node, after, ACQ_REL, ACQUIRE)) {
-            atomic_store_explicit(&slots[thread].hazard, 0, RELEASE);
             return node;
         }
     }
 }
 
 static void reclaim(struct retired *retired) {
+    struct node *hazards[MAX_THREADS];
     int kept = 0;
-    atomic_thread_fence(SEQ_CST);
+    for (int t = 0; t < threads; t++) {
+        // Each time: what one hazard pointer tells of the stack must be known to whoever sets the next one.
+        atomic_thread_fence(SEQ_CST);
+        hazards[t] = atomic_load_explicit(&slots[t].hazard, ACQUIRE);
+    }
     for (int i = 0; i < retired->count; i++) {
         struct node *node = retired->nodes[i];
         int hazardous = 0;
         for (int t = 0; t < threads; t++) {
-            hazardous |= atomic_load_explicit(&slots[t].hazard, ACQUIRE) == node;
+            hazardous |= hazards[t] == node;
         }
         if (hazardous) {
             retired->nodes[kept++] = node;
@@ -86,6 +91,8 @@ static void body(int thread) {
             reclaim(&retired);
         }
     }
+    atomic_store_explicit(&slots[thread].hazard, 0, RELEASE);
+    atomic_thread_fence(SEQ_CST);
     while (retired.count) {
         reclaim(&retired);
         relax(&waits);

@@ -1,5 +1,9 @@
 // Bounded queue of many producers and consumers: each cell has the number of its turn. Arguments: threads (half of them
 // produce), items of each producer.
+//
+// Not robust: a thread stores the turn of one cell and then loads a position or the turn of another, as does the next,
+// and both may read old values. That does no harm, since the compare-and-swap of a position that is no longer free fails;
+// findings are true.
 #include "bench.h"
 
 enum { SIZE = 256 };
@@ -18,16 +22,16 @@ static long items;
 // Takes the next position at which the cell's turn is `ahead` of it.
 static unsigned long claim(atomic_ulong *end, unsigned long ahead) {
     unsigned waits = 0;
-    unsigned long at = atomic_load_explicit(end, RELAXED);
+    unsigned long at = atomic_load_explicit(end, ACQUIRE);
     for (;;) {
         unsigned long turn = atomic_load_explicit(&cells[at % SIZE].turn, ACQUIRE);
         if (turn == at + ahead) {
-            if (atomic_compare_exchange_weak_explicit(end, &at, at + 1, RELAXED, RELAXED)) {
+            if (atomic_compare_exchange_strong_explicit(end, &at, at + 1, ACQ_REL, ACQUIRE)) {
                 return at;
             }
         } else {
             relax(&waits);
-            at = atomic_load_explicit(end, RELAXED);
+            at = atomic_load_explicit(end, ACQUIRE);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The queue of Michael and Scott, of indices with counters. Arguments: threads, rounds of each.
+// The queue of Michael and Scott, of indices with counters; seq_cst, as published. Arguments: threads, rounds of each.
 #include "bench.h"
 
 enum { SPARE = 4, NODES = MAX_THREADS * SPARE + 1 };
@@ -16,20 +16,19 @@ static unsigned long link(unsigned node, unsigned long before) {
 }
 
 static void enqueue(unsigned node, unsigned long item) {
-    atomic_store_explicit(&value[node], item, RELAXED);
-    unsigned long end = atomic_load_explicit(&next[node], RELAXED);
-    atomic_store_explicit(&next[node], link(0, end), RELAXED);
+    atomic_store(&value[node], item);
+    unsigned long end = atomic_load(&next[node]);
+    atomic_store(&next[node], link(0, end));
     for (;;) {
-        unsigned long last = atomic_load_explicit(&tail, ACQUIRE);
-        unsigned long after = atomic_load_explicit(&next[(unsigned)last], ACQUIRE);
-        if (last != atomic_load_explicit(&tail, ACQUIRE)) {
+        unsigned long last = atomic_load(&tail);
+        unsigned long after = atomic_load(&next[(unsigned)last]);
+        if (last != atomic_load(&tail)) {
             continue;
         }
         if ((unsigned)after) {
-            atomic_compare_exchange_strong_explicit(&tail, &last, link((unsigned)after, last), ACQ_REL, ACQUIRE);
-        } else if (atomic_compare_exchange_strong_explicit(&next[(unsigned)last], &after, link(node, after), ACQ_REL,
-                                                           ACQUIRE)) {
-            atomic_compare_exchange_strong_explicit(&tail, &last, link(node, last), ACQ_REL, ACQUIRE);
+            atomic_compare_exchange_strong(&tail, &last, link((unsigned)after, last));
+        } else if (atomic_compare_exchange_strong(&next[(unsigned)last], &after, link(node, after))) {
+            atomic_compare_exchange_strong(&tail, &last, link(node, last));
             return;
         }
     }
@@ -38,21 +37,20 @@ static void enqueue(unsigned node, unsigned long item) {
 // The node that is free now, or 0.
 static unsigned dequeue(unsigned long *item) {
     for (;;) {
-        unsigned long first = atomic_load_explicit(&head, ACQUIRE);
-        unsigned long last = atomic_load_explicit(&tail, ACQUIRE);
-        unsigned long after = atomic_load_explicit(&next[(unsigned)first], ACQUIRE);
-        if (first != atomic_load_explicit(&head, ACQUIRE)) {
+        unsigned long first = atomic_load(&head);
+        unsigned long last = atomic_load(&tail);
+        unsigned long after = atomic_load(&next[(unsigned)first]);
+        if (first != atomic_load(&head)) {
             continue;
         }
         if ((unsigned)first == (unsigned)last) {
             if (!(unsigned)after) {
                 return 0;
             }
-            atomic_compare_exchange_strong_explicit(&tail, &last, link((unsigned)after, last), ACQ_REL, ACQUIRE);
+            atomic_compare_exchange_strong(&tail, &last, link((unsigned)after, last));
         } else {
-            *item = atomic_load_explicit(&value[(unsigned)after], ACQUIRE);
-            if (atomic_compare_exchange_strong_explicit(&head, &first, link((unsigned)after, first), ACQ_REL,
-                                                        ACQUIRE)) {
+            *item = atomic_load(&value[(unsigned)after]);
+            if (atomic_compare_exchange_strong(&head, &first, link((unsigned)after, first))) {
                 return (unsigned)first;
             }
         }

@@ -51,8 +51,12 @@ static void read_all(int thread) {
             check(value >= last, "an old record");
             last = value;
         }
-        now = atomic_load_explicit(&phase, ACQUIRE);
-        atomic_store_explicit(&readers[thread].seen, now, RELEASE);
+        unsigned long next = atomic_load_explicit(&phase, ACQUIRE);
+        // Not again: a repeated store could be missed by the writer, who has gone on meanwhile.
+        if (next != now) {
+            now = next;
+            atomic_store_explicit(&readers[thread].seen, now, RELEASE);
+        }
         sched_yield();
     }
 }

@@ -1,4 +1,8 @@
-// Ring between one producer and one consumer. Argument: items.
+// Ring between one producer and one consumer, each with a counter that the other reads. Argument: items.
+//
+// Not robust: each stores its own counter and loads the other's, and both may read an old value. That does no harm, since
+// an old value only makes the ring look fuller, or emptier, than it is; findings are true. `slots.c` is a ring without
+// that.
 #include "bench.h"
 
 enum { SIZE = 1024 };

@@ -10,12 +10,13 @@ static atomic_ulong top;
 static long rounds;
 
 static void push(unsigned node) {
-    unsigned long old = atomic_load_explicit(&top, RELAXED);
+    unsigned long old = atomic_load_explicit(&top, ACQUIRE);
     unsigned long new;
     do {
-        atomic_store_explicit(&next[node], (unsigned)old, RELAXED);
+        // Release, and acquire in `pop`: who sees the link of a node that was pushed again sees that it was popped.
+        atomic_store_explicit(&next[node], (unsigned)old, RELEASE);
         new = (((old >> 32) + 1) << 32) | node;
-    } while (!atomic_compare_exchange_weak_explicit(&top, &old, new, RELEASE, RELAXED));
+    } while (!atomic_compare_exchange_strong_explicit(&top, &old, new, ACQ_REL, ACQUIRE));
 }
 
 static unsigned pop(void) {
@@ -25,9 +26,9 @@ static unsigned pop(void) {
         if (!(unsigned)old) {
             return 0;
         }
-        unsigned after = atomic_load_explicit(&next[(unsigned)old], RELAXED);
+        unsigned after = atomic_load_explicit(&next[(unsigned)old], ACQUIRE);
         new = (((old >> 32) + 1) << 32) | after;
-    } while (!atomic_compare_exchange_weak_explicit(&top, &old, new, ACQ_REL, ACQUIRE));
+    } while (!atomic_compare_exchange_strong_explicit(&top, &old, new, ACQ_REL, ACQUIRE));
     return (unsigned)old;
 }
 
