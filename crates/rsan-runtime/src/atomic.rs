@@ -5,9 +5,10 @@
 //! told.
 
 use crate::location::{Block, Location, Locked, LoggedWrite, Operation, WriteSite};
+use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Finding, Side};
-use crate::thread::{self, Body, Entered, enter};
+use crate::report::{self, Side};
+use crate::thread::{self, Body, Entered, enter_access};
 use rsan_clocks::write_log::{Epoch, Version};
 use rsan_clocks::{Access, Effect, Violation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, Value, WriteOrd};
@@ -18,6 +19,9 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fen
 pub trait Word: Copy + Eq {
     /// As the monitor and reports see it.
     fn bits(self) -> u128;
+
+    /// The word of these bits; higher ones are dropped.
+    fn from_bits(bits: u128) -> Self;
 
     /// Reads it.
     ///
@@ -45,6 +49,10 @@ macro_rules! words {
                 #[inline]
                 fn bits(self) -> u128 {
                     u128::from(self)
+                }
+                #[inline]
+                fn from_bits(bits: u128) -> Self {
+                    bits as Self
                 }
                 #[inline]
                 unsafe fn load(at: *mut Self) -> Self {
@@ -81,6 +89,10 @@ words! {
 impl Word for u128 {
     fn bits(self) -> u128 {
         self
+    }
+
+    fn from_bits(bits: u128) -> Self {
+        bits
     }
 
     unsafe fn load(at: *mut Self) -> Self {
@@ -156,7 +168,7 @@ struct Running<'a> {
     address: usize,
     bytes: usize,
     write: WriteSite,
-    finding: Option<Box<Finding>>,
+    suspicion: Option<Box<Suspicion>>,
 }
 
 impl Running<'_> {
@@ -164,26 +176,49 @@ impl Running<'_> {
     #[inline]
     fn check(&mut self, location: &Location, access: &Access<'_>) {
         if let Some(violation) = location.check(&self.me.state, access) {
-            self.found(location, &violation);
+            self.suspect(location, access, &violation);
         }
     }
 
     #[cold]
-    fn found(&mut self, location: &Location, violation: &Violation) {
-        let [missed, stale] =
-            [&violation.missed, &violation.stale].map(|w| side(location.logged(w)));
-        self.finding = Some(Box::new(Finding::Violation {
+    fn suspect(&mut self, location: &Location, access: &Access<'_>, violation: &Violation) {
+        let sort = match *access {
+            Access::Load(ord) => Suspect::Load {
+                acquires: ord.acquires(),
+            },
+            Access::Cas { fail, .. } => Suspect::Cas {
+                expected: 0,
+                acquires: fail.acquires(),
+            },
+            Access::Rmw(_) => Suspect::Rmw,
+            Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
+        };
+        let thread = &self.me.state;
+        let stale = location.stale(thread, access).into_iter();
+        let candidates = stale.map(|stale| Candidate {
+            side: side(location.logged(&stale.write)),
+            follows: stale.follows,
+        });
+        let by_sc = location.stale(thread, &Access::Store(WriteOrd::SeqCst));
+        let replaceable = location.stale(thread, &Access::Store(WriteOrd::Relaxed));
+        let replaceable = replaceable.into_iter().filter_map(|stale| {
+            let value = location.logged(&stale.write).value?;
+            Some((value, by_sc.contains(&stale)))
+        });
+        self.suspicion = Some(Box::new(Suspicion {
             address: self.address,
             bytes: self.bytes,
             access: Side {
-                thread: Some(self.me.state.id()),
+                thread: Some(thread.id()),
                 operation: self.write.operation.name(),
                 order: self.write.order.map(order_name),
                 value: None,
                 site: self.write.site,
             },
-            missed,
-            stale,
+            sort,
+            missed: side(location.logged(&violation.missed)),
+            candidates: candidates.collect(),
+            replaceable: replaceable.collect(),
         }));
     }
 
@@ -207,16 +242,33 @@ impl Running<'_> {
         body.has_written(releases);
     }
 
-    /// After the location was unlocked.
+    /// After the location was unlocked; `found` is what the access found there. In a child that finds something out,
+    /// returns what the program is to get instead.
     #[inline]
-    fn finish(self, kind: Kind) {
-        if let Some(finding) = &self.finding
+    fn finish(self, kind: Kind, found: impl Word) -> Option<u128> {
+        if let Some(suspicion) = self.suspicion
             && self.me.options.robustness
         {
-            report::report(self.me, finding);
+            match probe::judge(self.me, &suspicion, found.bits()) {
+                Judgement::Nothing => {}
+                Judgement::Report(finding) => report::report(self.me, &finding),
+                Judgement::Handed(value) => {
+                    // Another thread may have been in the allocator.
+                    std::mem::forget(suspicion);
+                    return Some(value);
+                }
+            }
         }
         race::atomic(self.me, self.address, self.bytes, kind, self.write.site);
+        None
     }
+}
+
+/// What an operation found.
+struct Found<W> {
+    value: W,
+    /// Not there, but handed to a child that finds something out.
+    handed: bool,
 }
 
 fn side(logged: LoggedWrite) -> Side {
@@ -232,14 +284,15 @@ fn side(logged: LoggedWrite) -> Side {
     }
 }
 
-/// Sets up a [`Running`] operation with its location, and runs `act` on both under the lock.
+/// Sets up a [`Running`] operation with its location, and runs `act`, which returns what it finds, on both under the
+/// lock.
 #[inline]
-fn operate<W: Word, R>(
+fn operate<W: Word>(
     me: &mut Entered,
     at: *mut W,
     (operation, order): (Operation, RmwOrd),
-    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (R, Kind),
-) -> Option<R> {
+    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
+) -> Option<Found<W>> {
     let mut locked = Locked::at(at as usize)?;
     locked.announce_write();
     Some(operate_locked(me, at, locked, (operation, order), act))
@@ -247,13 +300,13 @@ fn operate<W: Word, R>(
 
 /// The same with the lock held; not for writes.
 #[inline]
-fn operate_locked<W: Word, R>(
+fn operate_locked<W: Word>(
     me: &mut Entered,
     at: *mut W,
     mut locked: Locked,
     (operation, order): (Operation, RmwOrd),
-    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (R, Kind),
-) -> R {
+    act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
+) -> Found<W> {
     let (address, bytes) = (at as usize, size_of::<W>());
     let write = WriteSite {
         site: me.site(),
@@ -265,14 +318,17 @@ fn operate_locked<W: Word, R>(
         address,
         bytes,
         write,
-        finding: None,
+        suspicion: None,
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
-    let (result, kind) = act(&mut running, location);
+    let (found, kind) = act(&mut running, location);
     drop(locked);
-    running.finish(kind);
-    result
+    let handed = running.finish(kind, found);
+    Found {
+        value: handed.map_or(found, W::from_bits),
+        handed: handed.is_some(),
+    }
 }
 
 const CACHED_LOADS: usize = 64;
@@ -358,7 +414,7 @@ unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
 
 /// Whether the monitor has nothing to say about a load either, unless there was a write meanwhile.
 fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
-    let (Some(me), Some(mut locked)) = (enter(), Locked::at(at as usize)) else {
+    let (Some(me), Some(mut locked)) = (enter_access(), Locked::at(at as usize)) else {
         return true;
     };
     locked.block().version() != version || {
@@ -384,7 +440,9 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     }
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::load(at) };
-    let Some(mut me) = enter() else { return raw() };
+    let Some(mut me) = enter_access() else {
+        return probe::load(at, raw);
+    };
     let Some(locked) = Locked::at(at as usize) else {
         return raw();
     };
@@ -396,7 +454,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         Operation::Load,
         RmwOrd::from_halves(order, WriteOrd::Relaxed),
     );
-    let value = operate_locked(&mut me, at, locked, name, |op, location| {
+    let found = operate_locked(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Load(order));
         let value = raw();
         op.read(location, order);
@@ -416,7 +474,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         };
         me.loads.0[LoadCache::index(address)] = load;
     }
-    value
+    found.value
 }
 
 /// Atomic store.
@@ -428,16 +486,20 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     let ord = write_order(order);
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::store(at, value) };
-    let Some(mut me) = enter() else { return raw() };
+    let Some(mut me) = enter_access() else {
+        return probe::store(at, ord, raw);
+    };
     let name = (Operation::Store, RmwOrd::from_halves(ReadOrd::Relaxed, ord));
     let result = operate(&mut me, at, name, |op, location| {
         op.check(location, &Access::Store(ord));
         raw();
         let effect = |value| Effect::Write { value, ord };
         op.write(location, value.bits(), ord.releases(), effect);
-        ((), Kind::ATOMIC_WRITE)
+        (value, Kind::ATOMIC_WRITE)
     });
-    result.unwrap_or_else(raw);
+    if result.is_none() {
+        raw();
+    }
 }
 
 /// Atomic read-modify-write; returns the old value.
@@ -459,15 +521,20 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
             old = had;
         }
     };
-    let Some(mut me) = enter() else { return raw() };
+    let Some(mut me) = enter_access() else {
+        return probe::rmw(at, raw);
+    };
     let result = operate(&mut me, at, (name, ord), |op, location| {
         op.check(location, &Access::Rmw(ord));
+        if let Some(suspicion) = &mut op.suspicion {
+            suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
+        }
         let old = raw();
         let effect = |value| Effect::Rmw { value, ord };
         op.write(location, next(old).bits(), ord.releases(), effect);
         (old, Kind::ATOMIC_WRITE)
     });
-    result.unwrap_or_else(raw)
+    result.map_or_else(raw, |found| found.value)
 }
 
 /// The orders of a compare-and-swap.
@@ -479,7 +546,7 @@ pub struct CasOrders {
     pub failure: c_int,
 }
 
-/// Atomic compare-and-swap; returns the old value. A weak one does not fail spuriously here.
+/// Atomic compare-and-swap; returns the old value, and whether it succeeded. A weak one does not fail spuriously here.
 ///
 /// # Safety
 /// `at` is valid and aligned.
@@ -490,11 +557,13 @@ pub unsafe fn compare_exchange<W: Word>(
     new: W,
     orders: CasOrders,
     strength: CasStrength,
-) -> W {
+) -> (W, bool) {
     let (ord, fail) = (rmw_order(orders.success), read_order(orders.failure));
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
-    let Some(mut me) = enter() else { return raw() };
+    let Some(mut me) = enter_access() else {
+        return probe::compare_exchange(at, expected, (ord, fail), raw);
+    };
     let name = (Operation::CompareExchange, ord);
     let result = operate(&mut me, at, name, |op, location| {
         let access = |expected| Access::Cas {
@@ -505,7 +574,14 @@ pub unsafe fn compare_exchange<W: Word>(
         };
         let violation = location.check_compare(&op.me.state, expected.bits(), access);
         if let Some(violation) = violation {
-            op.found(location, &violation);
+            op.suspect(
+                location,
+                &access(Location::compared(expected.bits())),
+                &violation,
+            );
+        }
+        if let Some(suspicion) = &mut op.suspicion {
+            suspicion.compare_with(expected.bits(), strength);
         }
         let old = raw();
         if old == expected {
@@ -517,14 +593,20 @@ pub unsafe fn compare_exchange<W: Word>(
             (old, Kind::ATOMIC_READ)
         }
     });
-    result.unwrap_or_else(raw)
+    match result {
+        Some(found) => (found.value, !found.handed && found.value == expected),
+        None => {
+            let old = raw();
+            (old, old == expected)
+        }
+    }
 }
 
 /// A fence between threads.
 pub fn thread_fence(order: c_int) {
     // ORDERING: as strong as any fence that the program asked for.
     fence(Ordering::SeqCst);
-    let (Some(ord), Some(mut me)) = (fence_order(order), enter()) else {
+    let (Some(ord), Some(mut me)) = (fence_order(order), enter_access()) else {
         return;
     };
     me.state

@@ -11,6 +11,7 @@
 //! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
+//! * [`probe`]: whether an access that can be weak is a wait, which is no finding.
 //! * [`report`]: findings. [`journal`]: where they go. [`memory`]: what an address is. [`heap`]: who allocated a block.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
 //! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
@@ -30,7 +31,6 @@
 //! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
 //!
 //! # Limits of this version
-//! * A spin loop is not recognised: a load in it that could be stale is reported like others.
 //! * Accesses of different sizes to one address are one location, whose robustness is no longer checked.
 //! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
 //! * 128-bit atomics are atomic among instrumented code only.
@@ -51,6 +51,7 @@ pub mod lock;
 pub mod memory;
 pub mod modules;
 pub mod options;
+pub mod probe;
 pub mod race;
 pub mod real;
 pub mod report;

@@ -8,7 +8,7 @@ use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
 use crate::sync::SyncState;
-use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
+use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
 use rsan_model::{LocId, Value};
 use std::cell::UnsafeCell;
@@ -346,6 +346,16 @@ impl Location {
         let same = violation.stale.value == number(expected);
         let right = stale.is_some_and(|stale| same == (stale == expected));
         (right && !self.has_unknown_value()).then_some(violation)
+    }
+
+    /// The monitor's number for a value that is compared.
+    pub fn compared(bits: u128) -> Value {
+        number(bits)
+    }
+
+    /// Everything that makes such an access weak, newest first.
+    pub fn stale(&self, thread: &ThreadState, access: &Access<'_>) -> Vec<StaleWrite> {
+        self.state.stale(thread, LocId(0), access, Rules::c20())
     }
 
     fn oldest(&self) -> Timestamp {

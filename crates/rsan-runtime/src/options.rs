@@ -26,6 +26,10 @@ pub struct Options {
     pub log_cap: usize,
     /// Threads' places in the clocks before those of ended threads are taken.
     pub slots: usize,
+    /// How often the program is asked, at one place, whether it waits there; 0: never.
+    pub probes: u64,
+    /// Say at the end what was done.
+    pub stats: bool,
     /// Say at the end how many findings there were.
     pub summary: bool,
     /// List the settings at the start.
@@ -72,6 +76,8 @@ table! {
     robustness, "1", flag, "report violations of robustness";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
+    probes, "32", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
+    stats, "0", flag, "say at the end what was done to recognise waits";
     summary, "1", flag, "say at the end how many findings there were";
     help, "0", flag, "list the settings";
 }
@@ -108,6 +114,8 @@ impl Default for Options {
             robustness: false,
             log_cap: 0,
             slots: 0,
+            probes: 0,
+            stats: false,
             summary: false,
             help: false,
         };

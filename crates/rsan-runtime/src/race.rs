@@ -136,8 +136,8 @@ fn mask(offset: usize, bytes: usize) -> u64 {
 
 /// A plain access of any size, about to be made.
 pub fn range(address: usize, bytes: usize, kind: Kind) {
-    let Some(mut me) = thread::enter() else {
-        return;
+    let Some(mut me) = thread::enter_access() else {
+        return crate::probe::plain(address, bytes, kind.writes());
     };
     let me = &mut me;
     if me.ignored != 0 || bytes == 0 {

@@ -8,8 +8,9 @@
 //!  "memory":MEMORY|null,            what is at the address
 //!  "access":SIDE,                   the access that was about to be made
 //!  "earlier":SIDE                   race: the other access
-//!  "missed":SIDE,"stale":SIDE}      violation: the write that every SC order puts before the access, and the
+//!  "missed":SIDE,"stale":SIDE,      violation: the write that every SC order puts before the access, and the
 //!                                   older one that the access may read or follow
+//!  "wait":"…"|null}                 violation: what the program does with the old value, or why that is not known
 //! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES}
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
@@ -29,6 +30,7 @@ pub(crate) use json::quote;
 use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
+use crate::probe::Wait;
 use crate::stack::{Node, Site};
 use crate::thread::Body;
 use rsan_model::ThreadId;
@@ -107,6 +109,8 @@ pub enum Finding {
         missed: Side,
         /// The older write that it may read or follow.
         stale: Side,
+        /// What the program does with the old value.
+        wait: Wait,
     },
 }
 
@@ -137,6 +141,18 @@ impl Finding {
             Self::Violation { access, missed, .. } => (true, access.site.pc, missed.site.pc),
         }
     }
+}
+
+/// Whether a finding was written already.
+pub fn is_known(me: &Body, finding: &Finding) -> bool {
+    let key = finding.key();
+    let everywhere = || {
+        REPORTED
+            .lock()
+            .as_ref()
+            .is_some_and(|all| all.contains(&key))
+    };
+    me.reported.contains(&key) || everywhere()
 }
 
 /// Writes the finding, unless it is known. No lock of a location may be held.

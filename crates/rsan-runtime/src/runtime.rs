@@ -1,7 +1,7 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{heap, journal, location, report, shadow, stack, thread};
+use crate::{heap, journal, location, probe, report, shadow, stack, thread};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -90,6 +90,7 @@ extern "C" fn before_fork() {
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
     journal::lock().lock();
+    probe::lock().lock();
     location::lock_all();
     stack::contexts_lock().lock();
 }
@@ -98,6 +99,7 @@ extern "C" fn before_fork() {
 extern "C" fn after_fork() {
     stack::contexts_lock().unlock();
     location::unlock_all();
+    probe::lock().unlock();
     journal::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
@@ -108,11 +110,21 @@ extern "C" fn at_exit() {
     let findings = report::count();
     // ORDERING: acquire, with the release in `start`.
     let options = OPTIONS.load(Ordering::Acquire);
-    if findings == 0 || options.is_null() {
+    if options.is_null() {
         return;
     }
     // SAFETY: leaked by `start`.
     let options = unsafe { &*options };
+    if options.stats {
+        let [waits, questions, unsettled] = probe::counts();
+        let text = format!(
+            "rsan: {waits} weak accesses only wait ({questions} questions, {unsettled} without a fixed point)\n"
+        );
+        report::write_to(2, text.as_bytes());
+    }
+    if findings == 0 {
+        return;
+    }
     if options.summary {
         let s = if findings == 1 { "" } else { "s" };
         report::write_to(2, format!("rsan: {findings} finding{s}\n").as_bytes());

@@ -13,7 +13,7 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::report::Key;
 use crate::stack::{Node, Site, Stack};
-use crate::tls;
+use crate::tls::{self, ABSENT, PROBING};
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
 use rsan_model::ThreadId;
@@ -21,9 +21,6 @@ use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
-
-/// The TLS word of a thread whose context is not there.
-const ABSENT: usize = 1;
 
 /// A thread.
 #[derive(Debug)]
@@ -189,8 +186,8 @@ impl Body {
 #[inline(always)]
 pub fn current() -> Option<&'static Context> {
     let word = tls::context_word();
-    // SAFETY: words above `ABSENT` are contexts of the calling thread, which live until its end.
-    (word > ABSENT).then(|| unsafe { &*(word as *const Context) })
+    // SAFETY: larger words are contexts of the calling thread, which live until its end.
+    (word > PROBING).then(|| unsafe { &*(word as *const Context) })
 }
 
 impl Context {
@@ -290,19 +287,42 @@ impl Drop for Entered {
     }
 }
 
-/// Enters the runtime; `None` if the thread is inside already, or has ended. A new thread is attached.
+/// Enters the runtime; `None` if the thread is inside already, or has ended. A new thread is attached. To a process
+/// that only finds something out ([`crate::probe`]), this is the end.
 #[inline]
 pub fn enter() -> Option<Entered> {
+    match current() {
+        Some(context) => context.enter(),
+        None => enter_first(true),
+    }
+}
+
+/// The same for accesses, fences and whatever else such a process may do.
+#[inline]
+pub fn enter_access() -> Option<Entered> {
+    match current() {
+        Some(context) => context.enter(),
+        None => enter_first(false),
+    }
+}
+
+#[cold]
+fn enter_first(visible: bool) -> Option<Entered> {
     match tls::context_word() {
         0 => attach()?.enter(),
-        _ => current()?.enter(),
+        PROBING if visible => crate::probe::passes(crate::probe::Step::Call),
+        _ => None,
     }
 }
 
 /// Enters the runtime, unless the thread was not seen yet; for functions that are called before the start.
 #[inline]
 pub fn enter_if_attached() -> Option<Entered> {
-    current()?.enter()
+    match current() {
+        Some(context) => context.enter(),
+        None if tls::context_word() == PROBING => enter_first(true),
+        None => None,
+    }
 }
 
 /// Gives the calling thread a context, if it has none and is not about to end.
@@ -401,7 +421,7 @@ pub fn begin(word: usize) {
 /// The calling thread ends.
 pub(crate) fn finish() {
     let word = tls::context_word();
-    if word <= ABSENT {
+    if word <= PROBING {
         return;
     }
     tls::set_context_word(ABSENT);

@@ -9,6 +9,11 @@
 
 use std::arch::{asm, global_asm};
 
+/// The context word of a thread that is being attached, or has ended.
+pub const ABSENT: usize = 1;
+/// The context word of the thread in a child that finds something out; see [`crate::probe`].
+pub const PROBING: usize = 2;
+
 global_asm!(
     ".pushsection .tbss,\"awT\",@nobits",
     ".balign 8",

@@ -30,7 +30,7 @@ unsafe extern "C" fn compare_exchange_val<W: Word>(
 ) -> W {
     let orders = CasOrders { success, failure };
     // SAFETY: the program's own operation.
-    unsafe { atomic::compare_exchange(at, expected, new, orders, CasStrength::Strong) }
+    unsafe { atomic::compare_exchange(at, expected, new, orders, CasStrength::Strong).0 }
 }
 
 unsafe extern "C" fn compare_exchange_strong<W: Word>(
@@ -71,11 +71,11 @@ unsafe fn compare_exchange<W: Word>(
     // SAFETY: the caller's promise.
     unsafe {
         let wanted = expected.read();
-        let old = atomic::compare_exchange(at, wanted, new, orders, strength);
-        if old != wanted {
+        let (old, succeeded) = atomic::compare_exchange(at, wanted, new, orders, strength);
+        if !succeeded {
             expected.write(old);
         }
-        c_int::from(old == wanted)
+        c_int::from(succeeded)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::allocator::{
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::thread::{current, enter_if_attached};
-use crate::{entries, heap, shadow, tls};
+use crate::{entries, heap, probe, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 
@@ -208,7 +208,10 @@ type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
 /// Whether what the calling code does to memory is to be looked at.
 #[inline]
 pub(super) fn watched() -> bool {
-    current().is_some_and(|context| !context.is_busy()) && callers::is_instrumented(tls::caller())
+    match current() {
+        Some(context) => !context.is_busy() && callers::is_instrumented(tls::caller()),
+        None => probe::is_probing(),
+    }
 }
 
 /// Accesses that the program makes by calling a function: address, bytes, kind.

@@ -22,6 +22,10 @@ pub(super) fn line(finding: &Finding, modules: &[Module]) -> String {
         let _ = write!(line, ",\"{name}\":");
         json_side(&mut line, side, modules);
     }
+    if let Finding::Violation { wait, .. } = finding {
+        let wait = wait.text().map_or("null".to_owned(), |text| quote(&text));
+        let _ = write!(line, ",\"wait\":{wait}");
+    }
     line.push_str("}\n");
     line
 }

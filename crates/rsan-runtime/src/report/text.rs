@@ -37,6 +37,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             access,
             missed,
             stale,
+            wait,
         } => {
             title(&mut text, "not robust: an access can go back in time");
             let place = format!(" of {bytes} bytes at {address:#x}");
@@ -55,6 +56,9 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             );
             let value = missed.value.map_or(String::new(), |v| format!(" of {v}"));
             write_side(&mut text, missed, &value, modules);
+            if let Some(wait) = wait.text() {
+                let _ = writeln!(text, "  with {old} the program {wait}");
+            }
             write_memory(&mut text, *address, modules);
         }
     }

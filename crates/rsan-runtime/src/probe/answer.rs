@@ -1,0 +1,175 @@
+//! What a child finds out, and the page in which it says so.
+
+use crate::probe::process::system_call;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the program does with an old value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It only tries again; it came back to a state that it was in before.
+    Iterates,
+    /// It tried again as often as was watched, in ever new states.
+    KeepsIterating,
+    /// It does something else.
+    Passes(Step),
+    /// That is not known.
+    Unknown(Unknown),
+}
+
+macro_rules! coded {
+    ($(#[$doc:meta])* $name:ident: $($(#[$case_doc:meta])* $case:ident $text:literal,)+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name {
+            $($(#[$case_doc])* $case,)+
+        }
+
+        impl $name {
+            const ALL: &[Self] = &[$(Self::$case),+];
+
+            /// For a report.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$case => $text,)+
+                }
+            }
+        }
+    };
+}
+
+coded! {
+    /// What the program does next with an old value, as far as others can see it.
+    Step:
+    /// A store that releases, or one to the location itself.
+    Store "a store",
+    /// A read-modify-write.
+    Rmw "a read-modify-write",
+    /// A compare-and-swap that succeeds.
+    Cas "a compare-and-swap that succeeds",
+    /// A compare-and-swap that may succeed on the old write.
+    StaleCas "a compare-and-swap that may replace the old value",
+    /// A failed compare-and-swap that reads less strongly than the access.
+    WeakFailure "a compare-and-swap whose failure does not acquire",
+    /// A write that stays when the program tries again.
+    Write "a write to memory",
+    /// An access to a part of the location, or with another size.
+    Mixed "an access of another size",
+    /// The access itself, deeper in the stack.
+    Recursion "a recursive call",
+    /// A lock, a thread, memory, or whatever else the runtime sees.
+    Call "a call of a library function",
+    /// A system call.
+    SystemCall "a system call",
+    /// The end of the process.
+    End "the end of the program",
+    /// A signal that ends the process.
+    Crash "a crash",
+}
+
+coded! {
+    /// Why it is not known what the program does with an old value.
+    Unknown:
+    /// `probes=0`.
+    Off "recognition is off",
+    /// The value of the old write was not seen.
+    NoValue "the old value is not known",
+    /// There is no memory, or no process.
+    NoProcess "no process could be made to find out",
+    /// The kernel refuses the filter of system calls.
+    NoFilter "the system does not let a process give up its system calls",
+    /// `/proc` is not there.
+    NoMaps "/proc/self/maps cannot be read",
+    /// It neither came back nor did anything visible.
+    TimeLimit "it neither tried again nor went on in the time allowed",
+    /// It only waits for something else.
+    Pauses "it only sleeps or yields",
+    /// Somebody ended the process.
+    Killed "the process that was to find out was killed",
+}
+
+const STEPS: u32 = 16;
+const UNKNOWNS: u32 = 64;
+
+impl Answer {
+    fn code(self) -> u32 {
+        match self {
+            Self::Iterates => 1,
+            Self::KeepsIterating => 2,
+            Self::Passes(step) => STEPS + step as u32,
+            Self::Unknown(unknown) => UNKNOWNS + unknown as u32,
+        }
+    }
+
+    fn from_code(code: u32) -> Option<Self> {
+        let index = |first: u32| code.checked_sub(first).map(|index| index as usize);
+        let unknown = || Unknown::ALL.get(index(UNKNOWNS)?);
+        let step = || Step::ALL.get(index(STEPS)?);
+        match code {
+            1 => Some(Self::Iterates),
+            2 => Some(Self::KeepsIterating),
+            _ => unknown()
+                .map(|u| Self::Unknown(*u))
+                .or_else(|| step().map(|s| Self::Passes(*s))),
+        }
+    }
+}
+
+/// A page that a child shares with its parent. It holds nothing until the child has answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place(&'static AtomicU32);
+
+const PAGE: usize = 4096;
+
+impl Place {
+    /// A fresh one, if there is memory. To be given back by [`Place::free`].
+    pub(super) fn new() -> Option<Self> {
+        let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+        let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
+        // SAFETY: a fresh mapping of zeros, which is a valid number.
+        unsafe {
+            let page = system_call(libc::SYS_mmap, [0, PAGE, protection, flags, usize::MAX, 0]);
+            (page > 0).then(|| Self(&*(page as *const AtomicU32)))
+        }
+    }
+
+    /// Its address.
+    pub(super) fn address(self) -> usize {
+        std::ptr::from_ref(self.0) as usize
+    }
+
+    /// Says the answer.
+    pub(super) fn set(self, answer: Answer) {
+        // ORDERING: relaxed; the parent looks after the child's end.
+        self.0.store(answer.code(), Ordering::Relaxed);
+    }
+
+    /// What was said.
+    pub(super) fn get(&self) -> Option<Answer> {
+        // ORDERING: relaxed; the child has ended.
+        Answer::from_code(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Gives the page back.
+    pub(super) fn free(self) {
+        // SAFETY: made by `new`; the value is consumed, and its copy in the child is another mapping.
+        unsafe { system_call(libc::SYS_munmap, [self.address(), PAGE, 0, 0, 0, 0]) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_survive_their_codes() {
+        let steps = Step::ALL.iter().map(|step| Answer::Passes(*step));
+        let unknowns = Unknown::ALL.iter().map(|unknown| Answer::Unknown(*unknown));
+        for answer in steps
+            .chain(unknowns)
+            .chain([Answer::Iterates, Answer::KeepsIterating])
+        {
+            assert_eq!(Answer::from_code(answer.code()), Some(answer));
+        }
+        assert_eq!(Answer::from_code(0), None);
+    }
+}

@@ -1,0 +1,335 @@
+//! Waits without annotation: would the program, with an old value, only try again?
+//!
+//! **Decides** for an access that the monitor finds weak whether each old value that it could take leads the program
+//! back to the same access and nowhere else. Then the weak behaviour is that a wait takes longer, which is no finding.
+//!
+//! **How**: the process is copied at the access ([`process`]), the copy is handed the old value, and the program runs in
+//! it until its next visible step ([`child`]). The copy can do no harm and is gone when the answer is known.
+//!
+//! **What is visible**: stores that release or go to the location itself, read-modify-writes, compare-and-swaps that
+//! succeed, locks, threads, allocation, system calls, and writes to memory that are left behind. **What is not**: loads
+//! of other locations, which get the value that is there; compare-and-swaps that fail on what is there; fences; plain
+//! reads; writes to the innermost part of the thread's own stack, and other plain or relaxed writes as long as memory
+//! is as before when the access is made again; sleeping, yielding, `futex` waits (which return at once).
+//!
+//! **Answers**
+//! 1. *Iterates*: the access is made again, by the same instruction, at the same depth of the stack, in a state that
+//!    was there at an earlier arrival with the same old value. The state is the stack, the registers and all memory.
+//! 2. *Keeps iterating*: the same, [`child`]'s thousand times, but in ever new states (a counter of attempts).
+//! 3. A *retry*: with the old value the program comes to a compare-and-swap of the location, which fails on the
+//!    current value and could not succeed on the old one; then it comes back, to the load or to the same
+//!    compare-and-swap that now expects the current value, and everything that it wrote outside of its stack before
+//!    the failure it has written again. If the load acquires, the failure must, too.
+//! 4. *Passes*: something visible comes first. That is a finding.
+//! 5. *Not known*: neither in the time allowed. That is a finding, marked as not recognised.
+//!
+//! **Why that is right**: the events of an iteration (1) are reads and fences between two equal states of a thread.
+//! Taking them out of a consistent execution leaves an execution of the same program, with the same values everywhere
+//! else, that is consistent too, for nothing reads from them, and taking out reads and fences takes away order only.
+//! So every weak execution with such an iteration is one without it that takes longer, and what is weak in the rest is
+//! found at other accesses. A read-modify-write that writes the value that it read (a test-and-set of a lock that is
+//! held) may be taken out like a read, since what reads from it can read the same value from the write before.
+//!
+//! **Deviations**, all of which can lose findings, none of which invents one (whatever is reported is weak by the
+//! monitor's definition):
+//! 1. Loads of other locations in the iteration get what is there now, not what they could read or what will be there.
+//!    A wait for two locations that a stale value of one lets through, together with a later value of the other, is
+//!    found when the other value is there first (`wait_two_locations.c`, `wait_two_locations_pass.c`).
+//! 2. Answer 2 trusts a bounded number of attempts if the bound is above a thousand (`wait_bounded.c`).
+//! 3. Answer 3 does not look at what the program keeps in local variables (`cas_retry.c`).
+//! 4. After [`crate::options::Options::probes`] answers at a place, the place is trusted: only the answers at twice as
+//!    many occurrences, four times as many, and so on, are asked for.
+//! 5. Memory that code without instrumentation writes is not seen to change.
+//!
+//! **Cost**: a copy of the process per old value, at most [`crate::options::Options::probes`] times per place and then
+//! ever more seldom. Nothing for accesses that are not weak.
+
+mod answer;
+mod child;
+mod maps;
+mod process;
+mod sites;
+
+pub use answer::{Answer, Step, Unknown};
+pub(crate) use child::{is_probing, passes};
+pub(crate) use sites::{counts, lock};
+
+use crate::atomic::Word;
+use crate::report::{self, Finding, Side};
+use crate::thread::Entered;
+use crate::tls;
+use answer::Place;
+use child::{Cas, Kind, Question, REPLACEABLE, Replaceable};
+use process::Fork;
+use rsan_model::{CasStrength, ReadOrd, RmwOrd, WriteOrd};
+
+/// What is known about the program's behaviour with an old value, for a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// A write into the past: there is nothing to ask.
+    NotAsked,
+    /// The program goes on with a visible step.
+    Passes(Step),
+    /// Not recognised as a wait.
+    Unknown(Unknown),
+}
+
+impl Wait {
+    /// For a report; the second part says whether it is the mark of something that was not recognised.
+    pub fn text(self) -> Option<String> {
+        match self {
+            Self::NotAsked => None,
+            Self::Passes(step) => Some(format!("goes on with {}", step.text())),
+            Self::Unknown(why) => Some(format!("is not recognised as a wait: {}", why.text())),
+        }
+    }
+}
+
+/// The sort of an access that can be weak.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Suspect {
+    /// It writes whatever it reads.
+    Writes,
+    /// A load; whether it acquires.
+    Load {
+        /// Whether it acquires.
+        acquires: bool,
+    },
+    /// A compare-and-swap.
+    Cas {
+        /// What it compares with.
+        expected: u128,
+        /// Whether it acquires when it fails.
+        acquires: bool,
+    },
+    /// A read-modify-write.
+    Rmw,
+}
+
+/// An old write that an access may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// The write.
+    pub side: Side,
+    /// The access may write after it; otherwise it only reads it.
+    pub follows: bool,
+}
+
+/// An access that the monitor finds weak, before it is known whether that is a finding.
+#[derive(Clone, Debug)]
+pub struct Suspicion {
+    /// Where in memory.
+    pub address: usize,
+    /// How much.
+    pub bytes: usize,
+    /// The access.
+    pub access: Side,
+    /// Its sort.
+    pub sort: Suspect,
+    /// The write that every SC order puts before it.
+    pub missed: Side,
+    /// What it may take instead, newest first.
+    pub candidates: Vec<Candidate>,
+    /// Old values that a later compare-and-swap could replace, and whether one that is seq_cst could.
+    pub replaceable: Vec<(u128, bool)>,
+}
+
+impl Suspicion {
+    /// A read-modify-write that would leave an old value as it is only reads it.
+    pub fn spare(&mut self, leaves: impl Fn(u128) -> bool) {
+        for candidate in &mut self.candidates {
+            candidate.follows &= !candidate.side.value.is_some_and(&leaves);
+        }
+    }
+
+    /// What a compare-and-swap compares with, all of it: the monitor compares numbers, which two values may share.
+    pub fn compare_with(&mut self, bits: u128, strength: CasStrength) {
+        if let Suspect::Cas { expected, .. } = &mut self.sort {
+            *expected = bits;
+        }
+        self.candidates.retain_mut(|candidate| {
+            let equal = candidate.side.value == Some(bits);
+            candidate.follows &= equal;
+            candidate.follows || !equal || strength == CasStrength::Weak
+        });
+    }
+
+    fn finding(&self, stale: Side, wait: Wait) -> Box<Finding> {
+        Box::new(Finding::Violation {
+            address: self.address,
+            bytes: self.bytes,
+            access: self.access,
+            missed: self.missed,
+            stale,
+            wait,
+        })
+    }
+}
+
+/// What is to be done about a suspicion.
+#[derive(Debug)]
+pub enum Judgement {
+    /// Nothing: it only iterates, or is known.
+    Nothing,
+    /// A finding.
+    Report(Box<Finding>),
+    /// This is a child; the access is to return this old value, and a compare-and-swap is to fail.
+    Handed(u128),
+}
+
+/// Asks the program, if need be. `current` is what the access found. No lock may be held.
+#[cold]
+pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgement {
+    let all = &suspicion.candidates;
+    let Some(first) = all.first() else {
+        return Judgement::Nothing;
+    };
+    if report::is_known(me, &suspicion.finding(first.side, Wait::NotAsked)) {
+        return Judgement::Nothing;
+    }
+    let writes = suspicion.sort == Suspect::Writes;
+    if let Some(candidate) = all.iter().find(|candidate| writes || candidate.follows) {
+        return Judgement::Report(suspicion.finding(candidate.side, Wait::NotAsked));
+    }
+    if me.options.probes == 0 {
+        let wait = Wait::Unknown(Unknown::Off);
+        return Judgement::Report(suspicion.finding(first.side, wait));
+    }
+    if !sites::is_due(suspicion.access.site, me.options.probes) {
+        sites::dismiss();
+        return Judgement::Nothing;
+    }
+    let mut unknown = None;
+    for (index, candidate) in all.iter().enumerate() {
+        let value = candidate.side.value;
+        if value.is_some() && all[..index].iter().any(|other| other.side.value == value) {
+            continue;
+        }
+        let answer = match value {
+            Some(stale) => match ask(suspicion, stale, current) {
+                Some(answer) => answer,
+                None => return Judgement::Handed(stale),
+            },
+            None => Answer::Unknown(Unknown::NoValue),
+        };
+        match answer {
+            Answer::Iterates => {}
+            Answer::KeepsIterating => sites::keep_iterating(),
+            Answer::Passes(step) => {
+                return Judgement::Report(suspicion.finding(candidate.side, Wait::Passes(step)));
+            }
+            Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
+        }
+    }
+    match unknown {
+        Some((side, why)) => Judgement::Report(suspicion.finding(side, Wait::Unknown(why))),
+        None => {
+            sites::dismiss();
+            Judgement::Nothing
+        }
+    }
+}
+
+/// What the program does with a value. `None` in the child, in which the program is to go on with it.
+fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Option<Answer> {
+    let (kind, acquires) = match suspicion.sort {
+        Suspect::Load { acquires } => (Kind::Load, acquires),
+        Suspect::Cas { expected, acquires } => (Kind::Cas { expected }, acquires),
+        Suspect::Rmw | Suspect::Writes => (Kind::Rmw, false),
+    };
+    let mut replaceable = [None; REPLACEABLE];
+    for (place, &(value, by_sc)) in replaceable.iter_mut().zip(&suspicion.replaceable) {
+        *place = Some(Replaceable { value, by_sc });
+    }
+    let question = Question {
+        pc: suspicion.access.site.pc,
+        address: suspicion.address,
+        bytes: suspicion.bytes,
+        kind,
+        acquires,
+        stale,
+        current,
+        replaceable,
+    };
+    let Some(place) = Place::new() else {
+        return Some(Answer::Unknown(Unknown::NoProcess));
+    };
+    sites::count_question();
+    match process::fork() {
+        Fork::Child => {
+            child::start(question, place);
+            None
+        }
+        Fork::Parent(pid) => {
+            let answer = process::wait(pid, &place);
+            place.free();
+            Some(answer)
+        }
+        Fork::Failed => {
+            place.free();
+            Some(Answer::Unknown(Unknown::NoProcess))
+        }
+    }
+}
+
+/// A load outside of the monitors.
+#[cold]
+pub(crate) fn load<W: Word>(at: *mut W, raw: impl Fn() -> W) -> W {
+    if !is_probing() {
+        return raw();
+    }
+    let got = child::load(tls::caller(), at as usize, size_of::<W>(), raw().bits());
+    W::from_bits(got)
+}
+
+/// A store outside of the monitors.
+#[cold]
+pub(crate) fn store<W: Word>(at: *mut W, order: WriteOrd, raw: impl Fn()) {
+    if is_probing() {
+        child::store(at as usize, size_of::<W>(), order.releases());
+    }
+    raw();
+}
+
+/// A read-modify-write outside of the monitors.
+#[cold]
+pub(crate) fn rmw<W: Word>(at: *mut W, raw: impl Fn() -> W) -> W {
+    if !is_probing() {
+        return raw();
+    }
+    W::from_bits(child::rmw(tls::caller(), at as usize, size_of::<W>()))
+}
+
+/// A compare-and-swap outside of the monitors; returns what was there, and whether it succeeded.
+#[cold]
+pub(crate) fn compare_exchange<W: Word>(
+    at: *mut W,
+    expected: W,
+    (ord, fail): (RmwOrd, ReadOrd),
+    raw: impl Fn() -> W,
+) -> (W, bool) {
+    if !is_probing() {
+        let had = raw();
+        return (had, had == expected);
+    }
+    let got = child::compare_exchange(Cas {
+        pc: tls::caller(),
+        address: at as usize,
+        bytes: size_of::<W>(),
+        expected: expected.bits(),
+        sc: ord.is_sc(),
+        acquires: ord.acquires(),
+        failure_acquires: fail.acquires(),
+        // SAFETY: the program's own operation, which reads in any case.
+        memory: unsafe { W::load(at) }.bits(),
+    });
+    (W::from_bits(got), false)
+}
+
+/// A plain access outside of the monitors.
+#[cold]
+pub(crate) fn plain(address: usize, bytes: usize, writes: bool) {
+    if is_probing() && writes && bytes > 0 {
+        child::plain_write(address, bytes);
+    }
+}
