@@ -1,6 +1,7 @@
 //! Addresses of code as module and offset, which mean the same in another process.
 
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
 
 /// A loaded program or library.
 #[derive(Clone, Debug)]
@@ -57,11 +58,22 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     0
 }
 
+/// The program's file. Asked for once: when the main thread has ended, the system no longer says.
+static EXECUTABLE: OnceLock<String> = OnceLock::new();
+
+/// Looks up what must not be looked up later.
+pub(crate) fn start() {
+    executable();
+}
+
 /// The program's file; empty if the system does not say.
 pub(crate) fn executable() -> String {
-    std::fs::read_link("/proc/self/exe")
-        .map(|path| path.to_string_lossy().into_owned())
-        .unwrap_or_default()
+    let ask = || {
+        std::fs::read_link("/proc/self/exe")
+            .map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    EXECUTABLE.get_or_init(ask).clone()
 }
 
 /// The module of an address of code, and the address in its file.

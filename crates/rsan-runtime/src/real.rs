@@ -77,7 +77,7 @@ macro_rules! real_functions {
             ///
             /// # Safety
             /// As the C function says. May be left by thread cancellation.
-            #[allow(clippy::too_many_arguments)]
+            #[allow(clippy::too_many_arguments, non_snake_case)]
             pub unsafe fn $name($($arg: $type),*) $(-> $ret)? {
                 static REAL: Real = real_functions!(@new $name $($v)?);
                 let address = REAL.address();
@@ -161,6 +161,8 @@ real_functions! {
     fn sem_destroy(sem: *mut sem_t) -> c_int;
     fn mmap(address: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void;
     fn mremap(address: *mut c_void, before: usize, bytes: usize, flags: c_int, wanted: *mut c_void) -> *mut c_void;
+    fn _Znwm(bytes: usize) -> *mut c_void;
+    fn _ZnwmSt11align_val_t(bytes: usize, align: usize) -> *mut c_void;
     fn strlen(text: *const c_char) -> usize;
     fn strnlen(text: *const c_char, limit: usize) -> usize;
     fn strcmp(one: *const c_char, two: *const c_char) -> c_int;

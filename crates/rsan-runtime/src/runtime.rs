@@ -42,6 +42,7 @@ pub fn start() {
     shadow::start();
     heap::start();
     crate::intercept::memory::start();
+    crate::modules::start();
     thread::start(options);
     let mut key = 0;
     // SAFETY: plain registrations of functions that live as long as the process.

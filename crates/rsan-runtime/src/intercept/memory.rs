@@ -66,7 +66,7 @@ fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
     allocate()
 }
 
-unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
+pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_malloc(bytes) });
     born_block(block, bytes);
@@ -88,13 +88,13 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
     block
 }
 
-unsafe extern "C" fn release(block: *mut c_void) {
+pub(super) unsafe extern "C" fn release(block: *mut c_void) {
     died(block);
     // SAFETY: the program's call.
     quietly(|| unsafe { __libc_free(block) });
 }
 
-unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
+pub(super) unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_memalign(align, bytes) });
     born_block(block, bytes);

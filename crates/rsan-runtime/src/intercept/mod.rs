@@ -9,6 +9,7 @@ pub mod files;
 pub mod guards;
 pub mod locks;
 pub mod memory;
+pub mod operators;
 pub mod signals;
 pub mod strings;
 pub mod threads;
