@@ -24,7 +24,12 @@ fn variable(name: &str) -> String {
 
 fn main() {
     let crates = Path::new(&variable("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["rsan-runtime", "rsan-clocks", "rsan-model"] {
+    for name in [
+        "rsan-runtime",
+        "rsan-clocks",
+        "rsan-suppressions",
+        "rsan-model",
+    ] {
         for part in ["src", "Cargo.toml"] {
             let path = crates.join(name).join(part);
             println!("cargo:rerun-if-changed={}", path.display());

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path"}       with announce=1, at the start
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
 //! ```
 
@@ -17,6 +18,7 @@ use crate::{modules, report};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::os::fd::RawFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the descriptor goes, if the limit allows it: out of the way of programs that count on small numbers.
@@ -43,7 +45,9 @@ pub(crate) fn start(options: &Options) {
     if options.log.is_empty() {
         return;
     }
-    let Ok(path) = CString::new(options.log.as_str()) else {
+    // The program may change its folder, and then close the file.
+    let path = std::path::absolute(&options.log).unwrap_or_else(|_| PathBuf::from(&options.log));
+    let Ok(path) = CString::new(path.into_os_string().into_encoded_bytes()) else {
         return;
     };
     *JOURNAL.lock() = Some(Journal {
@@ -53,16 +57,21 @@ pub(crate) fn start(options: &Options) {
     });
     if options.announce {
         let program = report::quote(&modules::executable());
-        append(line("start", &format!("\"program\":{program}")).as_bytes());
+        append(line("start", &format!(",\"program\":{program}")).as_bytes());
     } else if let Some(journal) = JOURNAL.lock().as_mut() {
         journal.reopen();
     }
 }
 
+/// Notes that a finding was left out.
+pub(crate) fn suppressed() {
+    append(line("suppressed", "").as_bytes());
+}
+
 /// A line about the process.
 fn line(kind: &str, rest: &str) -> String {
     let pid = std::process::id();
-    format!("{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"{kind}\",{rest}}}\n")
+    format!("{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"{kind}\"{rest}}}\n")
 }
 
 /// Whether something that belongs into the log is not there.

@@ -43,6 +43,7 @@
 pub mod abi;
 pub mod allocator;
 pub mod atomic;
+mod elf;
 pub mod heap;
 pub mod intercept;
 pub mod journal;
@@ -58,6 +59,7 @@ pub mod report;
 pub mod runtime;
 pub mod shadow;
 pub mod stack;
+mod suppress;
 pub mod sync;
 pub mod thread;
 pub mod tls;

@@ -16,6 +16,8 @@ pub struct Options {
     pub text: bool,
     /// Log that the process runs.
     pub announce: bool,
+    /// File that says which findings are left out; none if empty.
+    pub suppressions: String,
     /// Abort at the first finding.
     pub halt_on_error: bool,
     /// Check plain accesses.
@@ -71,6 +73,7 @@ table! {
     exitcode, "66", |text| text.parse().ok(), "exit status when there was a finding (0: leave it alone)";
     text, "1", flag, "print findings on standard error (without it only if they can't be logged)";
     announce, "0", flag, "log that the process runs, too";
+    suppressions, "", |text| Some(text.to_owned()), "leave out findings that a line of this file matches";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
     robustness, "1", flag, "report violations of robustness";
@@ -109,6 +112,7 @@ impl Default for Options {
             exitcode: 0,
             text: false,
             announce: false,
+            suppressions: String::new(),
             halt_on_error: false,
             races: false,
             robustness: false,

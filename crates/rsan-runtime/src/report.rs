@@ -32,6 +32,7 @@ use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::probe::Wait;
 use crate::stack::{Node, Site};
+use crate::suppress;
 use crate::thread::Body;
 use rsan_model::ThreadId;
 use std::collections::HashSet;
@@ -116,7 +117,7 @@ pub enum Finding {
 
 impl Finding {
     /// Its accesses and their roles.
-    fn sides(&self) -> Vec<(&'static str, &Side)> {
+    pub(crate) fn sides(&self) -> Vec<(&'static str, &Side)> {
         match self {
             Self::Race {
                 access, earlier, ..
@@ -161,9 +162,15 @@ pub fn report(me: &mut Body, finding: &Finding) {
     if !me.reported.insert(key) || !REPORTED.lock().get_or_insert_default().insert(key) {
         return;
     }
+    let modules = modules::modules();
+    if suppress::suppresses(finding, &modules) {
+        if me.options.announce {
+            journal::suppressed();
+        }
+        return;
+    }
     // ORDERING: relaxed; a statistic.
     COUNT.fetch_add(1, Ordering::Relaxed);
-    let modules = modules::modules();
     let text = text::text(finding, &modules);
     let line = json::line(finding, &modules);
     {
@@ -214,7 +221,7 @@ pub fn write_to(file: i32, bytes: &[u8]) {
 }
 
 /// The stack of a site as modules and offsets, innermost first.
-fn frames(site: Site, modules: &[Module]) -> Vec<(Option<&str>, usize)> {
+pub(crate) fn frames(site: Site, modules: &[Module]) -> Vec<(Option<&str>, usize)> {
     if site.pc == 0 && site.node == Node::UNKNOWN {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{heap, journal, location, probe, report, shadow, stack, thread};
+use crate::{heap, journal, location, probe, report, shadow, stack, suppress, thread};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -38,7 +38,13 @@ pub fn start() {
     let options = Box::leak(Box::new(options));
     // ORDERING: release, with the acquire in `at_exit`.
     OPTIONS.store(options, Ordering::Release);
+    suppress::start(options);
     journal::start(options);
+    #[cfg(not(test))]
+    std::panic::set_hook(Box::new(|panic| {
+        let text = panic.to_string();
+        report::die(&["internal error, please report it: ", &text]);
+    }));
     shadow::start();
     heap::start();
     crate::intercept::memory::start();
@@ -90,6 +96,7 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
 extern "C" fn before_fork() {
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
+    suppress::lock().lock();
     journal::lock().lock();
     probe::lock().lock();
     location::lock_all();
@@ -102,6 +109,7 @@ extern "C" fn after_fork() {
     location::unlock_all();
     probe::lock().unlock();
     journal::lock().unlock();
+    suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
 }
@@ -111,6 +119,7 @@ extern "C" fn at_exit() {
     let findings = report::count();
     // ORDERING: acquire, with the release in `start`.
     let options = OPTIONS.load(Ordering::Acquire);
+    let suppressed = suppress::count();
     if options.is_null() {
         return;
     }
@@ -123,12 +132,16 @@ extern "C" fn at_exit() {
         );
         report::write_to(2, text.as_bytes());
     }
+    if options.summary && findings + suppressed > 0 {
+        let s = if findings == 1 { "" } else { "s" };
+        let more = match suppressed {
+            0 => String::new(),
+            number => format!(", {number} suppressed"),
+        };
+        report::write_to(2, format!("rsan: {findings} finding{s}{more}\n").as_bytes());
+    }
     if findings == 0 {
         return;
-    }
-    if options.summary {
-        let s = if findings == 1 { "" } else { "s" };
-        report::write_to(2, format!("rsan: {findings} finding{s}\n").as_bytes());
     }
     // Who set it to 0 reads the log, and must learn that something is missing there.
     let exitcode = match options.exitcode {

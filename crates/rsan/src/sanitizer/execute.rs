@@ -60,6 +60,8 @@ pub(crate) struct Runs {
     pub(crate) unseen: usize,
     /// Whether the program itself ever had the runtime.
     pub(crate) main_seen: bool,
+    /// Findings that the runtime left out, in the run with the most.
+    pub(crate) suppressed: usize,
     pub(crate) timeouts: usize,
     /// The first run that failed by itself.
     pub(crate) failure: Option<ExitStatus>,
@@ -119,6 +121,7 @@ fn once(plan: &Plan<'_>, log: &Path, runs: &mut Runs) -> Result<(), String> {
     runs.findings.add(runs.done, &record.findings);
     runs.done += 1;
     runs.processes += record.processes.len();
+    runs.suppressed = runs.suppressed.max(record.suppressed);
     runs.unseen += usize::from(record.processes.is_empty());
     runs.main_seen |= record.processes.contains(&processes.id());
     let fatal = record.fatal.is_some();

@@ -11,6 +11,8 @@ pub(crate) struct Record {
     pub(crate) processes: BTreeSet<u32>,
     /// Why the runtime ended a process: the first one.
     pub(crate) fatal: Option<String>,
+    /// Findings that the runtime left out.
+    pub(crate) suppressed: usize,
     /// The other lines: findings.
     pub(crate) findings: String,
 }
@@ -21,6 +23,7 @@ enum Line {
     Start {
         pid: u32,
     },
+    Suppressed,
     Fatal {
         message: String,
     },
@@ -37,6 +40,7 @@ impl Record {
                 Ok(Line::Start { pid }) => {
                     record.processes.insert(pid);
                 }
+                Ok(Line::Suppressed) => record.suppressed += 1,
                 Ok(Line::Fatal { message }) => {
                     record.fatal.get_or_insert(message);
                 }
@@ -58,9 +62,11 @@ mod tests {
     fn lines_about_processes_are_told_from_findings() {
         let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"race","address":"0x1"}
+{"schema":"rsan-runtime/1","pid":7,"kind":"suppressed"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"fatal","message":"out of memory"}
 {"schema":"rsan-ru"#;
         let record = Record::new(log);
+        assert_eq!(record.suppressed, 1);
         assert_eq!(record.processes.into_iter().collect::<Vec<_>>(), [7]);
         assert_eq!(record.fatal.as_deref(), Some("out of memory"));
         let findings: Vec<_> = record.findings.lines().collect();

@@ -175,7 +175,7 @@ fn answer(
         execute(&plan)?
     };
     let mut found = findings::findings(&runs.findings);
-    let suppressed = suppressions.apply(&mut found);
+    let suppressed = suppressions.apply(&mut found) + runs.suppressed;
     let (status, mut notes) = judge(&runs, program, found.len());
     note_log(&runs, &mut notes);
     note_suppressions(suppressed, &suppressions, &mut notes);

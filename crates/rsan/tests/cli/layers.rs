@@ -8,7 +8,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rsan-axioms", &["rsan-model"]),
     ("rsan-lang", &["rsan-model"]),
     ("rsan-clocks", &["rsan-model"]),
-    ("rsan-runtime", &["rsan-model", "rsan-clocks"]),
+    ("rsan-suppressions", &[]),
+    (
+        "rsan-runtime",
+        &["rsan-model", "rsan-clocks", "rsan-suppressions"],
+    ),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
     ("rsan-report", &["rsan-model"]),
     (
@@ -19,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rsan-lang",
             "rsan-verify",
             "rsan-report",
+            "rsan-suppressions",
         ],
     ),
 ];

@@ -261,6 +261,29 @@ fn suppressed_findings_are_counted() {
         "{}",
         done.stderr
     );
+    // Without `rsan run` functions and modules are known; what the runtime leaves out is counted with it, too.
+    let suppressed = |text: &str| {
+        std::fs::write(&file, text).expect("a file");
+        alone(&folder, "suppressions=file")
+    };
+    let done = suppressed("race_top:^add$\n");
+    let said = "rsan: 0 findings, 2 suppressed\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, said));
+    assert_eq!(suppressed("called_from_lib:/faults$\n").code, 0);
+    assert_eq!(suppressed("race:nobody\n").code, 66);
+    let done = suppressed("race\n");
+    let said = "rsan: file:1: expected kind:pattern, such as race:function\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, said));
+    std::fs::write(&file, "race:^add$\n").expect("a file");
+    let mut command = rsan(Path::new(&folder));
+    command.env("RSAN_OPTIONS", "suppressions=file");
+    let done: Run = command
+        .args(["run", "--", "./faults"])
+        .output()
+        .expect("rsan starts")
+        .into();
+    let said = "./faults: no finding in 1 run; 2 findings suppressed\n";
+    assert_eq!((done.code, done.stdout.as_str()), (0, said));
     let missing = run_in(&folder, &["run", "--suppressions", "no", "--", "./faults"]);
     assert_eq!(missing.code, 2);
 }

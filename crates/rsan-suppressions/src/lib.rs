@@ -1,0 +1,209 @@
+//! Findings that a user does not want to see: a file of lines `kind:pattern`, as ThreadSanitizer takes it.
+//!
+//! A pattern is looked for in the names of functions, files and modules in the stacks of a finding. It may stand anywhere in
+//! a name unless it begins with `^` or ends with `$`; `*` stands for any text. Empty lines and lines that begin with
+//! `#` say nothing.
+//!
+//! Reads no file and knows no finding: whoever has one says what its stacks are.
+
+mod pattern;
+
+use pattern::Pattern;
+use std::fmt::Write as _;
+
+/// What a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// A data race.
+    Race,
+    /// An access that can be weak.
+    Robustness,
+}
+
+/// A frame of a stack; what is not known is left out.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Frame<'a> {
+    /// The function.
+    pub function: Option<&'a str>,
+    /// The source file.
+    pub file: Option<&'a str>,
+    /// The program or library.
+    pub module: Option<&'a str>,
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Data races.
+    Race,
+    /// Data races with a match in the innermost frame of a stack.
+    RaceTop,
+    /// Accesses that can be weak.
+    Robustness,
+    /// Findings with a match among the modules.
+    Library,
+    /// What ThreadSanitizer knows and rsan never reports.
+    Foreign,
+}
+
+impl Kind {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "race" => Some(Self::Race),
+            "race_top" => Some(Self::RaceTop),
+            "robustness" => Some(Self::Robustness),
+            "called_from_lib" => Some(Self::Library),
+            "thread" | "mutex" | "deadlock" | "signal" => Some(Self::Foreign),
+            _ => None,
+        }
+    }
+}
+
+/// A line.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Suppression {
+    line: usize,
+    kind: Kind,
+    pattern: Pattern,
+}
+
+impl Suppression {
+    /// Its place in the file, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Whether it can match anything that rsan reports.
+    pub fn is_ours(&self) -> bool {
+        self.kind != Kind::Foreign
+    }
+
+    /// Whether it matches a finding with these stacks, each innermost frame first.
+    pub fn matches(&self, subject: Subject, stacks: &[Vec<Frame<'_>>]) -> bool {
+        let mut all = stacks.iter().flatten();
+        let race = subject == Subject::Race;
+        match self.kind {
+            Kind::Race => race && all.any(|frame| self.source(frame) || self.module(frame)),
+            Kind::Robustness => !race && all.any(|frame| self.source(frame) || self.module(frame)),
+            Kind::RaceTop => {
+                let mut tops = stacks.iter().filter_map(|stack| stack.first());
+                race && tops.any(|frame| self.source(frame))
+            }
+            Kind::Library => all.any(|frame| self.module(frame)),
+            Kind::Foreign => false,
+        }
+    }
+
+    fn source(&self, frame: &Frame<'_>) -> bool {
+        let mut names = [frame.function, frame.file].into_iter().flatten();
+        names.any(|name| self.pattern.matches(name))
+    }
+
+    fn module(&self, frame: &Frame<'_>) -> bool {
+        frame.module.is_some_and(|name| self.pattern.matches(name))
+    }
+}
+
+/// Reads the text of a file.
+///
+/// # Errors
+/// Everything that is wrong, one line `file:line: message` each.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Suppression>, String> {
+    let (mut all, mut wrong) = (Vec::new(), String::new());
+    for (line, text) in (1..).zip(text.lines().map(str::trim)) {
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        match suppression(line, text) {
+            Ok(suppression) => all.push(suppression),
+            Err(message) => {
+                let newline = if wrong.is_empty() { "" } else { "\n" };
+                let _ = write!(wrong, "{newline}{file}:{line}: {message}");
+            }
+        }
+    }
+    if wrong.is_empty() {
+        Ok(all)
+    } else {
+        Err(wrong)
+    }
+}
+
+fn suppression(line: usize, text: &str) -> Result<Suppression, String> {
+    let (kind, pattern) = text
+        .split_once(':')
+        .ok_or("expected kind:pattern, such as race:function")?;
+    let kind = Kind::named(kind).ok_or_else(|| {
+        format!("no kind '{kind}'; there are race, race_top, robustness and called_from_lib")
+    })?;
+    if pattern.trim_matches(['^', '$']).is_empty() {
+        return Err("the pattern is empty; * matches everything".to_owned());
+    }
+    Ok(Suppression {
+        line,
+        kind,
+        pattern: Pattern::new(pattern),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_or_all_of_its_errors_are_told() {
+        let read =
+            parse("f", "# ours\n\nrace:a\n  robustness:^b$  \nmutex:c\n").expect("a good file");
+        let lines: Vec<_> = read.iter().map(|s| (s.line(), s.is_ours())).collect();
+        assert_eq!(lines, [(3, true), (4, true), (5, false)]);
+        let wrong = parse("f", "race:a\nrace\nraces:b\nrace:\n");
+        assert_eq!(
+            wrong.expect_err("a bad file"),
+            "f:2: expected kind:pattern, such as race:function\n\
+             f:3: no kind 'races'; there are race, race_top, robustness and called_from_lib\n\
+             f:4: the pattern is empty; * matches everything"
+        );
+    }
+
+    #[test]
+    fn a_kind_decides_where_its_pattern_is_looked_for() {
+        let frame = |function, file, module| Frame {
+            function: Some(function),
+            file: Some(file),
+            module: Some(module),
+        };
+        let stacks = [
+            vec![
+                frame("top", "a.c", "/lib/x.so"),
+                frame("below", "b.c", "/prog"),
+            ],
+            vec![frame("other", "c.c", "/prog")],
+            Vec::new(),
+        ];
+        let matches = |line: &str, subject| {
+            let all = parse("f", line).expect("a good line");
+            all[0].matches(subject, &stacks)
+        };
+        for (line, race, weak) in [
+            ("race:below", true, false),
+            ("race:c.c", true, false),
+            ("race:x.so", true, false),
+            ("race:absent", false, false),
+            ("robustness:below", false, true),
+            ("robustness:/prog$", false, true),
+            ("race_top:top", true, false),
+            ("race_top:c.c", true, false),
+            ("race_top:below", false, false),
+            ("race_top:x.so", false, false),
+            ("called_from_lib:x.so", true, true),
+            ("called_from_lib:below", false, false),
+            ("mutex:below", false, false),
+        ] {
+            let found = (
+                matches(line, Subject::Race),
+                matches(line, Subject::Robustness),
+            );
+            assert_eq!(found, (race, weak), "{line}");
+        }
+    }
+}
