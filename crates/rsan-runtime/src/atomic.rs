@@ -4,11 +4,13 @@
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
 //! told.
 
+use crate::chain::Search;
 use crate::location::{Block, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
 use crate::thread::{self, Body, Entered, enter_access};
+use crate::trail::{self, Act, Step};
 use rsan_clocks::write_log::{Epoch, Version};
 use rsan_clocks::{Access, Effect, Violation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, Value, WriteOrd};
@@ -193,6 +195,8 @@ impl Running<'_> {
             Access::Rmw(_) => Suspect::Rmw,
             Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
         };
+        let missed = location.logged(&violation.missed);
+        let search = self.search(&missed);
         let thread = &self.me.state;
         let stale = location.stale(thread, access).into_iter();
         let candidates = stale.map(|stale| Candidate {
@@ -216,16 +220,50 @@ impl Running<'_> {
                 site: self.write.site,
             },
             sort,
-            missed: side(location.logged(&violation.missed)),
+            missed: side(missed),
             candidates: candidates.collect(),
             replaceable: replaceable.collect(),
+            search,
         }));
+    }
+
+    /// What the chain of accesses is looked for with.
+    fn search(&self, missed: &LoggedWrite) -> Option<Search> {
+        let step = |access: &WriteSite| {
+            let order = access.order.unwrap_or(RmwOrd::Relaxed);
+            let act = Act::from(access.operation);
+            Step::new(&self.me.state, &self.me.trail, act, order, access.site)
+        };
+        Some(Search {
+            access: step(&self.write),
+            missed: Step {
+                thread: missed.thread?,
+                epoch: missed.epoch,
+                ..step(&missed.write?)
+            },
+            address: self.address,
+        })
+    }
+
+    /// Remembers the access for reports.
+    #[inline]
+    fn accessed(&mut self, location: &mut Location, access: WriteSite, known: u64) {
+        let body: &mut Body = self.me;
+        let learnt = body.state.past_version() != known;
+        location.accessed(&body.state, &mut body.trail, access, learnt);
     }
 
     /// Tells the monitor of a read.
     #[inline]
     fn read(&mut self, location: &mut Location, order: ReadOrd) {
+        let known = self.me.state.past_version();
         location.read(&mut self.me.state, Effect::Read(order));
+        let access = WriteSite {
+            operation: Operation::Load,
+            order: Some(RmwOrd::from_halves(order, WriteOrd::Relaxed)),
+            ..self.write
+        };
+        self.accessed(location, access, known);
     }
 
     /// Tells the monitor of a write.
@@ -238,8 +276,10 @@ impl Running<'_> {
         effect: impl FnOnce(Value) -> Effect,
     ) {
         let body: &mut Body = self.me;
+        let known = body.state.past_version();
         location.write(&mut body.state, bits, effect, self.write, body.options);
         body.has_written(releases);
+        self.accessed(location, self.write, known);
     }
 
     /// After the location was unlocked; `found` is what the access found there. In a child that finds something out,
@@ -612,4 +652,10 @@ pub fn thread_fence(order: c_int) {
     me.state
         .fence_c20(ord, rsan_clocks::write_log::Rules::c20());
     me.dirty |= ord.releases();
+    let site = me.site();
+    let body: &mut Body = &mut me;
+    let order = trail::describe_fence(ord);
+    let mut step = Step::new(&body.state, &body.trail, Act::Fence, order, site);
+    step.position += 1;
+    body.trail.note(&step, 0, &[]);
 }

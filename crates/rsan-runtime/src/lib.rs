@@ -13,6 +13,7 @@
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding.
 //! * [`report`]: findings. [`journal`]: where they go. [`memory`]: what an address is. [`heap`]: who allocated a block.
+//! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
 //! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
 //!
@@ -43,6 +44,7 @@
 pub mod abi;
 pub mod allocator;
 pub mod atomic;
+pub mod chain;
 mod elf;
 pub mod heap;
 pub mod intercept;
@@ -63,3 +65,4 @@ mod suppress;
 pub mod sync;
 pub mod thread;
 pub mod tls;
+pub mod trail;

@@ -8,9 +8,10 @@ use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
 use crate::sync::SyncState;
+use crate::trail::{Accessors, Act, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
-use rsan_model::{LocId, Value};
+use rsan_model::{LocId, RmwOrd, Value};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use writes::{Writes, number};
@@ -307,6 +308,8 @@ pub struct Location {
     bytes: u8,
     /// Accessed with several sizes: values and "the last write" no longer mean what the monitor thinks.
     mixed: bool,
+    /// Who accessed it last, for reports.
+    accessors: Accessors,
 }
 
 impl Location {
@@ -318,6 +321,7 @@ impl Location {
             unknown: None,
             bytes: bytes as u8,
             mixed: false,
+            accessors: Accessors::default(),
         }
     }
 
@@ -402,9 +406,44 @@ impl Location {
         }
     }
 
+    /// Remembers an access that the monitor was told of, and whether the thread's SC past grew by it.
+    #[inline]
+    pub fn accessed(
+        &mut self,
+        thread: &ThreadState,
+        trail: &mut Trail,
+        access: WriteSite,
+        learnt: bool,
+    ) {
+        let act = Act::from(access.operation);
+        let order = access.order.unwrap_or(RmwOrd::Relaxed);
+        let step = Step::new(thread, trail, act, order, access.site);
+        let last = self.state.last_write().0;
+        let before = Timestamp(if act.writes() { last - 1 } else { last });
+        let (writes, state) = (&self.writes, &self.state);
+        let writer = || {
+            let (thread, stamp) = state.writer(before)?;
+            let write = writes.site(before)?;
+            Some(Step {
+                thread,
+                epoch: stamp.epoch.number(),
+                act: Act::from(write.operation),
+                order: write.order.unwrap_or(RmwOrd::Relaxed),
+                site: write.site,
+                ..step
+            })
+        };
+        self.accessors
+            .accessed(trail, step, self.address, learnt, writer);
+    }
+
     /// What a report says about a write.
     pub fn logged(&self, write: &WriteRef) -> LoggedWrite {
         let known = self.unknown != Some(write.timestamp);
-        self.writes.logged(write, known)
+        let writer = self.state.writer(write.timestamp);
+        LoggedWrite {
+            epoch: writer.map_or(0, |(_, stamp)| stamp.epoch.number()),
+            ..self.writes.logged(write, known)
+        }
     }
 }

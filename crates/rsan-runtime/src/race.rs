@@ -179,7 +179,10 @@ fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usi
     locked.announce_write();
     let body: &mut Body = me;
     for location in locked.overlapping(start, end) {
+        let known = body.state.past_version();
         location.plain_write(&mut body.state, write, body.options);
+        let learnt = body.state.past_version() != known;
+        location.accessed(&body.state, &mut body.trail, write, learnt);
     }
 }
 

@@ -10,7 +10,12 @@
 //!  "earlier":SIDE                   race: the other access
 //!  "missed":SIDE,"stale":SIDE,      violation: the write that every SC order puts before the access, and the
 //!                                   older one that the access may read or follow
-//!  "wait":"…"|null}                 violation: what the program does with the old value, or why that is not known
+//!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
+//!  "chain":CHAIN|null               violation: the accesses that force the order, from the missed write to the
+//!                                   access, if they are known}
+//! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
+//! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
+//!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|null}      to the next link
 //! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES}
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
@@ -27,6 +32,7 @@ mod text;
 
 pub(crate) use json::quote;
 
+use crate::chain::{self, Chain, Search};
 use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
@@ -112,6 +118,8 @@ pub enum Finding {
         stale: Side,
         /// What the program does with the old value.
         wait: Wait,
+        /// What the chain of accesses that forces the order is looked for with.
+        search: Option<Search>,
     },
 }
 
@@ -128,6 +136,14 @@ impl Finding {
                 stale,
                 ..
             } => vec![("access", access), ("missed", missed), ("stale", stale)],
+        }
+    }
+
+    /// The accesses that force the order of a violation, if they are known.
+    fn chain(&self) -> Option<Chain> {
+        match self {
+            Self::Race { .. } => None,
+            Self::Violation { search, .. } => chain::find(search.as_ref()?),
         }
     }
 
@@ -171,8 +187,9 @@ pub fn report(me: &mut Body, finding: &Finding) {
     }
     // ORDERING: relaxed; a statistic.
     COUNT.fetch_add(1, Ordering::Relaxed);
+    let chain = finding.chain();
     let text = text::text(finding, &modules);
-    let line = json::line(finding, &modules);
+    let line = json::line(finding, chain.as_ref(), &modules);
     {
         let _one_at_a_time = OUTPUT.lock();
         let logged = journal::append(line.as_bytes());

@@ -1,7 +1,7 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{heap, journal, location, probe, report, shadow, stack, suppress, thread};
+use crate::{heap, journal, location, probe, report, shadow, stack, suppress, thread, trail};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -101,10 +101,12 @@ extern "C" fn before_fork() {
     probe::lock().lock();
     location::lock_all();
     stack::contexts_lock().lock();
+    trail::lock().lock();
 }
 
 /// In the parent and in the child.
 extern "C" fn after_fork() {
+    trail::lock().unlock();
     stack::contexts_lock().unlock();
     location::unlock_all();
     probe::lock().unlock();

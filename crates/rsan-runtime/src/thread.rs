@@ -14,9 +14,10 @@ use crate::options::Options;
 use crate::report::Key;
 use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, ABSENT, PROBING};
+use crate::trail::{Act, Step, Trail};
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
-use rsan_model::ThreadId;
+use rsan_model::{RmwOrd, ThreadId};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
@@ -54,6 +55,8 @@ pub struct Body {
     pub options: &'static Options,
     /// What this thread has reported.
     pub reported: HashSet<Key>,
+    /// From whom it learnt, for reports.
+    pub trail: Trail,
 }
 
 /// A thread as reports name it.
@@ -145,6 +148,7 @@ impl Registry {
             caller: 0,
             options: self.options,
             reported: HashSet::new(),
+            trail: Trail::default(),
         };
         body.refresh();
         Box::into_raw(Box::new(Context {
@@ -368,6 +372,14 @@ pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     body.dirty = true;
     let mut registry = REGISTRY.lock();
     let context = registry.as_mut()?.create(Some((&mut body.state, site)));
+    drop(registry);
+    // SAFETY: nobody else has seen the context.
+    let child = unsafe { &mut (*(*context).body.get()) };
+    let relaxed = RmwOrd::Relaxed;
+    let create = Step::new(&body.state, &body.trail, Act::Create, relaxed, site);
+    let mut begin = Step::new(&child.state, &child.trail, Act::Begin, relaxed, site);
+    begin.position += 1;
+    child.trail.note(&begin, 0, &[create]);
     Some(Newborn(Handle(context)))
 }
 

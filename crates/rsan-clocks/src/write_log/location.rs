@@ -124,6 +124,13 @@ impl LocationState {
         Timestamp(self.base + index as u64)
     }
 
+    /// Who made a write of the log, and when.
+    pub fn writer(&self, write: Timestamp) -> Option<(ThreadId, Stamp)> {
+        let index = write.0.checked_sub(self.base)?;
+        let record = self.records.get(usize::try_from(index).ok()?)?;
+        Some((record.thread?, record.by.stamp))
+    }
+
     pub(super) fn write_ref(&self, loc: LocId, index: usize) -> WriteRef {
         let record = &self.records[index];
         WriteRef {

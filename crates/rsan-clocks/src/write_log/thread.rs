@@ -27,6 +27,8 @@ pub struct ThreadState {
     pub(super) pending: View,
     /// Counts how often `view.sc.fence` grew (`fver`).
     pub(super) fence_version: u64,
+    /// Counts how often `sc_past` grew.
+    pub(super) past_version: u64,
     /// Changes whenever `view`, `sc_past` or `released` change in other entries than the thread's own.
     pub(super) version: Version,
     /// `sc_past` grew since the last bump, so locations that show the present epoch may lack something.
@@ -52,6 +54,7 @@ impl ThreadState {
             released_at: Epoch::START,
             pending: View::default(),
             fence_version: place.fence_version,
+            past_version: 0,
             version: place.version,
             grew: false,
             sc_grew: false,
@@ -124,6 +127,7 @@ impl ThreadState {
     #[inline]
     pub(super) fn learn_past(&mut self, past: &VectorClock) {
         let grew = self.sc_past.join(past);
+        self.past_version += u64::from(grew);
         self.grew |= grew;
         self.note(grew);
     }
@@ -180,6 +184,12 @@ impl ThreadState {
             slot: self.slot,
             epoch: self.epoch,
         }
+    }
+
+    /// Counts how often what every SC order puts before its next event grew by events of other threads.
+    #[inline]
+    pub fn past_version(&self) -> u64 {
+        self.past_version
     }
 
     /// What happens before its next event.

@@ -5,8 +5,8 @@
 //! values here.
 
 use crate::stack::{Node, Site};
-use rsan_clocks::WriteRef;
 use rsan_clocks::write_log::LocationState;
+use rsan_clocks::{Timestamp, WriteRef};
 use rsan_model::{RmwOrd, ThreadId, Value};
 
 /// The monitor's number for a value.
@@ -84,6 +84,8 @@ pub struct LoggedWrite {
     pub value: Option<u128>,
     /// Where and how, if known.
     pub write: Option<WriteSite>,
+    /// The writer's epoch.
+    pub epoch: u32,
 }
 
 /// A write of the log, without padding.
@@ -179,6 +181,11 @@ impl Writes {
         (self.places, self.high) = (places, high);
     }
 
+    /// Where a write of the log came from.
+    pub(super) fn site(&self, write: Timestamp) -> Option<WriteSite> {
+        self.places[self.place(write.0)].site()
+    }
+
     /// What a report says about a write of the log, whose value is known or not.
     pub(super) fn logged(&self, write: &WriteRef, known: bool) -> LoggedWrite {
         let place = self.place(write.timestamp.0);
@@ -188,6 +195,7 @@ impl Writes {
             thread: write.thread,
             value: known.then_some(u128::from(high) << 64 | u128::from(written.low)),
             write: written.site(),
+            epoch: 0,
         }
     }
 }
@@ -195,8 +203,8 @@ impl Writes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rsan_clocks::Effect;
     use rsan_clocks::write_log::{Rules, SlotTable, ThreadState};
-    use rsan_clocks::{Effect, Timestamp};
     use rsan_model::{LocId, WriteOrd};
 
     #[test]

@@ -55,6 +55,7 @@ pub(crate) use child::{is_probing, passes};
 pub(crate) use sites::{counts, lock};
 
 use crate::atomic::Word;
+use crate::chain::Search;
 use crate::report::{self, Finding, Side};
 use crate::thread::Entered;
 use crate::tls;
@@ -132,6 +133,8 @@ pub struct Suspicion {
     pub candidates: Vec<Candidate>,
     /// Old values that a later compare-and-swap could replace, and whether one that is seq_cst could.
     pub replaceable: Vec<(u128, bool)>,
+    /// What the chain of accesses that forces the order is looked for with.
+    pub search: Option<Search>,
 }
 
 impl Suspicion {
@@ -162,6 +165,7 @@ impl Suspicion {
             missed: self.missed,
             stale,
             wait,
+            search: self.search,
         })
     }
 }

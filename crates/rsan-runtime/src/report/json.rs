@@ -1,6 +1,7 @@
 //! A finding as a line of JSON, in the form that [`super`] documents.
 
 use super::{Finding, Side, call_sites, frames};
+use crate::chain::Chain;
 use crate::heap;
 use crate::memory::Memory;
 use crate::modules::Module;
@@ -8,7 +9,7 @@ use crate::thread;
 use std::fmt::Write as _;
 
 /// The line.
-pub(super) fn line(finding: &Finding, modules: &[Module]) -> String {
+pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module]) -> String {
     let (kind, address, bytes) = match finding {
         Finding::Race { address, bytes, .. } => ("race", address, bytes),
         Finding::Violation { address, bytes, .. } => ("violation", address, bytes),
@@ -25,9 +26,47 @@ pub(super) fn line(finding: &Finding, modules: &[Module]) -> String {
     if let Finding::Violation { wait, .. } = finding {
         let wait = wait.text().map_or("null".to_owned(), |text| quote(&text));
         let _ = write!(line, ",\"wait\":{wait}");
+        line.push_str(",\"chain\":");
+        json_chain(&mut line, chain, modules);
     }
     line.push_str("}\n");
     line
+}
+
+fn json_chain(line: &mut String, chain: Option<&Chain>, modules: &[Module]) {
+    let Some(chain) = chain else {
+        line.push_str("null");
+        return;
+    };
+    let known = chain.fences_known;
+    let _ = write!(line, "{{\"fences_known\":{known},\"links\":[");
+    for (index, link) in chain.links.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let (step, operation) = (&link.step, quote(link.step.act.name()));
+        let order = quote(&step.order.to_string());
+        let thread = step.thread.0;
+        let _ = write!(
+            line,
+            "{comma}{{\"thread\":{thread},\"operation\":{operation},\"order\":{order},\"address\":"
+        );
+        match link.address {
+            Some(address) => {
+                let _ = write!(line, "\"{address:#x}\",\"memory\":");
+                memory(line, Memory::at(address, modules), modules);
+            }
+            None => line.push_str("null,\"memory\":null"),
+        }
+        line.push_str(",\"stack\":");
+        json_frames(line, &frames(step.site, modules));
+        let last = index + 1 == chain.links.len();
+        let edge = if last {
+            "null".to_owned()
+        } else {
+            quote(link.edge.name())
+        };
+        let _ = write!(line, ",\"edge\":{edge}}}");
+    }
+    line.push_str("]}");
 }
 
 fn memory(line: &mut String, memory: Memory<'_>, modules: &[Module]) {

@@ -38,6 +38,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             missed,
             stale,
             wait,
+            search: _,
         } => {
             title(&mut text, "not robust: an access can go back in time");
             let place = format!(" of {bytes} bytes at {address:#x}");

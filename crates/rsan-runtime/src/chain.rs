@@ -1,0 +1,248 @@
+//! The chain of accesses that forces the order of a violation: from the write that is missed to the access.
+//!
+//! A search backwards through the trails of the threads ([`crate::trail`]), breadth first, so the chain has as few
+//! changes of thread as any that is known. Each link is an edge of the run: nothing is guessed. The fences between
+//! two links of a thread are part of the chain.
+
+use crate::trail::{self, Act, Note, Step};
+use rsan_model::ThreadId;
+use std::collections::HashMap;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// The access that may be weak; its position is the length of its thread's trail before it.
+    pub access: Step,
+    /// The write that it may miss. Only its thread, epoch, order and place count.
+    pub missed: Step,
+    /// The location of both.
+    pub address: usize,
+}
+
+/// How a link leads to the next one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Edge {
+    /// Program order.
+    Po,
+    /// The next one reads this write.
+    Rf,
+    /// The next one overwrites this write.
+    Mo,
+    /// The next one overwrites what this reads.
+    Fr,
+    /// The next one begins the thread that this creates.
+    Create,
+}
+
+impl Edge {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Po => "po",
+            Self::Rf => "rf",
+            Self::Mo => "mo",
+            Self::Fr => "fr",
+            Self::Create => "asw",
+        }
+    }
+
+    fn between(from: Act, to: Act) -> Self {
+        match (from, to) {
+            (Act::Create, _) => Self::Create,
+            (from, to) if from.writes() && to.reads() => Self::Rf,
+            (from, _) if from.writes() => Self::Mo,
+            _ => Self::Fr,
+        }
+    }
+}
+
+/// A step of the chain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// What was done.
+    pub step: Step,
+    /// The location, if it has one.
+    pub address: Option<usize>,
+    /// To the next link; that of the last one says nothing.
+    pub edge: Edge,
+}
+
+/// The way from the missed write to the access.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Chain {
+    /// The missed write first, the access last.
+    pub links: Vec<Link>,
+    /// All fences between the links are known to be there.
+    pub fences_known: bool,
+}
+
+/// The trails that were looked at.
+#[derive(Default)]
+struct Trails(HashMap<ThreadId, Option<(u32, Vec<Note>)>>);
+
+impl Trails {
+    /// The known notes of a thread in a range, newest first, with their numbers.
+    fn notes(&mut self, thread: ThreadId, from: u32, to: u32) -> Vec<(u32, Note)> {
+        let Some((first, notes)) = self.all(thread) else {
+            return Vec::new();
+        };
+        let numbered = (*first..).zip(notes);
+        let mut found: Vec<_> = numbered
+            .filter(|(number, _)| (from..to).contains(number))
+            .map(|(number, note)| (number, note.clone()))
+            .collect();
+        found.reverse();
+        found
+    }
+
+    fn all(&mut self, thread: ThreadId) -> Option<&(u32, Vec<Note>)> {
+        let known = self.0.entry(thread);
+        known.or_insert_with(|| trail::read(thread)).as_ref()
+    }
+}
+
+/// A thread at a point of its trail, and how the search came there: from which other visit, through which note of
+/// its thread, to which source.
+struct Visit {
+    thread: ThreadId,
+    position: u32,
+    from: Option<(usize, u32, Note, Step)>,
+}
+
+/// Visits after which the search gives up.
+const VISITS: usize = 10_000;
+
+/// Looks for the chain.
+pub fn find(search: &Search) -> Option<Chain> {
+    let mut trails = Trails::default();
+    let mut visits = vec![Visit {
+        thread: search.access.thread,
+        position: search.access.position,
+        from: None,
+    }];
+    let mut seen: HashMap<ThreadId, u32> = HashMap::new();
+    let mut next = 0;
+    while next < visits.len() && visits.len() < VISITS {
+        let (thread, position) = (visits[next].thread, visits[next].position);
+        let before = seen.insert(
+            thread,
+            position.max(seen.get(&thread).copied().unwrap_or(0)),
+        );
+        for (number, note) in trails.notes(thread, before.unwrap_or(0), position) {
+            for source in &note.sources {
+                let from = Some((next, number, note.clone(), *source));
+                if source.thread == search.missed.thread && source.epoch >= search.missed.epoch {
+                    return Some(build(search, &visits, from, &mut trails));
+                }
+                visits.push(Visit {
+                    thread: source.thread,
+                    position: source.position,
+                    from,
+                });
+            }
+        }
+        next += 1;
+    }
+    None
+}
+
+type Hop = (usize, u32, Note, Step);
+
+/// Follows the visits forward again, from the missed write to the access.
+fn build(search: &Search, visits: &[Visit], last: Option<Hop>, trails: &mut Trails) -> Chain {
+    let mut builder = Builder {
+        trails,
+        chain: Chain {
+            links: Vec::new(),
+            fences_known: true,
+        },
+    };
+    builder.push(search.missed, Some(search.address));
+    let mut hop = last.as_ref();
+    // Where the thread of the last link is: all that came before is in the chain.
+    let mut reached = Reached::Epoch(search.missed.epoch);
+    while let Some((visit, number, note, source)) = hop {
+        builder.fences(source.thread, reached, source.position);
+        let address = Some(note.address).filter(|address| *address != 0);
+        builder.push(*source, address);
+        builder.set_edge(Edge::between(source.act, note.step.act));
+        builder.push(note.step, address);
+        reached = Reached::Note(*number);
+        hop = visits[*visit].from.as_ref();
+    }
+    builder.fences(search.access.thread, reached, search.access.position);
+    builder.chain.links.push(Link {
+        step: search.access,
+        address: Some(search.address),
+        edge: Edge::Po,
+    });
+    builder.chain
+}
+
+/// A point in a thread.
+#[derive(Clone, Copy)]
+enum Reached {
+    /// The write that begins this epoch.
+    Epoch(u32),
+    /// The note of this number.
+    Note(u32),
+}
+
+struct Builder<'a> {
+    trails: &'a mut Trails,
+    chain: Chain,
+}
+
+impl Builder<'_> {
+    /// Adds a link, unless it is the last one again.
+    fn push(&mut self, step: Step, address: Option<usize>) {
+        let again = self.chain.links.last().is_some_and(|last| {
+            let same = last.step.thread == step.thread && last.step.epoch == step.epoch;
+            let write = last.step.act.writes() && step.act.writes();
+            same && last.address == address && (write || last.step.act == step.act)
+        });
+        if !again {
+            let edge = Edge::Po;
+            self.chain.links.push(Link {
+                step,
+                address,
+                edge,
+            });
+        }
+    }
+
+    fn set_edge(&mut self, edge: Edge) {
+        if let Some(link) = self.chain.links.last_mut() {
+            link.edge = edge;
+        }
+    }
+
+    /// Adds the fences of a thread between the last link and a position of its trail.
+    fn fences(&mut self, thread: ThreadId, from: Reached, to: u32) {
+        let (first, oldest) = match self.trails.all(thread) {
+            Some((first, notes)) => (*first, notes.first().map(|note| note.step.epoch)),
+            None => {
+                // A thread without a trail never had a note, or is gone.
+                self.chain.fences_known &= to == 0;
+                return;
+            }
+        };
+        let after = |number: u32, step: &Step| match from {
+            Reached::Epoch(epoch) => step.epoch >= epoch,
+            Reached::Note(note) => number > note,
+        };
+        self.chain.fences_known &= first == 0
+            || match from {
+                Reached::Epoch(epoch) => oldest.is_some_and(|oldest| oldest < epoch),
+                Reached::Note(note) => first <= note + 1,
+            };
+        for (number, note) in self.trails.notes(thread, 0, to).into_iter().rev() {
+            if note.step.act == Act::Fence && after(number, &note.step) {
+                self.push(note.step, None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

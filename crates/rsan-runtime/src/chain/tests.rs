@@ -1,0 +1,138 @@
+use super::*;
+use crate::stack::{Node, Site};
+use crate::trail::{Accessors, Trail};
+use rsan_model::RmwOrd;
+
+/// Threads of a run that is written down here, with their trails.
+struct Thread {
+    id: u32,
+    epoch: u32,
+    trail: Trail,
+}
+
+impl Thread {
+    fn new(id: u32) -> Self {
+        Self {
+            id,
+            epoch: 1,
+            trail: Trail::default(),
+        }
+    }
+
+    fn step(&self, act: Act, line: usize) -> Step {
+        Step {
+            thread: ThreadId(self.id),
+            epoch: self.epoch,
+            position: self.trail.position(),
+            act,
+            order: RmwOrd::Relaxed,
+            site: Site {
+                node: Node(1),
+                pc: line,
+            },
+        }
+    }
+
+    fn access(&mut self, at: &mut Location, act: Act, line: usize, learnt: bool) -> Step {
+        if act.writes() || learnt {
+            self.epoch += 1;
+        }
+        let step = self.step(act, line);
+        let (writer, address) = (at.writer, at.address);
+        at.accessors
+            .accessed(&mut self.trail, step, address, learnt, || writer);
+        if act.writes() {
+            at.writer = Some(step);
+        }
+        step
+    }
+
+    fn fence(&mut self, line: usize) {
+        self.epoch += 1;
+        let mut step = self.step(Act::Fence, line);
+        step.position += 1;
+        self.trail.note(&step, 0, &[]);
+    }
+}
+
+struct Location {
+    address: usize,
+    writer: Option<Step>,
+    accessors: Accessors,
+}
+
+fn locations() -> [Location; 2] {
+    [8, 16].map(|address| Location {
+        address,
+        writer: None,
+        accessors: Accessors::default(),
+    })
+}
+
+fn lines(chain: &Chain) -> Vec<(usize, &'static str)> {
+    let links = chain.links.iter();
+    links
+        .map(|link| (link.step.site.pc, link.edge.name()))
+        .collect()
+}
+
+#[test]
+fn store_buffering() {
+    let (mut one, mut two) = (Thread::new(2_000_001), Thread::new(2_000_002));
+    let [mut x, mut y] = locations();
+    let missed = one.access(&mut x, Act::Store, 1, false);
+    one.fence(2);
+    one.access(&mut y, Act::Load, 3, false);
+    two.access(&mut y, Act::Store, 4, true);
+    let search = Search {
+        access: two.step(Act::Load, 5),
+        missed,
+        address: 8,
+    };
+    let chain = find(&search).expect("the chain is known");
+    let expected = [(1, "po"), (2, "po"), (3, "fr"), (4, "po"), (5, "po")];
+    assert_eq!(lines(&chain), expected);
+    assert!(chain.fences_known);
+    // What comes after the access that was overtaken is no way.
+    let late = one.access(&mut x, Act::Store, 6, false);
+    let search = Search {
+        missed: late,
+        ..search
+    };
+    assert_eq!(find(&search), None);
+}
+
+#[test]
+fn independent_reads() {
+    let [mut a, mut b, mut c, mut d] = [1, 2, 3, 4].map(|n| Thread::new(2_000_010 + n));
+    let [mut x, mut y] = locations();
+    let missed = a.access(&mut x, Act::Store, 1, false);
+    b.access(&mut x, Act::Load, 2, true);
+    b.access(&mut y, Act::Load, 3, false);
+    c.access(&mut y, Act::Store, 4, true);
+    d.access(&mut y, Act::Load, 5, true);
+    let access = d.step(Act::Load, 6);
+    let chain = find(&Search {
+        access,
+        missed,
+        address: 8,
+    });
+    let chain = chain.expect("the chain is known");
+    let expected = [
+        (1, "rf"),
+        (2, "po"),
+        (3, "fr"),
+        (4, "rf"),
+        (5, "po"),
+        (6, "po"),
+    ];
+    assert_eq!(lines(&chain), expected);
+    // Without the trail of the second thread there is no way back.
+    drop(b);
+    let search = Search {
+        access,
+        missed,
+        address: 8,
+    };
+    assert_eq!(find(&search), None);
+}

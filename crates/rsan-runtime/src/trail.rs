@@ -1,0 +1,420 @@
+//! From whom a thread learnt what every SC order puts before it, so that a report can show the way back.
+//!
+//! When an access adds to a thread's SC past, the thread notes it in its *trail*: the access, and those before it on
+//! the same location from which the addition came. A location remembers them: its last write, and the last reads
+//! since. Each note is an edge of the run (reads-from, modification order or from-read), so any path of notes and
+//! program order is one that every SC order respects. Fences are noted too, for they stand between accesses.
+//!
+//! **Not complete**: a trail keeps its last [`NOTES`] notes and goes with its thread, a location keeps [`READERS`] readers, and what
+//! comes through locks, joins and fibers is not noted. Then a path may not be found; none is ever invented.
+//!
+//! **Cost**: nothing where nothing is learnt, except that a location remembers who accessed it.
+//!
+//! **Concurrency**: a trail is written by its thread and read by reports of any. Notes are words of a ring; a reader
+//! drops what may have been overwritten while it read.
+
+use crate::location::Operation;
+use crate::lock::Lock;
+use crate::shadow::map_zeroed;
+use crate::stack::{Node, Site};
+use rsan_clocks::write_log::ThreadState;
+use rsan_model::{FenceOrd, RmwOrd, ThreadId};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// Notes that a trail keeps.
+pub const NOTES: usize = 256;
+/// Readers that a location remembers.
+pub const READERS: usize = 4;
+const SOURCES: usize = READERS + 1;
+const STEP_WORDS: usize = 3;
+const NOTE_WORDS: usize = 1 + (1 + SOURCES) * STEP_WORDS;
+
+/// What a thread did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Act {
+    /// An atomic read.
+    Load,
+    /// An atomic write.
+    Store,
+    /// An atomic read-modify-write.
+    Rmw,
+    /// A non-atomic write to an atomic location.
+    PlainWrite,
+    /// A fence.
+    Fence,
+    /// The creation of a thread.
+    Create,
+    /// The first thing of a thread.
+    Begin,
+}
+
+const ACTS: [Act; 7] = [
+    Act::Load,
+    Act::Store,
+    Act::Rmw,
+    Act::PlainWrite,
+    Act::Fence,
+    Act::Create,
+    Act::Begin,
+];
+
+impl Act {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Rmw => "read-modify-write",
+            Self::PlainWrite => "plain write",
+            Self::Fence => "fence",
+            Self::Create => "create thread",
+            Self::Begin => "begin",
+        }
+    }
+
+    /// Whether it reads a location.
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Load | Self::Rmw)
+    }
+
+    /// Whether it writes a location.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Store | Self::Rmw | Self::PlainWrite)
+    }
+}
+
+/// Something that a thread did, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's epoch afterwards.
+    pub epoch: u32,
+    /// The length of the thread's trail afterwards.
+    pub position: u32,
+    /// What.
+    pub act: Act,
+    /// With which order; as for a read-modify-write, the halves that do not apply being relaxed.
+    pub order: RmwOrd,
+    /// Where.
+    pub site: Site,
+}
+
+const ORDERS: [RmwOrd; 5] = [
+    RmwOrd::Relaxed,
+    RmwOrd::Acquire,
+    RmwOrd::Release,
+    RmwOrd::AcqRel,
+    RmwOrd::SeqCst,
+];
+
+impl Step {
+    /// What a thread has just done.
+    #[inline]
+    pub fn new(state: &ThreadState, trail: &Trail, act: Act, order: RmwOrd, site: Site) -> Self {
+        Self {
+            thread: state.id(),
+            epoch: state.stamp().epoch.number(),
+            position: trail.position,
+            act,
+            order,
+            site,
+        }
+    }
+
+    fn words(self) -> [u64; STEP_WORDS] {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let order = ORDERS.iter().position(|o| *o == self.order).unwrap_or(0);
+        let tags = (self.act as u64) << 8 | order as u64;
+        [
+            pair(self.thread.0, self.epoch),
+            pair(self.position, self.site.node.0),
+            (self.site.pc as u64) << 16 | tags,
+        ]
+    }
+
+    fn from_words(words: &[u64]) -> Option<Self> {
+        Some(Self {
+            thread: ThreadId((words[0] >> 32) as u32),
+            epoch: words[0] as u32,
+            position: (words[1] >> 32) as u32,
+            act: *ACTS.get((words[2] >> 8 & 0xff) as usize)?,
+            order: *ORDERS.get((words[2] & 0xff) as usize)?,
+            site: Site {
+                node: Node(words[1] as u32),
+                pc: (words[2] >> 16) as usize,
+            },
+        })
+    }
+}
+
+impl From<Operation> for Act {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Load => Self::Load,
+            Operation::Store => Self::Store,
+            Operation::PlainWrite => Self::PlainWrite,
+            _ => Self::Rmw,
+        }
+    }
+}
+
+/// The order of a fence, for its [`Step`].
+pub fn describe_fence(order: FenceOrd) -> RmwOrd {
+    match order {
+        FenceOrd::Acquire => RmwOrd::Acquire,
+        FenceOrd::Release => RmwOrd::Release,
+        FenceOrd::AcqRel => RmwOrd::AcqRel,
+        FenceOrd::SeqCst => RmwOrd::SeqCst,
+    }
+}
+
+/// A step that taught its thread something, or a fence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// What the thread did.
+    pub step: Step,
+    /// The location, if it has one.
+    pub address: usize,
+    /// What comes before it.
+    pub sources: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    /// Notes written so far.
+    len: AtomicU64,
+    words: [AtomicU64; NOTES * NOTE_WORDS],
+}
+
+#[derive(Debug)]
+struct Rings {
+    live: Option<HashMap<ThreadId, &'static Ring>>,
+    idle: Vec<&'static Ring>,
+}
+
+static RINGS: Lock<Rings> = Lock::new(Rings {
+    live: None,
+    idle: Vec::new(),
+});
+
+/// The lock of this module, for fork. Taken under locks of locations; takes none.
+pub(crate) fn lock() -> &'static crate::lock::RawLock {
+    RINGS.raw()
+}
+
+/// The trail of a thread. Used by that thread only.
+#[derive(Debug, Default)]
+pub struct Trail {
+    position: u32,
+    ring: Option<(ThreadId, &'static Ring)>,
+}
+
+impl Drop for Trail {
+    fn drop(&mut self) {
+        if let Some((thread, ring)) = self.ring {
+            let mut rings = RINGS.lock();
+            rings.live.get_or_insert_default().remove(&thread);
+            rings.idle.push(ring);
+        }
+    }
+}
+
+#[cold]
+fn ring_for(thread: ThreadId) -> &'static Ring {
+    let mut rings = RINGS.lock();
+    let ring = rings.idle.pop().unwrap_or_else(|| {
+        // SAFETY: zeroed memory is a valid ring, and it is never freed.
+        unsafe { &*map_zeroed::<Ring>(1) }
+    });
+    // ORDERING: relaxed; who finds the ring has the lock after this.
+    ring.len.store(0, Ordering::Relaxed);
+    rings.live.get_or_insert_default().insert(thread, ring);
+    ring
+}
+
+impl Trail {
+    /// Its length.
+    pub fn position(&self) -> u32 {
+        self.position
+    }
+
+    /// Adds a note.
+    #[cold]
+    pub fn note(&mut self, step: &Step, address: usize, sources: &[Step]) {
+        let new = || (step.thread, ring_for(step.thread));
+        let ring = self.ring.get_or_insert_with(new).1;
+        let start = self.position as usize % NOTES * NOTE_WORDS;
+        // Pairs with the fence in `read`: who sees a word of this note sees that the note before it is complete.
+        fence(Ordering::Release);
+        let put = |place: usize, word: u64| {
+            // ORDERING: relaxed, after the fence.
+            ring.words[start + place].store(word, Ordering::Relaxed);
+        };
+        let sources = &sources[..sources.len().min(SOURCES)];
+        put(0, address as u64 | (sources.len() as u64) << 56);
+        for (index, step) in std::iter::once(step).chain(sources).enumerate() {
+            for (word, value) in step.words().into_iter().enumerate() {
+                put(1 + index * STEP_WORDS + word, value);
+            }
+        }
+        self.position += 1;
+        // ORDERING: release, with the acquire in `read`.
+        ring.len.store(u64::from(self.position), Ordering::Release);
+    }
+}
+
+/// The notes of a thread that are still known: the number of the first one, and the notes from it on.
+pub fn read(thread: ThreadId) -> Option<(u32, Vec<Note>)> {
+    let rings = RINGS.lock();
+    let ring = *rings.live.as_ref()?.get(&thread)?;
+    // ORDERING: acquire, with the release in `note`.
+    let len = ring.len.load(Ordering::Acquire);
+    let first = len.saturating_sub(NOTES as u64);
+    let mut notes: Vec<_> = (first..len).map(|index| ring.note(index)).collect();
+    fence(Ordering::Acquire);
+    // ORDERING: relaxed, after the fence.
+    let now = ring.len.load(Ordering::Relaxed);
+    // While the next note is written, the oldest one is overwritten.
+    let valid = (now + 1).saturating_sub(NOTES as u64).max(first).min(len);
+    notes.drain(..(valid - first) as usize);
+    let notes = notes.into_iter().collect::<Option<Vec<_>>>()?;
+    Some((valid as u32, notes))
+}
+
+impl Ring {
+    fn note(&self, index: u64) -> Option<Note> {
+        let start = index as usize % NOTES * NOTE_WORDS;
+        let words: Vec<u64> = self.words[start..start + NOTE_WORDS]
+            .iter()
+            // ORDERING: relaxed; see `read`.
+            .map(|word| word.load(Ordering::Relaxed))
+            .collect();
+        let count = (words[0] >> 56) as usize;
+        let mut steps = words[1..].chunks(STEP_WORDS).map(Step::from_words);
+        Some(Note {
+            step: steps.next()??,
+            address: (words[0] & ((1 << 56) - 1)) as usize,
+            sources: steps.take(count).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Who accessed a location last, as far as the log of its writes does not say it.
+#[derive(Debug, Default)]
+pub struct Accessors {
+    /// The length of the last writer's trail after the write.
+    writer_position: u32,
+    /// Since the last write.
+    readers: Vec<Step>,
+}
+
+impl Accessors {
+    /// A thread accessed the location, and learnt something by it or not. `writer` is who wrote it before.
+    #[inline]
+    pub fn accessed(
+        &mut self,
+        trail: &mut Trail,
+        mut step: Step,
+        address: usize,
+        learnt: bool,
+        writer: impl FnOnce() -> Option<Step>,
+    ) {
+        if learnt {
+            step.position += 1;
+            self.note(trail, &step, address, writer());
+        }
+        if step.act.writes() {
+            self.writer_position = step.position;
+            self.readers.clear();
+        } else {
+            self.read_by(step);
+        }
+    }
+
+    #[cold]
+    fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
+        let mut sources = Vec::with_capacity(SOURCES);
+        let others = |source: &&Step| source.thread != step.thread;
+        let position = self.writer_position;
+        let writer = writer.map(|writer| Step { position, ..writer });
+        sources.extend(writer.iter().filter(others));
+        if step.act.writes() {
+            sources.extend(self.readers.iter().filter(others));
+        }
+        trail.note(step, address, &sources);
+    }
+
+    fn read_by(&mut self, step: Step) {
+        let known = self.readers.iter().position(|r| r.thread == step.thread);
+        match known {
+            Some(index) if self.readers[index].epoch == step.epoch => {}
+            Some(index) => self.readers[index] = step,
+            None if self.readers.len() < READERS => self.readers.push(step),
+            None => self.readers[step.epoch as usize % READERS] = step,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(thread: u32, position: u32) -> Step {
+        Step {
+            thread: ThreadId(thread),
+            epoch: 7,
+            position,
+            act: Act::Store,
+            order: RmwOrd::SeqCst,
+            site: Site {
+                node: Node(9),
+                pc: 0x7fff_1234_5678,
+            },
+        }
+    }
+
+    #[test]
+    fn a_trail_keeps_the_last_notes() {
+        let mut trail = Trail::default();
+        let thread = 1_000_001;
+        for number in 0..NOTES as u32 + 10 {
+            let sources = [step(1, number), step(2, number)];
+            trail.note(
+                &step(thread, number + 1),
+                0x1000,
+                &sources[..number as usize % 3],
+            );
+        }
+        let (first, notes) = read(ThreadId(thread)).expect("the trail is known");
+        assert_eq!((first as usize, notes.len()), (11, NOTES - 1));
+        assert_eq!(notes[0].step, step(thread, 12));
+        assert_eq!(notes[0].sources, [step(1, 11), step(2, 11)]);
+        assert_eq!(notes[1].sources, []);
+        drop(trail);
+        assert_eq!(read(ThreadId(thread)), None);
+    }
+
+    #[test]
+    fn readers_count_until_the_next_write() {
+        let (mut trail, mut location) = (Trail::default(), Accessors::default());
+        let load = |thread| Step {
+            act: Act::Load,
+            ..step(thread, 0)
+        };
+        let nobody = || None;
+        location.accessed(&mut trail, step(1, 3), 8, false, nobody);
+        location.accessed(&mut trail, load(2), 8, false, nobody);
+        location.accessed(&mut trail, load(2), 8, false, nobody);
+        location.accessed(&mut trail, load(3), 8, false, nobody);
+        let thread = 1_000_002;
+        let writer = || Some(step(1, 0));
+        location.accessed(&mut trail, step(thread, 0), 8, true, writer);
+        location.accessed(&mut trail, load(4), 8, false, nobody);
+        let (_, notes) = read(ThreadId(thread)).expect("the trail is known");
+        assert_eq!(notes[0].sources, [step(1, 3), load(2), load(3)]);
+        assert_eq!(notes[0].step.position, 1);
+    }
+}
