@@ -142,7 +142,7 @@ pub(crate) struct SanitizerArgs {
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
     /// The program and its arguments
-    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 
     /// How often it is run

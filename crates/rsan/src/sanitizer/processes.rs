@@ -4,6 +4,7 @@
 //! group anyway. Instead this process becomes the parent of all orphans among its descendants (`PR_SET_CHILD_SUBREAPER`),
 //! so that whoever the program started is found below it in `/proc`, however it was started.
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +14,16 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long processes that were asked to end, or were killed, are waited for.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long processes that got a signal are waited for.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A program that runs.
 pub(crate) struct Processes {
     main: Pid,
     /// How the program itself ended.
     status: Option<ExitStatus>,
+    /// No process is left.
+    gone: bool,
 }
 
 impl Processes {
@@ -35,6 +38,7 @@ impl Processes {
         Ok(Self {
             main: Pid::from_child(&child),
             status: None,
+            gone: false,
         })
     }
 
@@ -45,9 +49,19 @@ impl Processes {
 
     /// How the program itself ended, if it did. Also lets go of ended orphans.
     pub(crate) fn status(&mut self) -> Option<ExitStatus> {
-        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-            if pid == self.main {
-                self.status = Some(ExitStatus::from_raw(status.as_raw()));
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if pid == self.main {
+                        self.status = Some(ExitStatus::from_raw(status.as_raw()));
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    // Orphans would be children of ours.
+                    self.gone = error == Errno::CHILD;
+                    break;
+                }
             }
         }
         self.status
@@ -55,6 +69,9 @@ impl Processes {
 
     /// How many processes with the runtime are still there.
     pub(crate) fn instrumented(&self) -> usize {
+        if self.gone {
+            return 0;
+        }
         let loaded = |pid: &i32| {
             let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
             let name = b"librsan_runtime.so";
@@ -63,29 +80,33 @@ impl Processes {
         descendants().iter().filter(|pid| loaded(pid)).count()
     }
 
-    /// Asks all processes to end, and ends them if they don't.
+    /// Waits for all processes to end, for the user's Ctrl-C at a terminal has reached them too; then asks them to, then
+    /// ends them.
     pub(crate) fn terminate(&mut self) {
-        self.signal(Signal::TERM, |_| false);
+        self.signal(None, false);
+        self.signal(Some(Signal::TERM), false);
         self.kill();
     }
 
     /// Ends all processes.
     pub(crate) fn kill(&mut self) {
-        // Those that were started meanwhile are found in the next round.
-        self.signal(Signal::KILL, |_| true);
+        self.signal(Some(Signal::KILL), true);
     }
 
-    /// Sends a signal to all processes, once or in every `again`, until none is left or it takes too long.
-    fn signal(&mut self, signal: Signal, again: fn(usize) -> bool) {
+    /// Sends a signal to all processes and waits until none is left, but not for long. With `again` those that were
+    /// started meanwhile get it too.
+    fn signal(&mut self, signal: Option<Signal>, again: bool) {
         let start = Instant::now();
-        for round in 0.. {
+        let mut first = true;
+        loop {
             let alive = descendants();
-            if round == 0 || again(round) {
-                for pid in alive.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+            for pid in alive.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+                if let Some(signal) = signal.filter(|_| first || again) {
                     // It may be gone already.
                     let _ = kill_process(pid, signal);
                 }
             }
+            first = false;
             self.status();
             if alive.is_empty() || start.elapsed() > GRACE {
                 return;

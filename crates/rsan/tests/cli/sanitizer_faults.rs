@@ -199,6 +199,12 @@ fn who_runs_with_the_library_is_known() {
     assert!(done.stdout.contains("or it lost the variable RSAN_OPTIONS"));
     assert!(done.stdout.contains("they stand on standard error"));
     assert!(done.stderr.contains("==rsan: data race"), "{}", done.stderr);
+    let done = run_in(&folder, &["run", "sh", "-c", "ulimit -f 0; ./faults"]);
+    assert_eq!(done.code, 4, "{}", done.stderr);
+    assert!(done.stdout.contains("they stand on standard error"));
+    let part = ": File too large (os error 27); findings stand here instead";
+    assert!(done.stderr.contains(part), "{}", done.stderr);
+    assert!(done.stderr.contains("==rsan: data race"), "{}", done.stderr);
 }
 
 #[test]
