@@ -14,6 +14,8 @@ pub struct Module {
     pub code: Vec<(usize, usize)>,
     /// The addresses of its variables and constants.
     pub data: Vec<(usize, usize)>,
+    /// The address of what the loader knows about it; 0 if nothing.
+    pub dynamic: usize,
 }
 
 /// All loaded modules, in the loader's order.
@@ -37,13 +39,19 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     if path.is_empty() && modules.is_empty() {
         path = executable();
     }
-    let (mut code, mut data) = (Vec::new(), Vec::new());
+    let (mut code, mut data, mut dynamic) = (Vec::new(), Vec::new(), 0);
     if !info.dlpi_phdr.is_null() {
         // SAFETY: the loader says how many headers there are.
         let headers =
             unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
+        for header in headers {
             let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+            if header.p_type == libc::PT_DYNAMIC {
+                dynamic = start;
+            }
+            if header.p_type != libc::PT_LOAD {
+                continue;
+            }
             let is_code = header.p_flags & libc::PF_X != 0;
             let list = if is_code { &mut code } else { &mut data };
             list.push((start, start + header.p_memsz as usize));
@@ -54,6 +62,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
         bias: info.dlpi_addr as usize,
         code,
         data,
+        dynamic,
     });
     0
 }

@@ -6,7 +6,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{
-    CLANGS, FOUND, announced, compile, compilers, is_installed, kinds, library_dir, programs, run,
+    CLANGS, FOUND, announced, compile, compile_object, compilers, is_installed, kinds, library_dir,
+    link, programs, run, work_dir,
 };
 
 fn check(compiler: &str, name: &str) {
@@ -78,6 +79,21 @@ fn options_change_status_and_output() {
         let (output, lines) = run(&program, "log_cap=0 nonsense=1");
         assert_eq!((output.status.code(), lines.len()), (Some(FOUND), 1));
         assert!(String::from_utf8_lossy(&output.stderr).contains("unknown name in 'nonsense=1'"));
+    }
+}
+
+/// Optimised, the call that says that a file is instrumented comes from the loader.
+#[test]
+fn calls_of_optimised_programs_are_seen() {
+    for compiler in compilers() {
+        for name in ["copy_race.c", "free_race.c"] {
+            let program = work_dir("optimised", compiler).join(name);
+            let object = program.with_extension("o");
+            compile_object(compiler, name, &object, &["-fsanitize=thread", "-O2"]);
+            link(compiler, &[&object], &program, &[]);
+            let (_, lines) = run(&program, "");
+            assert_eq!(kinds(&lines), "race", "{name} by {compiler}");
+        }
     }
 }
 

@@ -6,10 +6,9 @@ use crate::{entries, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
-    let caller = crate::tls::caller();
     attach();
     if let Some(_me) = crate::thread::enter() {
-        intercept::instrumented(caller);
+        intercept::instrumented();
     }
 }
 

@@ -1,11 +1,12 @@
 //! Which code is instrumented: only its calls of memory functions are accesses of the program.
 //!
 //! A library that was not compiled for rsan may order its own accesses by means that are not seen, so what it copies
-//! or frees is not looked at. Each instrumented file of a program or library calls `__tsan_init` when it is loaded,
-//! which tells its module. The C++ standard library counts as instrumented: it copies for its caller.
+//! or frees is not looked at. Each instrumented file of a program or library calls `__tsan_init` when it is loaded;
+//! then [`imports`] tells which modules have such files. The C++ standard library counts as instrumented: it copies for its caller.
 
+use super::imports;
 use crate::modules;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const RANGES: usize = 256;
 
@@ -54,22 +55,25 @@ fn add(start: usize, end: usize) {
     }
 }
 
-/// The module of an address is instrumented.
-pub(crate) fn note(pc: usize) {
-    if is_instrumented(pc) {
+/// How many modules were loaded when they were looked at last.
+static LOADS: AtomicU64 = AtomicU64::new(0);
+
+/// An instrumented file is loaded: looks at the modules that came since the last call.
+pub(crate) fn note() {
+    let loads = imports::loads();
+    // ORDERING: relaxed; the loader calls from one thread at a time.
+    let before = LOADS.swap(loads, Ordering::Relaxed);
+    if before == loads {
         return;
     }
-    let modules = modules::modules();
-    // ORDERING: relaxed; only whether this is the first call.
-    let first = COUNT.load(Ordering::Relaxed) == 0;
-    let standard = modules.iter().filter(|module| {
+    for module in &modules::modules() {
         let file = module.path.rsplit('/').next().unwrap_or_default();
-        LIKE_THE_PROGRAM.iter().any(|name| file.starts_with(name))
-    });
-    let own = modules::find(&modules, pc).map(|found| found.0);
-    let modules = own.into_iter().chain(standard.filter(|_| first));
-    for (start, end) in modules.flat_map(|module| &module.code) {
-        add(*start, *end);
+        let standard = LIKE_THE_PROGRAM.iter().any(|name| file.starts_with(name));
+        if standard || imports::is_instrumented(module) {
+            for &(start, end) in module.code.iter().filter(|code| !is_instrumented(code.0)) {
+                add(start, end);
+            }
+        }
     }
 }
 

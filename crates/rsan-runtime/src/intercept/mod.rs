@@ -7,6 +7,7 @@ mod callers;
 pub mod control;
 pub mod files;
 pub mod guards;
+mod imports;
 pub mod locks;
 pub mod memory;
 pub mod operators;
@@ -14,7 +15,7 @@ pub mod signals;
 pub mod strings;
 pub mod threads;
 
-/// An instrumented file of the program or of a library is loaded, and has called from there.
-pub(crate) fn instrumented(pc: usize) {
-    callers::note(pc);
+/// An instrumented file of the program or of a library is loaded.
+pub(crate) fn instrumented() {
+    callers::note();
 }

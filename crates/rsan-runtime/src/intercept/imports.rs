@@ -1,0 +1,78 @@
+//! Which modules were compiled for the runtime: those that import `__tsan_init`.
+//!
+//! Each instrumented file has a function that calls it when the file is loaded. With optimisation the call is a jump,
+//! and its return address lies in the loader; so the loader's own tables are asked, where an import has a name.
+
+use crate::modules::Module;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// What every instrumented file imports.
+const NAME: &CStr = c"__tsan_init";
+
+/// An entry of a module's dynamic section.
+#[repr(C)]
+struct Entry {
+    tag: u64,
+    value: u64,
+}
+
+// Tags of the ELF specification, and GNU's table of hashes.
+const END: u64 = 0;
+const HASH: u64 = 4;
+const STRINGS: u64 = 5;
+const SYMBOLS: u64 = 6;
+const GNU_HASH: u64 = 0x6fff_fef5;
+
+/// Whether a module imports the function.
+pub(super) fn is_instrumented(module: &Module) -> bool {
+    if module.dynamic == 0 {
+        return false;
+    }
+    let value = |tag| {
+        let mut entry = module.dynamic as *const Entry;
+        // SAFETY: the loaded module's own list, which ends with an entry of that tag.
+        unsafe {
+            while (*entry).tag != END && (*entry).tag != tag {
+                entry = entry.add(1);
+            }
+            ((*entry).tag == tag).then_some((*entry).value as usize)
+        }
+    };
+    // The loader has made addresses of them, except in the kernel's own module.
+    let address = |tag| value(tag).filter(|address| *address >= module.bias);
+    let (Some(strings), Some(symbols)) = (address(STRINGS), address(SYMBOLS)) else {
+        return false;
+    };
+    // The second word is the number of the first symbol with a hash, which imports do not have; in the older table it
+    // is the number of all symbols.
+    let Some(hashes) = address(GNU_HASH).or_else(|| address(HASH)) else {
+        return false;
+    };
+    // SAFETY: the loaded module's own table.
+    let count = unsafe { *(hashes as *const u32).add(1) } as usize;
+    (1..count).any(|index| {
+        // SAFETY: the loaded module's own tables, which are as long as the hashes say; a name is a C string.
+        unsafe {
+            let symbol = &*(symbols as *const libc::Elf64_Sym).add(index);
+            let name = (strings + symbol.st_name as usize) as *const c_char;
+            symbol.st_shndx == 0 && CStr::from_ptr(name) == NAME
+        }
+    })
+}
+
+/// How many modules were loaded so far.
+pub(super) fn loads() -> u64 {
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        loads: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes a valid description, and the pointer is the one given below.
+        unsafe { *loads.cast::<u64>() = (*info).dlpi_adds };
+        1
+    }
+    let mut loads = 0;
+    // SAFETY: the callback gets back the pointer given here, during the call only.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loads).cast()) };
+    loads
+}
