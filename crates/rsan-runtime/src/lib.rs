@@ -12,7 +12,8 @@
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding.
-//! * [`report`]: findings. [`journal`]: where they go. [`memory`]: what an address is. [`heap`]: who allocated a block.
+//! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
+//! * [`memory`]: what an address is. [`heap`]: who allocated a block.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
 //! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
@@ -46,6 +47,7 @@ pub mod allocator;
 pub mod atomic;
 pub mod chain;
 mod elf;
+pub mod ending;
 pub mod heap;
 pub mod intercept;
 pub mod journal;

@@ -33,6 +33,7 @@ mod text;
 pub(crate) use json::quote;
 
 use crate::chain::{self, Chain, Search};
+use crate::ending;
 use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
@@ -54,6 +55,12 @@ static OUTPUT: Lock<()> = Lock::new(());
 /// The locks of this module, for fork.
 pub(crate) fn locks() -> [&'static crate::lock::RawLock; 2] {
     [REPORTED.raw(), OUTPUT.raw()]
+}
+
+/// Starts counting again.
+pub(crate) fn reset_count() {
+    // ORDERING: relaxed; a statistic.
+    COUNT.store(0, Ordering::Relaxed);
 }
 
 /// How many distinct findings there were.
@@ -199,8 +206,7 @@ pub fn report(me: &mut Body, finding: &Finding) {
     }
     crate::abi::query::announce(finding);
     if me.options.halt_on_error {
-        // SAFETY: ends the process.
-        unsafe { libc::_exit(me.options.exitcode) }
+        ending::now(me.options.exitcode);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Start, end and fork.
 
 use crate::options::Options;
-use crate::{heap, journal, location, probe, report, shadow, stack, suppress, thread, trail};
-use libc::{c_int, c_void};
+use crate::{
+    ending, heap, journal, location, probe, report, shadow, stack, suppress, thread, trail,
+};
+use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 const NOT_STARTED: u8 = 0;
@@ -36,7 +38,7 @@ pub fn start() {
         report::write_to(2, Options::table().as_bytes());
     }
     let options = Box::leak(Box::new(options));
-    // ORDERING: release, with the acquire in `at_exit`.
+    // ORDERING: release, with the acquire in `options`.
     OPTIONS.store(options, Ordering::Release);
     suppress::start(options);
     journal::start(options);
@@ -54,8 +56,8 @@ pub fn start() {
     // SAFETY: plain registrations of functions that live as long as the process.
     let failed = unsafe {
         libc::pthread_key_create(&raw mut key, Some(end_of_thread)) != 0
-            || libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) != 0
-            || libc::atexit(at_exit) != 0
+            || libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) != 0
+            || libc::atexit(ending::at_exit) != 0
     };
     if failed {
         report::die(&["cannot register with libc"]);
@@ -64,6 +66,14 @@ pub fn start() {
     KEY.store(key, Ordering::Relaxed);
     // ORDERING: release, with the acquires above.
     STATE.store(STARTED, Ordering::Release);
+}
+
+/// The settings, if they are known yet.
+pub(crate) fn options() -> Option<&'static Options> {
+    // ORDERING: acquire, with the release in `start`.
+    let options = OPTIONS.load(Ordering::Acquire);
+    // SAFETY: null, or leaked by `start`.
+    unsafe { options.as_ref() }
 }
 
 /// How many rounds of destructors a thread's end has left.
@@ -104,6 +114,13 @@ extern "C" fn before_fork() {
     trail::lock().lock();
 }
 
+/// In the child: what the parent found is the parent's.
+extern "C" fn in_child() {
+    after_fork();
+    report::reset_count();
+    suppress::reset_count();
+}
+
 /// In the parent and in the child.
 extern "C" fn after_fork() {
     trail::lock().unlock();
@@ -114,49 +131,6 @@ extern "C" fn after_fork() {
     suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
-}
-
-/// At the normal end of the process: the summary, and the exit status.
-extern "C" fn at_exit() {
-    let findings = report::count();
-    // ORDERING: acquire, with the release in `start`.
-    let options = OPTIONS.load(Ordering::Acquire);
-    let suppressed = suppress::count();
-    if options.is_null() {
-        return;
-    }
-    // SAFETY: leaked by `start`.
-    let options = unsafe { &*options };
-    if options.stats {
-        let [waits, questions, unsettled] = probe::counts();
-        let text = format!(
-            "rsan: {waits} weak accesses only wait ({questions} questions, {unsettled} without a fixed point)\n"
-        );
-        report::write_to(2, text.as_bytes());
-    }
-    if options.summary && findings + suppressed > 0 {
-        let s = if findings == 1 { "" } else { "s" };
-        let more = match suppressed {
-            0 => String::new(),
-            number => format!(", {number} suppressed"),
-        };
-        report::write_to(2, format!("rsan: {findings} finding{s}{more}\n").as_bytes());
-    }
-    if findings == 0 {
-        return;
-    }
-    // Who set it to 0 reads the log, and must learn that something is missing there.
-    let exitcode = match options.exitcode {
-        0 if journal::lost() => Options::default().exitcode,
-        given => given,
-    };
-    if exitcode != 0 {
-        // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
-        unsafe {
-            libc::fflush(std::ptr::null_mut());
-            libc::_exit(exitcode as c_int);
-        }
-    }
 }
 
 /// The loader starts the runtime with the library.

@@ -4,6 +4,7 @@
 //! the names of source files are not known: `rsan run` knows more, and does its own suppressing.
 
 use crate::elf::{self, Function};
+use crate::ending;
 use crate::lock::Lock;
 use crate::modules::Module;
 use crate::options::Options;
@@ -20,6 +21,12 @@ static FUNCTIONS: Lock<Option<HashMap<String, Vec<Function>>>> = Lock::new(None)
 /// The lock of this module, for fork.
 pub(crate) fn lock() -> &'static crate::lock::RawLock {
     FUNCTIONS.raw()
+}
+
+/// Starts counting again.
+pub(crate) fn reset_count() {
+    // ORDERING: relaxed; a statistic.
+    COUNT.store(0, Ordering::Relaxed);
 }
 
 /// How many findings were left out.
@@ -42,8 +49,7 @@ pub(crate) fn start(options: &Options) {
             for error in errors.lines() {
                 report::write_to(2, format!("rsan: {error}\n").as_bytes());
             }
-            // SAFETY: ends the process.
-            unsafe { libc::_exit(2) }
+            ending::now(2)
         }
     }
 }

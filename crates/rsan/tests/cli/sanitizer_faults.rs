@@ -134,13 +134,43 @@ fn lack_of_address_space_is_told() {
 
 /// Runs the program without `rsan run`.
 fn alone(folder: &str, options: &str) -> Run {
+    alone_with(folder, options, &[])
+}
+
+fn alone_with(folder: &str, options: &str, args: &[&str]) -> Run {
     let output = Command::new("./faults")
+        .args(args)
         .current_dir(folder)
         // Cargo's path may lead to an older library.
         .env_remove("LD_LIBRARY_PATH")
         .env("RSAN_OPTIONS", options)
         .output();
     output.expect("the program starts").into()
+}
+
+/// The status of a program that is started without `rsan run`, whichever way it ends.
+#[test]
+fn every_way_out_has_its_status() {
+    let Some(folder) = program("ways-out") else {
+        return;
+    };
+    for (fault, code) in [
+        ("", 66),
+        ("_exit", 66),
+        ("exec", 0),
+        ("fork", 0),
+        ("child", 66),
+    ] {
+        let done = alone_with(&folder, "", &[fault]);
+        assert_eq!(done.code, code, "{fault}\n{}", done.stderr);
+        let said = if fault == "exec" { 0 } else { 1 };
+        assert_eq!(
+            done.stderr.matches("rsan: 2 findings\n").count(),
+            said,
+            "{fault}\n{}",
+            done.stderr
+        );
+    }
 }
 
 #[test]

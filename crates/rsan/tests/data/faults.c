@@ -78,6 +78,14 @@ static void fork_with_threads(void) {
     waitpid(child, 0, 0);
 }
 
+// The findings of a process are not those of its children.
+static int child_is_clean(void) {
+    int status = 1;
+    if (fork() == 0) exit(0);
+    wait(&status);
+    return status;
+}
+
 static void become_daemon(void) {
     if (fork()) _exit(0);
     setsid();
@@ -91,6 +99,7 @@ int main(int argc, char **argv) {
     if (!strcmp(what, "fork")) return fork_with_threads(), 0;
     if (!strcmp(what, "daemon")) return become_daemon(), 0;
     race();
+    if (!strcmp(what, "child")) return child_is_clean();
     if (!strcmp(what, "segv")) *(volatile int *)8 = 0;
     if (!strcmp(what, "abort")) abort();
     if (!strcmp(what, "kill")) raise(SIGKILL);

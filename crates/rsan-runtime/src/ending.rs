@@ -1,0 +1,71 @@
+//! The end of the process: the summary, and the exit status.
+//!
+//! `exit` and the return from `main` come to [`at_exit`], `_exit` to the interceptor. A process that a signal ends, or
+//! that executes another program, has no summary, and its findings do not change its status.
+
+use crate::options::Options;
+use crate::{entries, journal, probe, report, runtime, suppress};
+use libc::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Ends the process at once. `libc::_exit` would be our own interceptor.
+pub(crate) fn now(status: c_int) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    }
+}
+
+static SAID: AtomicBool = AtomicBool::new(false);
+
+/// Says what there was, and returns the status that the process is to end with, if not its own.
+fn sum_up() -> Option<c_int> {
+    let options = runtime::options()?;
+    let (findings, suppressed) = (report::count(), suppress::count());
+    // ORDERING: relaxed; a flag that is only ever set.
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(options, findings, suppressed);
+    }
+    // Who set it to 0 reads the log, and must learn that something is missing there.
+    let status = match options.exitcode {
+        0 if journal::lost() => Options::default().exitcode,
+        given => given,
+    };
+    (findings > 0 && status != 0).then_some(status)
+}
+
+fn say(options: &Options, findings: usize, suppressed: usize) {
+    if options.stats {
+        let [waits, questions, unsettled] = probe::counts();
+        let text = format!(
+            "rsan: {waits} weak accesses only wait ({questions} questions, {unsettled} without a fixed point)\n"
+        );
+        report::write_to(2, text.as_bytes());
+    }
+    if options.summary && findings + suppressed > 0 {
+        let s = if findings == 1 { "" } else { "s" };
+        let more = match suppressed {
+            0 => String::new(),
+            number => format!(", {number} suppressed"),
+        };
+        report::write_to(2, format!("rsan: {findings} finding{s}{more}\n").as_bytes());
+    }
+}
+
+/// At the normal end of the process.
+pub(crate) extern "C" fn at_exit() {
+    if let Some(status) = sum_up() {
+        // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
+        now(status);
+    }
+}
+
+extern "C" fn at_once(status: c_int) -> ! {
+    now(sum_up().unwrap_or(status))
+}
+
+entries! {
+    _exit => at_once;
+    _Exit => at_once;
+}
