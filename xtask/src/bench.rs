@@ -1,13 +1,15 @@
 //! Benchmarks: ratios against a peer, taken in one run on one machine.
 
 mod corpus;
-mod measure;
+pub(crate) mod measure;
 mod peer;
 mod report;
 mod sanitizer;
 mod verify;
 
+pub(crate) use sanitizer::runtime;
 use std::process::ExitCode;
+pub(crate) use verify::build as rsan_command;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Bench {

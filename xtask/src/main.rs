@@ -6,6 +6,7 @@
 mod bench;
 mod crosscheck;
 mod steps;
+mod wild;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ enum Chore {
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Fetch, build and run real programs under the sanitizer, and compare their findings with what is known of them
+    Wild(wild::Args),
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
     Bless,
 }
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Chore::Test => steps::run(steps::TEST),
         Chore::Crosscheck(args) => crosscheck::run(&args),
         Chore::Bench(bench) => bench::run(&bench),
+        Chore::Wild(args) => wild::run(&args),
         Chore::Bless => steps::run(steps::BLESS),
     }
 }

@@ -12,6 +12,7 @@ mod report;
 mod tests;
 
 use super::measure::Cost;
+pub(crate) use build::runtime;
 use build::{Linked, Toolchain};
 use programs::{Manifest, Program};
 use report::Report;

@@ -162,7 +162,7 @@ fn best(rsan: &Path, file: &Path, arguments: &[&str]) -> Result<(Value, Cost), S
 }
 
 /// Builds the command; where it is.
-fn build() -> Result<PathBuf, String> {
+pub(crate) fn build() -> Result<PathBuf, String> {
     eprintln!("xtask: cargo build --release --package rsan");
     let output = cargo()
         .args(["build", "--release", "--package", "rsan"])

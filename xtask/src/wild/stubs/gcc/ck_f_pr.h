@@ -1,0 +1,1 @@
+/* Stands for the file of Concurrency Kit that lists what a port has. */

@@ -1,0 +1,121 @@
+//! What can be checked without the network: the table, our own files, and how findings are judged.
+
+use super::judge;
+use super::manifest::{self, Known, Verdict};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn names_are_unique_and_every_program_has_sources_and_runs() {
+    let manifest = manifest::read().unwrap();
+    let mut names = std::collections::BTreeSet::new();
+    for case in &manifest.case {
+        assert!(names.insert(&case.name), "{} twice", case.name);
+        assert!(
+            !case.debian.is_empty() || !case.crates.is_empty(),
+            "{}",
+            case.name
+        );
+        assert!(!case.run.is_empty(), "{}", case.name);
+        let mut runs = std::collections::BTreeSet::new();
+        for run in &case.run {
+            assert!(runs.insert(&run.name), "{}/{} twice", case.name, run.name);
+        }
+        assert!(
+            case.known
+                .iter()
+                .all(|known| !known.functions.is_empty() && !known.why.is_empty())
+        );
+    }
+    assert!(manifest.selected(&["no such program".to_owned()]).is_err());
+}
+
+#[test]
+fn each_of_our_files_is_used_by_a_program() {
+    let table = std::fs::read_to_string(manifest::folder().join("cases.toml")).unwrap();
+    for file in files() {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert!(
+            name == "cases.toml" || table.contains(&format!("$WILD/{name}")),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn our_headers_and_scripts_are_well_formed() {
+    let scratch = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/wild/stubs");
+    for file in files() {
+        let mut command = match file.extension().and_then(|text| text.to_str()) {
+            Some("py") => {
+                let mut python = Command::new("python3");
+                python.args(["-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())"]);
+                python
+            }
+            Some("h") => {
+                let mut compiler = Command::new("gcc");
+                compiler.args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
+                compiler.arg("-I").arg(&scratch);
+                compiler
+            }
+            _ => continue,
+        };
+        let output = command.arg(&file).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {errors}", file.display());
+    }
+}
+
+fn files() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(manifest::folder()).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn findings_are_judged_by_kind_and_function() {
+    let known = [Known {
+        kind: Some("data-race".to_owned()),
+        functions: vec!["inner".to_owned()],
+        verdict: Verdict::Formal,
+        why: "because".to_owned(),
+    }];
+    let finding = |kind: &str, function: &str| {
+        json!({ "kind": kind, "accesses": [
+            { "role": "access", "operation": "read", "stack": [{ "function": function, "file": "a.c", "line": 3 }] },
+        ] })
+    };
+    let document = json!({ "findings": [
+        finding("data-race", "inner"),
+        finding("data-race", "ns::inner(int, char)"),
+        finding("data-race", "outer"),
+        finding("weak-behaviour", "inner"),
+    ] });
+    let judged = judge::judge(&document, &known);
+    assert_eq!(judged.of(Verdict::Formal), 2);
+    assert_eq!(judged.of(Verdict::Bug), 0);
+    assert_eq!(judged.count(), 4);
+    assert_eq!(
+        judged.unknown,
+        [
+            "data-race; access: read  (outer a.c:3)",
+            "weak-behaviour; access: read  (inner a.c:3)"
+        ]
+    );
+}
+
+#[test]
+fn only_the_top_of_a_stack_counts() {
+    let known = [Known {
+        kind: None,
+        functions: vec!["main".to_owned()],
+        verdict: Verdict::Benign,
+        why: "because".to_owned(),
+    }];
+    let stack: Vec<_> = (0..9)
+        .map(|depth| json!({ "function": if depth < 8 { "f" } else { "main" } }))
+        .collect();
+    let document =
+        json!({ "findings": [{ "kind": "data-race", "accesses": [{ "stack": stack }] }] });
+    assert_eq!(judge::judge(&document, &known).unknown.len(), 1);
+}
