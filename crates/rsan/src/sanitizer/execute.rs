@@ -9,7 +9,6 @@ use super::processes::Processes;
 use super::record::Record;
 use super::scratch::Scratch;
 use crate::session::eprint;
-use rustix::fs::FallocateFlags;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -150,16 +149,23 @@ fn read(log: &Path) -> Record {
 }
 
 /// Space for the first findings: a disk that fills up later does not hide them.
+#[cfg(target_os = "linux")]
 const RESERVED: u64 = 1 << 20;
 
 /// An empty log.
 fn create(log: &Path) -> io::Result<()> {
     let file = File::create(log)?;
-    match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED) {
-        Err(rustix::io::Errno::NOSPC) => Err(rustix::io::Errno::NOSPC.into()),
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{FallocateFlags, fallocate};
+        use rustix::io::Errno;
         // Not every file system can do that.
-        _ => Ok(()),
+        if fallocate(&file, FallocateFlags::KEEP_SIZE, 0, RESERVED) == Err(Errno::NOSPC) {
+            return Err(Errno::NOSPC.into());
+        }
     }
+    drop(file);
+    Ok(())
 }
 
 /// The program with the environment that the runtime needs.

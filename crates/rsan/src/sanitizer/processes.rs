@@ -80,6 +80,16 @@ impl Processes {
         descendants().iter().filter(|pid| loaded(pid)).count()
     }
 
+    /// The processes that have not ended. Without `/proc` only the program itself is known.
+    fn alive(&self) -> Vec<i32> {
+        let mut alive = descendants();
+        let main = self.main.as_raw_nonzero().get();
+        if self.status.is_none() && !alive.contains(&main) {
+            alive.push(main);
+        }
+        alive
+    }
+
     /// Waits for all processes to end, for the user's Ctrl-C at a terminal has reached them too; then asks them to, then
     /// ends them.
     pub(crate) fn terminate(&mut self) {
@@ -99,7 +109,7 @@ impl Processes {
         let start = Instant::now();
         let mut first = true;
         loop {
-            let alive = descendants();
+            let alive = self.alive();
             for pid in alive.iter().filter_map(|pid| Pid::from_raw(*pid)) {
                 if let Some(signal) = signal.filter(|_| first || again) {
                     // It may be gone already.
