@@ -1,8 +1,10 @@
 // Loads and unloads a plugin from threads that nothing orders but the loading itself, which is not seen.
 #include "../programs/turn.h"
 #include <dlfcn.h>
+#include <string.h>
 
-static const char *path;
+// Beside the program.
+static char path[4096];
 
 static void use(int value) {
     void *plugin = dlopen(path, RTLD_NOW);
@@ -29,8 +31,9 @@ static void *second(void *_) {
     return 0;
 }
 
-int main(int count, char **arguments) {
-    path = arguments[count - 1];
+int main(int _, char **arguments) {
+    snprintf(path, sizeof path, "%s", arguments[0]);
+    snprintf(strrchr(path, '/'), 20, "/libplugin.so");
     RUN(first, second);
     return 0;
 }
