@@ -4,6 +4,8 @@
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
 //! told.
 
+mod wide;
+
 use crate::chain::Search;
 use crate::location::{Block, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
@@ -87,7 +89,7 @@ words! {
     u64, AtomicU64;
 }
 
-/// There is no atomic type of 128 bits: these are atomic by the lock of the location alone.
+/// There is no atomic type of 128 bits in the language, but the processor has one instruction.
 impl Word for u128 {
     fn bits(self) -> u128 {
         self
@@ -99,23 +101,17 @@ impl Word for u128 {
 
     unsafe fn load(at: *mut Self) -> Self {
         // SAFETY: the caller's promise.
-        unsafe { at.read_volatile() }
+        unsafe { wide::load(at) }
     }
 
     unsafe fn store(at: *mut Self, value: Self) {
         // SAFETY: the caller's promise.
-        unsafe { at.write_volatile(value) }
+        unsafe { wide::store(at, value) }
     }
 
     unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {
         // SAFETY: the caller's promise.
-        unsafe {
-            let had = at.read_volatile();
-            if had == old {
-                at.write_volatile(new);
-            }
-            had
-        }
+        unsafe { wide::compare_exchange(at, old, new) }
     }
 }
 
@@ -171,6 +167,8 @@ struct Running<'a> {
     bytes: usize,
     write: WriteSite,
     suspicion: Option<Box<Suspicion>>,
+    /// What was done to the first of several pieces, to be repeated for the others.
+    repeat: Option<Effect>,
 }
 
 impl Running<'_> {
@@ -264,6 +262,9 @@ impl Running<'_> {
             ..self.write
         };
         self.accessed(location, access, known);
+        if location.is_mixed() {
+            self.repeat = Some(Effect::Read(order));
+        }
     }
 
     /// Tells the monitor of a write.
@@ -273,13 +274,28 @@ impl Running<'_> {
         location: &mut Location,
         bits: u128,
         releases: bool,
-        effect: impl FnOnce(Value) -> Effect,
+        effect: impl Fn(Value) -> Effect,
     ) {
         let body: &mut Body = self.me;
         let known = body.state.past_version();
-        location.write(&mut body.state, bits, effect, self.write, body.options);
+        location.write(&mut body.state, bits, &effect, self.write, body.options);
         body.has_written(releases);
         self.accessed(location, self.write, known);
+        if location.is_mixed() {
+            self.repeat = Some(effect(0));
+        }
+    }
+
+    /// Repeats what was done for the other pieces of a location.
+    #[cold]
+    fn repeat(&mut self, locked: &mut Locked, effect: Effect) {
+        let body: &mut Body = self.me;
+        for piece in locked.further_pieces(self.address, self.bytes) {
+            piece.repeat(&mut body.state, effect, self.write, body.options);
+            if effect.value_written().is_some() {
+                body.has_written(effect.releases());
+            }
+        }
     }
 
     /// After the location was unlocked; `found` is what the access found there. In a child that finds something out,
@@ -333,7 +349,7 @@ fn operate<W: Word>(
     (operation, order): (Operation, RmwOrd),
     act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
 ) -> Option<Found<W>> {
-    let mut locked = Locked::at(at as usize)?;
+    let mut locked = Locked::for_access(at as usize, size_of::<W>())?;
     locked.announce_write();
     Some(operate_locked(me, at, locked, (operation, order), act))
 }
@@ -359,10 +375,14 @@ fn operate_locked<W: Word>(
         bytes,
         write,
         suspicion: None,
+        repeat: None,
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
     let (found, kind) = act(&mut running, location);
+    if let Some(effect) = running.repeat {
+        running.repeat(&mut locked, effect);
+    }
     drop(locked);
     let handed = running.finish(kind, found);
     Found {
@@ -483,7 +503,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     let Some(mut me) = enter_access() else {
         return probe::load(at, raw);
     };
-    let Some(locked) = Locked::at(at as usize) else {
+    let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());

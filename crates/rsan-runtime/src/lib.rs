@@ -33,9 +33,8 @@
 //! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
 //!
 //! # Limits of this version
-//! * Accesses of different sizes to one address are one location, whose robustness is no longer checked.
+//! * Atomic accesses of several sizes that overlap carry order, but their robustness is not checked.
 //! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
-//! * 128-bit atomics are atomic among instrumented code only.
 //! * Threads made by the system call `clone` are taken as unrelated to their creator.
 //! * What a signal handler does while it interrupts the runtime is not seen.
 //! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones.

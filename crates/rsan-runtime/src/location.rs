@@ -1,5 +1,6 @@
 //! What is known of the atomic locations and locks in one granule, under one lock.
 
+mod pieces;
 mod writes;
 
 pub use writes::{LoggedWrite, Operation, WriteSite};
@@ -13,7 +14,7 @@ use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
 use rsan_model::{LocId, RmwOrd, Value};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use writes::{Writes, number};
 
 /// The locations of a granule. Created when the first is, never freed: it is found without a lock.
@@ -22,6 +23,8 @@ pub struct Block {
     lock: RawLock,
     /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
     version: AtomicU64,
+    /// The block that has taken over the locations, if there is one.
+    forward: AtomicPtr<Block>,
     items: UnsafeCell<Items>,
 }
 
@@ -60,22 +63,18 @@ impl Items {
 }
 
 #[cold]
-fn further_location<'a>(
-    first: &'a mut Option<Box<Location>>,
-    more: &'a mut Option<Box<More>>,
+fn further_location(
+    items: &mut Items,
     address: usize,
+    bytes: usize,
     make: impl FnOnce() -> Box<Location>,
-) -> &'a mut Location {
-    if first.is_none() && more.is_none() {
-        return first.insert(make());
+) -> &mut Location {
+    let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
+    let more = items.more.as_ref();
+    match more.and_then(|more| more.atomics.iter().position(|l| is_it(l))) {
+        Some(index) => &mut items.more.as_mut().expect("just looked at").atomics[index],
+        None => pieces::cut(items, address, bytes, make),
     }
-    let atomics = &mut more.get_or_insert_default().atomics;
-    let index = atomics.iter().position(|l| l.address == address);
-    let index = index.unwrap_or_else(|| {
-        atomics.push(make());
-        atomics.len() - 1
-    });
-    &mut atomics[index]
 }
 
 #[cold]
@@ -149,8 +148,7 @@ impl Locked {
             // SAFETY: blocks are never freed.
             unsafe { &*block }
         };
-        block.lock.lock();
-        Some(Self { block })
+        Some(block.locked())
     }
 
     /// Locks the block of a granule if there is one.
@@ -162,9 +160,7 @@ impl Locked {
             return None;
         }
         // SAFETY: blocks are never freed.
-        let block = unsafe { &*block };
-        block.lock.lock();
-        Some(Self { block })
+        Some(unsafe { &*block }.locked())
     }
 
     /// The block.
@@ -184,7 +180,8 @@ impl Locked {
         unsafe { &mut *self.block.items.get() }
     }
 
-    /// The atomic location at an address of the block, which holds `bits` if nothing is known of it yet.
+    /// The atomic location at an address of the block, which holds `bits` if nothing is known of it yet; or the first
+    /// of the pieces that it was cut into.
     #[inline]
     pub fn location(
         &mut self,
@@ -193,15 +190,13 @@ impl Locked {
         bits: impl FnOnce() -> u128,
     ) -> &mut Location {
         let items = self.items();
-        let is_first = items.atomic.as_ref().is_some_and(|l| l.address == address);
-        let location = if is_first {
+        let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
+        if items.atomic.as_deref().is_some_and(is_it) {
             items.atomic.as_mut().expect("just looked at")
         } else {
             let make = || Box::new(Location::new(address, bytes, bits()));
-            further_location(&mut items.atomic, &mut items.more, address, make)
-        };
-        location.mixed |= location.bytes as usize != bytes;
-        location
+            further_location(items, address, bytes, make)
+        }
     }
 
     /// The atomic locations that overlap a range.
@@ -284,8 +279,7 @@ impl Block {
 
     /// Forgets what begins in a range of memory.
     pub fn forget(&'static self, start: usize, end: usize) {
-        self.lock.lock();
-        let mut locked = Locked { block: self };
+        let mut locked = self.locked();
         locked.announce_write();
         let items = locked.items();
         let outside = |at: usize| at < start || end <= at;
@@ -306,7 +300,7 @@ pub struct Location {
     /// The last write whose value is not known.
     unknown: Option<Timestamp>,
     bytes: u8,
-    /// Accessed with several sizes: values and "the last write" no longer mean what the monitor thinks.
+    /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
     mixed: bool,
     /// Who accessed it last, for reports.
     accessors: Accessors,

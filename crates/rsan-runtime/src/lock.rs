@@ -29,6 +29,12 @@ impl RawLock {
         }
     }
 
+    /// Takes it if it is open.
+    pub fn try_lock(&self) -> bool {
+        // ORDERING: acquire, with the release in `unlock`.
+        !self.held.swap(true, Ordering::Acquire)
+    }
+
     #[cold]
     fn wait(&self) {
         let mut spins = 0;

@@ -104,6 +104,9 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
 
 /// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts.
 extern "C" fn before_fork() {
+    crate::abi::libatomic::locks()
+        .iter()
+        .for_each(|lock| lock.lock());
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
     suppress::lock().lock();
@@ -131,6 +134,9 @@ extern "C" fn after_fork() {
     suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
+    crate::abi::libatomic::locks()
+        .iter()
+        .for_each(|lock| lock.unlock());
 }
 
 /// The loader starts the runtime with the library.

@@ -6,17 +6,17 @@ use crate::location::Operation;
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
-unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
+pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
     // SAFETY: the program's own load.
     unsafe { atomic::load(at, order) }
 }
 
-unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     // SAFETY: the program's own store.
     unsafe { atomic::store(at, value, order) }
 }
 
-unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
+pub(super) unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
     // SAFETY: the program's own operation.
     unsafe { atomic::rmw(at, order, Operation::Exchange, |_| value) }
 }
@@ -93,7 +93,7 @@ macro_rules! sizes {
        $add:ident, $sub:ident, $and:ident, $or:ident, $xor:ident, $nand:ident,
        $strong:ident, $weak:ident, $val:ident;)+) => {
         $(
-            mod $module {
+            pub(super) mod $module {
                 use std::ffi::c_int;
 
                 sizes!(@fetch $word, fetch_add, FetchAdd, |old, operand| old.wrapping_add(operand));
@@ -120,7 +120,7 @@ macro_rules! sizes {
         )+
     };
     (@fetch $word:ty, $name:ident, $operation:ident, $next:expr) => {
-        pub(super) unsafe extern "C" fn $name(at: *mut $word, operand: $word, order: c_int) -> $word {
+        pub(in crate::abi) unsafe extern "C" fn $name(at: *mut $word, operand: $word, order: c_int) -> $word {
             let next: fn($word, $word) -> $word = $next;
             // SAFETY: the program's own operation.
             unsafe { crate::atomic::rmw(at, order, crate::location::Operation::$operation, |old| next(old, operand)) }

@@ -5,4 +5,5 @@ pub mod annotations;
 pub mod atomics;
 pub mod external;
 pub mod fibers;
+pub mod libatomic;
 pub mod query;

@@ -124,7 +124,7 @@ impl Written {
 
 /// The writes in a log, each in the place that its position in the modification order gives it: the number of places
 /// is a power of two that is not smaller than the log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Writes {
     places: Box<[Written]>,
     /// The upper halves of 128-bit values, in the same places.
