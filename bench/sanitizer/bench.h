@@ -41,9 +41,9 @@ __attribute__((unused)) static int result(unsigned long value) {
     return 0;
 }
 
-// A busy-wait that lets others run after a few rounds, so that the work does not depend on the machine's load.
+// One round of a wait, which begins with 0 rounds. After a few it lets others run, so that a busy machine adds little work.
 __attribute__((unused)) static void relax(unsigned *rounds) {
-    if (++*rounds % 16 == 0) {
+    if (++*rounds > 16) {
         sched_yield();
     } else {
         __builtin_ia32_pause();

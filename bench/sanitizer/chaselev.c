@@ -86,7 +86,9 @@ static void body(int thread) {
     while (!atomic_load_explicit(&done, ACQUIRE)) {
         unsigned long task = steal();
         sum += task;
-        if (!task) {
+        if (task) {
+            waits = 0;
+        } else {
             relax(&waits);
         }
     }

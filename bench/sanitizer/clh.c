@@ -11,9 +11,9 @@ static unsigned long counter;
 static long rounds;
 
 static void body(int thread) {
-    unsigned waits = 0;
     struct node *mine = &nodes[thread];
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         atomic_store_explicit(&mine->held, 1, RELAXED);
         struct node *before = atomic_exchange_explicit(&tail, mine, ACQ_REL);
         while (atomic_load_explicit(&before->held, ACQUIRE)) {

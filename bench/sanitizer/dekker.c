@@ -6,9 +6,9 @@ static unsigned long counter;
 static long rounds;
 
 static void body(int thread) {
-    unsigned waits = 0;
     int other = 1 - thread;
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         atomic_store_explicit(&want[thread], 1, RELEASE);
         atomic_thread_fence(SEQ_CST);
         while (atomic_load_explicit(&want[other], ACQUIRE)) {

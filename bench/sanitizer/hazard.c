@@ -77,9 +77,9 @@ static void reclaim(struct retired *retired) {
 
 static void body(int thread) {
     struct retired retired = {.count = 0};
-    unsigned waits = 0;
     unsigned long sum = 0;
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         struct node *node;
         push(i);
         while (!(node = pop(thread))) {
@@ -93,6 +93,7 @@ static void body(int thread) {
     }
     atomic_store_explicit(&slots[thread].hazard, 0, RELEASE);
     atomic_thread_fence(SEQ_CST);
+    unsigned waits = 0;
     while (retired.count) {
         reclaim(&retired);
         relax(&waits);

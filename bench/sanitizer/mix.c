@@ -21,13 +21,15 @@ static unsigned long updates[MAX_THREADS];
     static unsigned long name(int thread, long count, long base, long size) {                                          \
         uint32_t random = thread + 1;                                                                                  \
         unsigned long done = 0;                                                                                        \
+        atomic_ulong *mine = cells + base;                                                                             \
+        enum kinds kind = kinds;                                                                                       \
         for (long i = 0; i < count; i++) {                                                                             \
-            atomic_ulong *cell = &cells[base + next_random(&random) % size];                                           \
+            atomic_ulong *cell = &mine[next_random(&random) % size];                                                       \
             fence;                                                                                                     \
-            if (kinds == KIND_UPDATES && i % 2) {                                                                      \
+            if (kind == KIND_UPDATES && i % 2) {                                                                       \
                 atomic_fetch_add_explicit(cell, 1, rmw_order);                                                         \
                 done++;                                                                                                \
-            } else if (kinds == KIND_LOADS ? i % 10 == 0 : kinds == KIND_UPDATES ? i % 4 == 0 : i % 2) {               \
+            } else if (kind == KIND_LOADS ? i % 10 == 0 : kind == KIND_UPDATES ? i % 4 == 0 : i % 2) {                 \
                 atomic_store_explicit(cell, i, store_order);                                                           \
             } else {                                                                                                   \
                 atomic_load_explicit(cell, load_order);                                                                \

@@ -59,8 +59,9 @@ static unsigned dequeue(unsigned long *item) {
 
 static void body(int thread) {
     unsigned long sum = 0, item;
-    unsigned waits = 0, node = 2 + thread;
+    unsigned node = 2 + thread;
     for (long i = 1; i <= rounds; i++) {
+        unsigned waits = 0;
         enqueue(node, i);
         while (!(node = dequeue(&item))) {
             relax(&waits);

@@ -28,8 +28,8 @@ static struct record *fresh(unsigned long value) {
 }
 
 static void write_all(void) {
-    unsigned waits = 0;
     for (long i = 1; i <= rounds; i++) {
+        unsigned waits = 0;
         struct record *old = atomic_load_explicit(&current, RELAXED);
         atomic_store_explicit(&current, fresh(i), RELEASE);
         atomic_store_explicit(&phase, i, RELEASE);

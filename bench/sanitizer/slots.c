@@ -10,8 +10,8 @@ static unsigned long sum;
 static long items;
 
 static void body(int thread) {
-    unsigned waits = 0;
     for (long i = 1; i <= items; i++) {
+        unsigned waits = 0;
         atomic_ulong *slot = &ring[i % SIZE];
         unsigned long item;
         if (thread == 0) {

@@ -14,8 +14,8 @@ static unsigned long sum;
 static long items;
 
 static void body(int thread) {
-    unsigned waits = 0;
     for (unsigned long i = 0; i < (unsigned long)items; i++) {
+        unsigned waits = 0;
         if (thread == 0) {
             while (i - atomic_load_explicit(&taken, ACQUIRE) == SIZE) {
                 relax(&waits);

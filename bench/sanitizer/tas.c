@@ -6,8 +6,8 @@ static unsigned long counter;
 static long rounds;
 
 static void body(int thread) {
-    unsigned waits = 0;
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         while (atomic_exchange_explicit(&held, 1, ACQUIRE)) {
             relax(&waits);
         }

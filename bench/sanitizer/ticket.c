@@ -6,8 +6,8 @@ static unsigned long counter;
 static long rounds;
 
 static void body(int thread) {
-    unsigned waits = 0;
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         unsigned mine = atomic_fetch_add_explicit(&next, 1, ACQ_REL);
         while (atomic_load_explicit(&serving, ACQUIRE) != mine) {
             relax(&waits);

@@ -33,8 +33,8 @@ static unsigned pop(void) {
 }
 
 static void body(int thread) {
-    unsigned waits = 0;
     for (long i = 0; i < rounds; i++) {
+        unsigned waits = 0;
         unsigned node;
         while (!(node = pop())) {
             relax(&waits);
