@@ -276,44 +276,51 @@ fn link_time_optimisation_does_not_lose_the_instrumentation() {
 }
 
 #[test]
-fn clang_compiles_too() {
-    let Some(clang) = ["clang", "clang-14", "clang-16", "clang-19"]
-        .into_iter()
-        .find(|name| !is_missing(name))
-    else {
-        return;
-    };
-    let folder = scratch("clang");
+fn every_installed_clang_compiles_too() {
+    let names = ["", "-14", "-15", "-16", "-17", "-18", "-19"];
+    let names = names.map(|version| format!("clang{version}"));
+    for clang in names.iter().filter(|name| !is_missing(name)) {
+        compiles_with_clang(clang);
+    }
+}
+
+fn compiles_with_clang(clang: &str) {
+    let folder = scratch(clang);
     let choice = format!("--rsan-compiler={clang}");
-    let strict = ["-DX", "-I.", "-Wall", "-Werror", "-include", "stddef.h"];
     let race = data("race.c");
+    let strict = "-DX -I. -Wall -Werror -include stddef.h -MMD -o race";
+    let strict: Vec<_> = strict.split(' ').collect();
+    compile(&folder, &[&["cc", &choice, &race], &strict[..]].concat());
     compile(
         &folder,
-        &[&["cc", &choice], &strict[..], &[&race, "-o", "race"]].concat(),
-    );
-    compile(
-        &folder,
-        &["cc", &choice, "-flto", &race, "-c", "-o", "race.o"],
+        &["cc", &choice, "-flto", &race, "-c", "-o", "lto.o"],
     );
     compile(&folder, &["c++", &choice, &data("clean.cc"), "-o", "clean"]);
     for (program, code) in [("./race", 1), ("./clean", 0)] {
         let done = run_in(&folder, &["run", "--", program]);
-        assert_eq!(done.code, code, "{program}\n{}{}", done.stdout, done.stderr);
+        let Run { stdout, stderr, .. } = &done;
+        assert_eq!(done.code, code, "{clang} {program}\n{stdout}{stderr}");
     }
-    let mut command = rsan(Path::new(&folder));
-    command
-        .args(["check", "--runs", "1", &race])
-        .env("RSAN_CC", clang);
-    let done: Run = command.output().expect("rsan starts").into();
-    assert_eq!(done.code, 1, "{}", done.stderr);
-    command.env("RSAN_CC", "no-such-compiler");
-    let done: Run = command.output().expect("rsan starts").into();
+    let text = std::fs::read_to_string(Path::new(&folder).join("race.d"));
+    assert!(text.expect("dependencies").starts_with("race: "));
+}
+
+#[test]
+fn check_takes_the_compiler_that_is_chosen() {
+    if gcc_is_missing() {
+        return;
+    }
+    let check = |compiler: &str| -> Run {
+        let mut command = rsan(&tests_dir().join("data"));
+        command.env("RSAN_CC", compiler);
+        let args = ["check", "--runs", "1", "race.c"];
+        command.args(args).output().expect("rsan starts").into()
+    };
+    assert_eq!(check("gcc -DX").code, 1);
+    let done = check("no-such-compiler");
     assert_eq!(done.code, 2);
-    assert!(
-        done.stderr.contains("no-such-compiler is not installed"),
-        "{}",
-        done.stderr
-    );
+    let said = "error: race.c: no-such-compiler is not installed\n";
+    assert_eq!(done.stderr, said);
 }
 
 /// A compiler that only says that it was called.
