@@ -188,6 +188,7 @@ impl Running<'_> {
             },
             Access::Cas { fail, .. } => Suspect::Cas {
                 expected: 0,
+                new: 0,
                 acquires: fail.acquires(),
             },
             Access::Rmw(_) => Suspect::Rmw,
@@ -501,7 +502,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::load(at) };
     let Some(mut me) = enter_access() else {
-        return probe::load(at, raw);
+        return probe::load(at, order, raw);
     };
     let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
@@ -582,7 +583,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         }
     };
     let Some(mut me) = enter_access() else {
-        return probe::rmw(at, raw);
+        return probe::rmw(at, &next, raw);
     };
     let result = operate(&mut me, at, (name, ord), |op, location| {
         op.check(location, &Access::Rmw(ord));
@@ -622,7 +623,7 @@ pub unsafe fn compare_exchange<W: Word>(
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
     let Some(mut me) = enter_access() else {
-        return probe::compare_exchange(at, expected, (ord, fail), raw);
+        return probe::compare_exchange(at, (expected, new), (ord, fail), raw);
     };
     let name = (Operation::CompareExchange, ord);
     let result = operate(&mut me, at, name, |op, location| {
@@ -641,7 +642,7 @@ pub unsafe fn compare_exchange<W: Word>(
             );
         }
         if let Some(suspicion) = &mut op.suspicion {
-            suspicion.compare_with(expected.bits(), strength);
+            suspicion.compare(expected.bits(), new.bits(), strength);
         }
         let old = raw();
         if old == expected {
@@ -666,8 +667,11 @@ pub unsafe fn compare_exchange<W: Word>(
 pub fn thread_fence(order: c_int) {
     // ORDERING: as strong as any fence that the program asked for.
     fence(Ordering::SeqCst);
-    let (Some(ord), Some(mut me)) = (fence_order(order), enter_access()) else {
+    let Some(ord) = fence_order(order) else {
         return;
+    };
+    let Some(mut me) = enter_access() else {
+        return probe::fence(ord);
     };
     me.state
         .fence_c20(ord, rsan_clocks::write_log::Rules::c20());

@@ -1,7 +1,7 @@
 //! What a child finds out, and the page in which it says so.
 
 use crate::probe::process::system_call;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the program does with an old value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,8 +10,15 @@ pub enum Answer {
     Iterates,
     /// It tried again as often as was watched, in ever new states.
     KeepsIterating,
+    /// It comes to a compare-and-swap that expects the current value and is to write this one.
+    Retries {
+        /// What it is to write.
+        new: u128,
+    },
     /// It does something else.
     Passes(Step),
+    /// It does something else, but was handed the old value more often than may be possible.
+    Doubtful,
     /// That is not known.
     Unknown(Unknown),
 }
@@ -54,8 +61,6 @@ coded! {
     Write "a write to memory",
     /// An access to a part of the location, or with another size.
     Mixed "an access of another size",
-    /// The access itself, deeper in the stack.
-    Recursion "a recursive call",
     /// A lock, a thread, memory, or whatever else the runtime sees.
     Call "a call of a library function",
     /// A system call.
@@ -91,22 +96,27 @@ const STEPS: u32 = 16;
 const UNKNOWNS: u32 = 64;
 
 impl Answer {
-    fn code(self) -> u32 {
+    /// A number for the answer, and another one that belongs to some.
+    fn code(self) -> (u32, u128) {
         match self {
-            Self::Iterates => 1,
-            Self::KeepsIterating => 2,
-            Self::Passes(step) => STEPS + step as u32,
-            Self::Unknown(unknown) => UNKNOWNS + unknown as u32,
+            Self::Iterates => (1, 0),
+            Self::KeepsIterating => (2, 0),
+            Self::Doubtful => (3, 0),
+            Self::Retries { new } => (4, new),
+            Self::Passes(step) => (STEPS + step as u32, 0),
+            Self::Unknown(unknown) => (UNKNOWNS + unknown as u32, 0),
         }
     }
 
-    fn from_code(code: u32) -> Option<Self> {
+    fn from_code(code: u32, new: u128) -> Option<Self> {
         let index = |first: u32| code.checked_sub(first).map(|index| index as usize);
         let unknown = || Unknown::ALL.get(index(UNKNOWNS)?);
         let step = || Step::ALL.get(index(STEPS)?);
         match code {
             1 => Some(Self::Iterates),
             2 => Some(Self::KeepsIterating),
+            3 => Some(Self::Doubtful),
+            4 => Some(Self::Retries { new }),
             _ => unknown()
                 .map(|u| Self::Unknown(*u))
                 .or_else(|| step().map(|s| Self::Passes(*s))),
@@ -114,9 +124,17 @@ impl Answer {
     }
 }
 
+/// What is on the page of an answer.
+#[derive(Debug)]
+struct Page {
+    code: AtomicU32,
+    low: AtomicU64,
+    high: AtomicU64,
+}
+
 /// A page that a child shares with its parent. It holds nothing until the child has answered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(&'static AtomicU32);
+pub(super) struct Place(&'static Page);
 
 const PAGE: usize = 4096;
 
@@ -125,10 +143,10 @@ impl Place {
     pub(super) fn new() -> Option<Self> {
         let protection = (libc::PROT_READ | libc::PROT_WRITE) as usize;
         let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
-        // SAFETY: a fresh mapping of zeros, which is a valid number.
+        // SAFETY: a fresh mapping of zeros, which are valid numbers.
         unsafe {
             let page = system_call(libc::SYS_mmap, [0, PAGE, protection, flags, usize::MAX, 0]);
-            (page > 0).then(|| Self(&*(page as *const AtomicU32)))
+            (page > 0).then(|| Self(&*(page as *const Page)))
         }
     }
 
@@ -139,14 +157,22 @@ impl Place {
 
     /// Says the answer.
     pub(super) fn set(self, answer: Answer) {
+        let (code, new) = answer.code();
         // ORDERING: relaxed; the parent looks after the child's end.
-        self.0.store(answer.code(), Ordering::Relaxed);
+        self.0.low.store(new as u64, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        self.0.high.store((new >> 64) as u64, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        self.0.code.store(code, Ordering::Relaxed);
     }
 
     /// What was said.
     pub(super) fn get(&self) -> Option<Answer> {
         // ORDERING: relaxed; the child has ended.
-        Answer::from_code(self.0.load(Ordering::Relaxed))
+        let [low, high] =
+            [&self.0.low, &self.0.high].map(|half| u128::from(half.load(Ordering::Relaxed)));
+        // ORDERING: relaxed, as above.
+        Answer::from_code(self.0.code.load(Ordering::Relaxed), high << 64 | low)
     }
 
     /// Gives the page back.
@@ -161,15 +187,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_survive_their_codes() {
+    fn answers_survive_their_page() {
         let steps = Step::ALL.iter().map(|step| Answer::Passes(*step));
         let unknowns = Unknown::ALL.iter().map(|unknown| Answer::Unknown(*unknown));
-        for answer in steps
-            .chain(unknowns)
-            .chain([Answer::Iterates, Answer::KeepsIterating])
-        {
-            assert_eq!(Answer::from_code(answer.code()), Some(answer));
+        let others = [
+            Answer::Iterates,
+            Answer::KeepsIterating,
+            Answer::Doubtful,
+            Answer::Retries {
+                new: u128::MAX - (1 << 70),
+            },
+        ];
+        let place = Place::new().expect("a page");
+        assert_eq!(place.get(), None);
+        for answer in steps.chain(unknowns).chain(others) {
+            place.set(answer);
+            assert_eq!(place.get(), Some(answer));
         }
-        assert_eq!(Answer::from_code(0), None);
+        place.free();
     }
 }

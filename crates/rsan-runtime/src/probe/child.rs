@@ -5,91 +5,18 @@
 //! threads may have held locks when the child was made, and nobody will give them back.
 
 use super::answer::{Answer, Place, Step, Unknown};
+use super::arrivals::{Arrivals, Point, stack_pointer};
 use super::process;
+use super::question::{Kind, Question};
+use super::writes::Writes;
 use crate::tls;
-use std::arch::asm;
 use std::cell::UnsafeCell;
 
-/// How often the access is made again before that is taken for an answer.
-const ARRIVALS: usize = 1000;
 /// How often the child may sleep or yield.
 const PAUSES: usize = 10_000;
-/// Writes that are remembered.
-const WRITES: usize = 64;
-/// Old values that a compare-and-swap could replace.
-pub(super) const REPLACEABLE: usize = 16;
 /// How much of the stack, from its innermost frame on, is the state of the thread. Writes further out are like
 /// writes to other memory.
 const WINDOW: usize = 16 << 10;
-
-/// What sort of access was handed the old value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// A load.
-    Load,
-    /// A compare-and-swap, which failed; with what it compares.
-    Cas { expected: u128 },
-    /// A read-modify-write that wrote what it read.
-    Rmw,
-}
-
-/// What a child is to find out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Question {
-    /// Where the program makes the access.
-    pub(super) pc: usize,
-    /// The location.
-    pub(super) address: usize,
-    /// Its size.
-    pub(super) bytes: usize,
-    /// The sort of access.
-    pub(super) kind: Kind,
-    /// Whether the access acquires when it reads only.
-    pub(super) acquires: bool,
-    /// The old value.
-    pub(super) stale: u128,
-    /// The value that the access found.
-    pub(super) current: u128,
-    /// Old values that a compare-and-swap could replace.
-    pub(super) replaceable: [Option<Replaceable>; REPLACEABLE],
-}
-
-/// An old value that a compare-and-swap could replace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Replaceable {
-    pub(super) value: u128,
-    /// Also by one that is seq_cst.
-    pub(super) by_sc: bool,
-}
-
-impl Question {
-    const NONE: Self = Self {
-        pc: 0,
-        address: 0,
-        bytes: 0,
-        kind: Kind::Load,
-        acquires: false,
-        stale: 0,
-        current: 0,
-        replaceable: [None; REPLACEABLE],
-    };
-
-    fn can_replace(&self, value: u128, sc: bool) -> bool {
-        let mut known = self.replaceable.iter().flatten();
-        known.any(|old| old.value == value && (old.by_sc || !sc))
-    }
-}
-
-/// A write to memory that is not the innermost part of the stack.
-#[derive(Clone, Copy, Debug)]
-struct Write {
-    address: usize,
-    bytes: usize,
-    /// What was there before.
-    old: u128,
-    /// Written again after the program learnt the current value.
-    renewed: bool,
-}
 
 #[derive(Debug)]
 struct Child {
@@ -98,14 +25,15 @@ struct Child {
     place: Option<Place>,
     /// The thread's own memory.
     own: (usize, usize),
-    arrivals: usize,
-    states: [u64; ARRIVALS],
-    /// Where the stack ended at the first arrival.
-    stack: usize,
+    arrivals: Arrivals,
     pauses: usize,
-    writes: [Option<Write>; WRITES],
-    /// The compare-and-swap that failed on the current value, by its place.
-    learnt_at: Option<usize>,
+    writes: Writes,
+    /// The program has read the current value of the location.
+    knows: bool,
+    /// The program has acquired something since it was handed the old value.
+    acquired: bool,
+    /// It was then handed the old value by another access, which may be more than is possible.
+    doubtful: bool,
 }
 
 struct Global(UnsafeCell<Child>);
@@ -117,12 +45,12 @@ static CHILD: Global = Global(UnsafeCell::new(Child {
     question: Question::NONE,
     place: None,
     own: (0, 0),
-    arrivals: 0,
-    states: [0; ARRIVALS],
-    stack: 0,
+    arrivals: Arrivals::NONE,
     pauses: 0,
-    writes: [None; WRITES],
-    learnt_at: None,
+    writes: Writes::NONE,
+    knows: false,
+    acquired: false,
+    doubtful: false,
 }));
 
 /// Whether this is a child in which the program runs.
@@ -152,7 +80,7 @@ impl Drop for Inside {
     }
 }
 
-/// Sets the child up; when it returns, the program goes on with the old value.
+/// Sets the child up; when it returns, the program goes on with what it is handed.
 pub(super) fn start(question: Question, place: Place) {
     let ready = super::maps::protect(stack_pointer(), place.address());
     let own = match ready.and_then(|own| process::confine().map(|()| own)) {
@@ -167,13 +95,19 @@ pub(super) fn start(question: Question, place: Place) {
     child.question = question;
     child.place = Some(place);
     child.own = own;
+    child.knows = question.handed == question.current && question.is_reference;
     tls::set_context_word(tls::PROBING);
 }
 
 /// The answer is known.
 pub(super) fn conclude(answer: Answer) -> ! {
     // SAFETY: the only thread; it does not go on.
-    if let Some(place) = unsafe { &*CHILD.0.get() }.place {
+    let child = unsafe { &*CHILD.0.get() };
+    let answer = match answer {
+        Answer::Passes(_) | Answer::Retries { .. } if child.doubtful => Answer::Doubtful,
+        other => other,
+    };
+    if let Some(place) = child.place {
         place.set(answer);
     }
     process::end()
@@ -195,95 +129,9 @@ pub(super) fn pause() {
     }
 }
 
-#[inline(always)]
-fn stack_pointer() -> usize {
-    let pointer: usize;
-    // SAFETY: reads a register.
-    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
-    pointer
-}
-
-/// Registers that a called function must preserve.
-#[inline(always)]
-fn preserved_registers() -> [u64; 6] {
-    let mut all = [0; 6];
-    // SAFETY: reads registers into memory that is valid.
-    unsafe {
-        asm!(
-            "mov [{0}], rbx", "mov [{0} + 8], rbp", "mov [{0} + 16], r12",
-            "mov [{0} + 24], r13", "mov [{0} + 32], r14", "mov [{0} + 40], r15",
-            in(reg) &raw mut all, options(nostack, preserves_flags),
-        );
-    }
-    all
-}
-
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash ^ word)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        .rotate_left(29)
-}
-
-/// The access is about to be made again.
-///
-/// What the program will do depends on the stack from here on outwards, on the registers that calls preserve (they
-/// are unchanged, or saved in that part of the stack), and on memory. The frames of the runtime itself lie there too;
-/// what they hold depends on nothing else.
-#[inline(never)]
-fn arrive() {
-    let registers = preserved_registers();
-    record(stack_pointer(), &registers);
-}
-
-#[inline(never)]
-fn record(stack: usize, registers: &[u64; 6]) {
-    // SAFETY: as in `Inside::child`; `arrive` has no reference of its own.
-    let child = unsafe { &mut *CHILD.0.get() };
-    if child.writes.iter().flatten().any(Write::has_changed) {
-        passes(Step::Write);
-    }
-    if child.arrivals > 0 && child.stack != stack {
-        passes(Step::Recursion);
-    }
-    child.stack = stack;
-    let state = registers.iter().fold(0, |hash, word| mix(hash, *word));
-    let words = (stack..child.own.1 & !7).step_by(8);
-    let state = words.fold(state, |hash, at| {
-        // SAFETY: the thread's stack, which nobody writes now.
-        mix(hash, unsafe { (at as *const u64).read_volatile() })
-    });
-    if child.states[..child.arrivals].contains(&state) {
-        conclude(Answer::Iterates);
-    }
-    child.states[child.arrivals] = state;
-    child.arrivals += 1;
-    if child.arrivals == ARRIVALS {
-        conclude(Answer::KeepsIterating);
-    }
-}
-
-impl Write {
-    fn covers(&self, address: usize, bytes: usize) -> bool {
-        self.address <= address && address + bytes <= self.address + self.bytes
-    }
-
-    fn has_changed(&self) -> bool {
-        // SAFETY: the program has written there.
-        let now = unsafe { bits_at(self.address, self.bytes) };
-        now != self.old
-    }
-}
-
-/// Up to 16 bytes of memory as a number.
-///
-/// # Safety
-/// They are readable.
-unsafe fn bits_at(address: usize, bytes: usize) -> u128 {
-    let byte = |i: usize| {
-        // SAFETY: the caller's promise.
-        u128::from(unsafe { ((address + i) as *const u8).read_volatile() })
-    };
-    (0..bytes).fold(0, |bits, i| bits | byte(i) << (8 * i))
+/// The program acquires something that others released: what it could read before, it may not be able to read now.
+pub(super) fn acquire() {
+    Inside::enter().child().acquired = true;
 }
 
 /// An access to a location, as the child sees it.
@@ -297,11 +145,7 @@ enum Target {
 
 impl Child {
     fn target(&self, address: usize, bytes: usize) -> Target {
-        let Question {
-            address: asked,
-            bytes: size,
-            ..
-        } = self.question;
+        let (asked, size) = (self.question.address, self.question.bytes);
         if (address, bytes) == (asked, size) {
             Target::Same
         } else if address < asked + size && asked < address + bytes {
@@ -311,76 +155,92 @@ impl Child {
         }
     }
 
-    /// The program, not knowing the current value, made the access again.
-    fn is_again(&self, pc: usize, kind: Kind) -> bool {
-        self.learnt_at.is_none() && pc == self.question.pc && kind == self.question.kind
-    }
-
-    /// All that was written with the old value was written again with the current one.
-    fn has_renewed_all(&self) -> bool {
-        self.writes.iter().flatten().all(|write| write.renewed)
+    /// Whether an access at `pc` that could read the old value is to be handed it.
+    fn is_again(&mut self, pc: usize) -> bool {
+        if self.knows {
+            return false;
+        }
+        let same = pc == self.question.pc;
+        if !same && !self.question.everywhere {
+            return false;
+        }
+        self.doubtful |= !same && self.acquired;
+        true
     }
 
     fn note_write(&mut self, address: usize, bytes: usize) {
-        if self.learnt_at.is_some() {
-            let new = Write {
-                address,
-                bytes,
-                old: 0,
-                renewed: true,
-            };
-            let renewed = |write: &&mut Write| new.covers(write.address, write.bytes);
-            let writes = self.writes.iter_mut().flatten();
-            writes
-                .filter(renewed)
-                .for_each(|write| write.renewed = true);
+        if self.knows {
+            self.writes.renew(address, bytes);
             return;
         }
-        for at in (address..address + bytes).step_by(16) {
-            let bytes = (address + bytes - at).min(16);
-            let known = |write: &Write| write.covers(at, bytes);
-            if self.writes.iter().flatten().any(known) {
-                continue;
-            }
-            let Some(free) = self.writes.iter_mut().find(|write| write.is_none()) else {
-                passes(Step::Write)
-            };
-            *free = Some(Write {
-                address: at,
-                bytes,
-                // SAFETY: the program is about to write there.
-                old: unsafe { bits_at(at, bytes) },
-                renewed: false,
-            });
+        // SAFETY: the program is about to write there.
+        let noted = unsafe { self.writes.note(address, bytes) };
+        if noted.is_none() {
+            passes(Step::Write);
         }
+    }
+
+    /// A compare-and-swap expects the current value. If the program has come to where it would be, had it read that
+    /// at once, it only retries.
+    fn would_succeed(&self, cas: Cas) -> Answer {
+        let question = self.question;
+        let acquired = !question.acquires || self.knows || cas.acquires;
+        let retries = if self.knows {
+            self.writes.are_renewed()
+        } else {
+            // The old value is equal to the current one.
+            question.handed == question.current && acquired
+        };
+        if retries {
+            Answer::Retries { new: cas.new }
+        } else {
+            Answer::Passes(Step::Cas)
+        }
+    }
+}
+
+/// The location is about to be read again, at `pc`.
+#[inline(never)]
+fn arrive(pc: usize) {
+    let point = Point::here(pc);
+    // SAFETY: as in `Inside::child`; the caller's reference is not used in between.
+    let child = unsafe { &mut *CHILD.0.get() };
+    if child.writes.have_changed() {
+        passes(Step::Write);
+    }
+    if let Some(answer) = child.arrivals.note(&point, child.own.1) {
+        conclude(answer);
     }
 }
 
 /// A load; `memory` is what is there. Returns what the program gets.
-pub(super) fn load(pc: usize, address: usize, bytes: usize, memory: u128) -> u128 {
+pub(super) fn load(pc: usize, address: usize, bytes: usize, acquires: bool, memory: u128) -> u128 {
     let mut inside = Inside::enter();
     let child = inside.child();
-    let question = child.question;
     if child.target(address, bytes) == Target::Other {
+        child.acquired |= acquires;
         return memory;
     }
-    if child.is_again(pc, Kind::Load) {
-        arrive();
-        return question.stale;
+    let (handed, current) = (child.question.handed, child.question.current);
+    if child.is_again(pc) {
+        arrive(pc);
+        return handed;
     }
-    if child.learnt_at.is_some() && pc == question.pc && child.has_renewed_all() {
+    if child.knows && pc == child.question.pc && child.writes.are_renewed() {
         conclude(Answer::Iterates);
     }
-    question.current
+    current
 }
 
-/// A read-modify-write; returns what the program gets.
-pub(super) fn rmw(pc: usize, address: usize, bytes: usize) -> u128 {
+/// A read-modify-write, which would leave the old value as it is or not; returns what the program gets.
+pub(super) fn rmw(pc: usize, address: usize, bytes: usize, leaves: impl Fn(u128) -> bool) -> u128 {
     let mut inside = Inside::enter();
     let child = inside.child();
-    if child.target(address, bytes) == Target::Same && child.is_again(pc, Kind::Rmw) {
-        arrive();
-        return child.question.stale;
+    let handed = child.question.handed;
+    let silent = child.question.kind == Kind::Rmw && leaves(handed);
+    if child.target(address, bytes) == Target::Same && silent && child.is_again(pc) {
+        arrive(pc);
+        return handed;
     }
     passes(Step::Rmw)
 }
@@ -416,6 +276,7 @@ pub(super) struct Cas {
     pub(super) address: usize,
     pub(super) bytes: usize,
     pub(super) expected: u128,
+    pub(super) new: u128,
     /// Whether it is seq_cst when it succeeds.
     pub(super) sc: bool,
     /// Whether it acquires when it succeeds.
@@ -436,43 +297,24 @@ pub(super) fn compare_exchange(cas: Cas) -> u128 {
         if cas.memory == expected {
             passes(Step::Cas);
         }
+        child.acquired |= cas.failure_acquires;
         return cas.memory;
     }
-    if child.is_again(cas.pc, Kind::Cas { expected }) {
-        arrive();
-        return question.stale;
+    if question.kind == (Kind::Cas { expected }) && child.is_again(cas.pc) {
+        arrive(cas.pc);
+        return question.handed;
     }
     if expected == question.current {
         conclude(child.would_succeed(cas));
     }
-    if child.learnt_at.is_none() {
+    if !child.knows {
         if question.can_replace(expected, cas.sc) {
             passes(Step::StaleCas);
         }
         if question.acquires && !cas.failure_acquires {
             passes(Step::WeakFailure);
         }
-        child.learnt_at = Some(cas.pc);
+        child.knows = true;
     }
     question.current
-}
-
-impl Child {
-    /// A compare-and-swap expects the current value: is this where the program would be, had it read that at once?
-    fn would_succeed(&self, cas: Cas) -> Answer {
-        let question = self.question;
-        let retries = match (self.learnt_at, question.kind) {
-            (Some(failed), _) => failed == cas.pc && self.has_renewed_all(),
-            // The old value is equal to the current one.
-            (None, Kind::Load) => question.stale == question.current,
-            (None, Kind::Cas { .. }) => question.pc == cas.pc && question.stale == question.current,
-            (None, Kind::Rmw) => false,
-        };
-        let acquired = self.learnt_at.is_some() || !question.acquires || cas.acquires;
-        if retries && acquired {
-            Answer::Iterates
-        } else {
-            Answer::Passes(Step::Cas)
-        }
-    }
 }

@@ -45,10 +45,13 @@
 //! ever more seldom. Nothing for accesses that are not weak.
 
 mod answer;
+mod arrivals;
 mod child;
 mod maps;
 mod process;
+mod question;
 mod sites;
+mod writes;
 
 pub use answer::{Answer, Step, Unknown};
 pub(crate) use child::{is_probing, passes};
@@ -60,9 +63,10 @@ use crate::report::{self, Finding, Side};
 use crate::thread::Entered;
 use crate::tls;
 use answer::Place;
-use child::{Cas, Kind, Question, REPLACEABLE, Replaceable};
+use child::Cas;
 use process::Fork;
-use rsan_model::{CasStrength, ReadOrd, RmwOrd, WriteOrd};
+use question::{Kind, Question, Replaceable};
+use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
 
 /// What is known about the program's behaviour with an old value, for a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +104,8 @@ pub enum Suspect {
     Cas {
         /// What it compares with.
         expected: u128,
+        /// What it writes if it succeeds.
+        new: u128,
         /// Whether it acquires when it fails.
         acquires: bool,
     },
@@ -145,10 +151,11 @@ impl Suspicion {
         }
     }
 
-    /// What a compare-and-swap compares with, all of it: the monitor compares numbers, which two values may share.
-    pub fn compare_with(&mut self, bits: u128, strength: CasStrength) {
-        if let Suspect::Cas { expected, .. } = &mut self.sort {
-            *expected = bits;
+    /// What a compare-and-swap compares with and writes, all of it: the monitor compares numbers, which two values may
+    /// share.
+    pub fn compare(&mut self, bits: u128, written: u128, strength: CasStrength) {
+        if let Suspect::Cas { expected, new, .. } = &mut self.sort {
+            (*expected, *new) = (bits, written);
         }
         self.candidates.retain_mut(|candidate| {
             let equal = candidate.side.value == Some(bits);
@@ -211,13 +218,13 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         }
         let answer = match value {
             Some(stale) => match ask(suspicion, stale, current) {
-                Some(answer) => answer,
-                None => return Judgement::Handed(stale),
+                Reply::Answer(answer) => answer,
+                Reply::Handed(value) => return Judgement::Handed(value),
             },
             None => Answer::Unknown(Unknown::NoValue),
         };
         match answer {
-            Answer::Iterates => {}
+            Answer::Iterates | Answer::Retries { .. } | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
                 return Judgement::Report(suspicion.finding(candidate.side, Wait::Passes(step)));
@@ -234,56 +241,103 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
 }
 
-/// What the program does with a value. `None` in the child, in which the program is to go on with it.
-fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Option<Answer> {
+/// What comes of a question: an answer, or, in a child, the value to go on with.
+enum Reply {
+    Answer(Answer),
+    Handed(u128),
+}
+
+/// What the program does with an old value.
+fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Reply {
     let (kind, acquires) = match suspicion.sort {
         Suspect::Load { acquires } => (Kind::Load, acquires),
-        Suspect::Cas { expected, acquires } => (Kind::Cas { expected }, acquires),
+        Suspect::Cas {
+            expected, acquires, ..
+        } => (Kind::Cas { expected }, acquires),
         Suspect::Rmw | Suspect::Writes => (Kind::Rmw, false),
     };
-    let mut replaceable = [None; REPLACEABLE];
-    for (place, &(value, by_sc)) in replaceable.iter_mut().zip(&suspicion.replaceable) {
-        *place = Some(Replaceable { value, by_sc });
-    }
-    let question = Question {
+    let mut question = Question {
         pc: suspicion.access.site.pc,
         address: suspicion.address,
         bytes: suspicion.bytes,
         kind,
         acquires,
-        stale,
+        handed: stale,
         current,
-        replaceable,
+        everywhere: true,
+        ..Question::NONE
     };
+    for (place, &(value, by_sc)) in question.replaceable.iter_mut().zip(&suspicion.replaceable) {
+        *place = Some(Replaceable { value, by_sc });
+    }
+    let mut reply = run(question);
+    if let Reply::Answer(Answer::Doubtful) = reply {
+        question.everywhere = false;
+        reply = run(question);
+    }
+    let Reply::Answer(Answer::Retries { new }) = reply else {
+        return reply;
+    };
+    // Where does the program come with the current value?
+    let expected = match suspicion.sort {
+        Suspect::Cas {
+            expected, new: own, ..
+        } if expected == current => Reply::Answer(Answer::Retries { new: own }),
+        _ => {
+            question.handed = current;
+            question.is_reference = true;
+            run(question)
+        }
+    };
+    match expected {
+        Reply::Answer(Answer::Retries { new: other }) if other == new => {
+            Reply::Answer(Answer::Iterates)
+        }
+        Reply::Answer(_) => Reply::Answer(Answer::Passes(Step::Cas)),
+        handed @ Reply::Handed(_) => handed,
+    }
+}
+
+/// Lets a child find something out.
+fn run(question: Question) -> Reply {
+    let nothing = Reply::Answer(Answer::Unknown(Unknown::NoProcess));
     let Some(place) = Place::new() else {
-        return Some(Answer::Unknown(Unknown::NoProcess));
+        return nothing;
     };
     sites::count_question();
     match process::fork() {
         Fork::Child => {
             child::start(question, place);
-            None
+            Reply::Handed(question.handed)
         }
         Fork::Parent(pid) => {
             let answer = process::wait(pid, &place);
             place.free();
-            Some(answer)
+            Reply::Answer(answer)
         }
         Fork::Failed => {
             place.free();
-            Some(Answer::Unknown(Unknown::NoProcess))
+            nothing
         }
     }
 }
 
 /// A load outside of the monitors.
 #[cold]
-pub(crate) fn load<W: Word>(at: *mut W, raw: impl Fn() -> W) -> W {
+pub(crate) fn load<W: Word>(at: *mut W, order: ReadOrd, raw: impl Fn() -> W) -> W {
     if !is_probing() {
         return raw();
     }
-    let got = child::load(tls::caller(), at as usize, size_of::<W>(), raw().bits());
-    W::from_bits(got)
+    let (pc, bytes, acquires) = (tls::caller(), size_of::<W>(), order.acquires());
+    W::from_bits(child::load(pc, at as usize, bytes, acquires, raw().bits()))
+}
+
+/// A fence outside of the monitors.
+#[cold]
+pub(crate) fn fence(order: FenceOrd) {
+    if is_probing() && order.acquires() {
+        child::acquire();
+    }
 }
 
 /// A store outside of the monitors.
@@ -297,18 +351,20 @@ pub(crate) fn store<W: Word>(at: *mut W, order: WriteOrd, raw: impl Fn()) {
 
 /// A read-modify-write outside of the monitors.
 #[cold]
-pub(crate) fn rmw<W: Word>(at: *mut W, raw: impl Fn() -> W) -> W {
+pub(crate) fn rmw<W: Word>(at: *mut W, next: impl Fn(W) -> W, raw: impl Fn() -> W) -> W {
     if !is_probing() {
         return raw();
     }
-    W::from_bits(child::rmw(tls::caller(), at as usize, size_of::<W>()))
+    let leaves = |bits| next(W::from_bits(bits)).bits() == bits;
+    let (pc, bytes) = (tls::caller(), size_of::<W>());
+    W::from_bits(child::rmw(pc, at as usize, bytes, leaves))
 }
 
 /// A compare-and-swap outside of the monitors; returns what was there, and whether it succeeded.
 #[cold]
 pub(crate) fn compare_exchange<W: Word>(
     at: *mut W,
-    expected: W,
+    (expected, new): (W, W),
     (ord, fail): (RmwOrd, ReadOrd),
     raw: impl Fn() -> W,
 ) -> (W, bool) {
@@ -321,6 +377,7 @@ pub(crate) fn compare_exchange<W: Word>(
         address: at as usize,
         bytes: size_of::<W>(),
         expected: expected.bits(),
+        new: new.bits(),
         sc: ord.is_sc(),
         acquires: ord.acquires(),
         failure_acquires: fail.acquires(),
