@@ -46,6 +46,8 @@ pub struct Chunk {
     cells: [Cells; GRANULES],
     sites: [Cells; GRANULES],
     blocks: [AtomicPtr<Block>; GRANULES],
+    /// The chunk that was made before.
+    before: AtomicPtr<Chunk>,
 }
 
 /// A granule, with its chunk.
@@ -58,6 +60,45 @@ pub struct Granule {
 type Table = [AtomicPtr<Chunk>; CHUNKS];
 
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The chunk that was made last.
+static LAST: AtomicPtr<Chunk> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether a copy of the process gets what is known of memory; otherwise it is made much faster, and must not look.
+pub(crate) fn inherit(inherit: bool) {
+    let advice = if inherit {
+        libc::MADV_DOFORK
+    } else {
+        libc::MADV_DONTFORK
+    };
+    // ORDERING: acquire, with the exchange in `remember`.
+    let mut chunk = LAST.load(Ordering::Acquire);
+    while !chunk.is_null() {
+        // SAFETY: chunks are mappings of this size that are never freed; the advice does not change what they hold.
+        unsafe {
+            libc::syscall(libc::SYS_madvise, chunk, size_of::<Chunk>(), advice);
+            // ORDERING: relaxed; set before the chunk could be found.
+            chunk = (*chunk).before.load(Ordering::Relaxed);
+        }
+    }
+}
+
+/// Notes a new chunk, for [`inherit`].
+fn remember(chunk: *mut Chunk) {
+    // ORDERING: relaxed; the exchange says whether it was right.
+    let mut last = LAST.load(Ordering::Relaxed);
+    loop {
+        // SAFETY: chunks are never freed.
+        let before = unsafe { &(*chunk).before };
+        // ORDERING: relaxed; published by the exchange.
+        before.store(last, Ordering::Relaxed);
+        // ORDERING: release, with the acquire in `inherit`.
+        match LAST.compare_exchange_weak(last, chunk, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(other) => last = other,
+        }
+    }
+}
 
 /// Fresh zeroed memory for a `T` that is valid when all bytes are zero. Aborts if there is none.
 ///
@@ -162,7 +203,10 @@ fn create(slot: &AtomicPtr<Chunk>) -> *mut Chunk {
         Ordering::AcqRel,
         Ordering::Acquire,
     ) {
-        Ok(_) => fresh,
+        Ok(_) => {
+            remember(fresh);
+            fresh
+        }
         Err(other) => {
             // SAFETY: the mapping was just made here and nobody else knows it.
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };

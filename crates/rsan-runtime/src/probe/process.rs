@@ -7,6 +7,7 @@
 
 use super::answer::{Answer, Place, Step, Unknown};
 use super::child;
+use crate::shadow;
 use libc::{c_int, c_void, siginfo_t, sock_filter, ucontext_t};
 use std::arch::{asm, naked_asm};
 
@@ -66,11 +67,17 @@ pub(super) enum Fork {
 /// Makes a copy of the process with this thread only.
 pub(super) fn fork() -> Fork {
     let blocked = block_signals(ALL_SIGNALS);
+    // The program's own fork takes the same lock, and its child gets everything.
+    let alone = super::lock();
+    alone.lock();
+    shadow::inherit(false);
     // SAFETY: a copy without shared memory, on a copy of this stack. The child goes on with what is said in `child`.
     let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
     match pid {
         0 => Fork::Child,
         _ => {
+            shadow::inherit(true);
+            alone.unlock();
             block_signals(blocked);
             if pid > 0 {
                 Fork::Parent(pid as i32)
