@@ -68,7 +68,7 @@ coded! {
     /// The end of the process.
     End "the end of the program",
     /// A signal that ends the process.
-    Crash "a crash",
+    Crash "a crash, or a write to memory that other processes see",
 }
 
 coded! {

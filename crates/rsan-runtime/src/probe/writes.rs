@@ -101,10 +101,11 @@ mod tests {
         // SAFETY: the array.
         unsafe { writes.note(start + 4, 20) }.expect("there is room");
         assert!(!writes.have_changed() && !writes.are_renewed());
-        memory[23] = 8;
+        let mut set = |place: usize, byte: u8| memory[place..].fill(byte);
+        set(23, 8);
         assert!(writes.have_changed());
-        memory[23] = 7;
-        memory[24] = 8;
+        set(23, 7);
+        set(24, 8);
         assert!(!writes.have_changed());
         writes.renew(start + 4, 16);
         assert!(!writes.are_renewed());

@@ -1,4 +1,5 @@
 // findings: violation violation violation
+// waits: 0
 // Loops that look like retries, and are not: a compare-and-swap that may succeed on the old write, one that writes
 // something else after it failed, and one whose failure does not acquire what the load would have acquired.
 #include "spin.h"

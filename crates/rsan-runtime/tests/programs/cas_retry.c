@@ -1,4 +1,5 @@
 // findings: none
+// waits: 6
 // Retry loops: with a stale value the compare-and-swap fails on the current one and is tried again. Counters with
 // the load outside and inside of the loop, a stack whose nodes are written before they are pushed, and popping.
 #include "spin.h"

@@ -1,4 +1,5 @@
 // findings: none
+// waits: 2
 // Waits of robust algorithms, with a hint that the other thread is done: MCS and CLH locks, a barrier with a sense,
 // Peterson's and Dekker's algorithms with seq_cst fences, and waiting for readers to leave.
 #include "spin.h"

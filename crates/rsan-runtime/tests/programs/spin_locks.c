@@ -1,4 +1,5 @@
 // findings: none
+// waits: 6
 // Spin locks, taken by a thread that knows that they are free, but not by happens-before: what it may still see is
 // that they are held, and then it tries again. A test-and-set lock by exchange, by compare-and-swap and by a flag, with a
 // test before it, and a ticket lock.

@@ -1,4 +1,5 @@
 // findings: violation
+// waits: 0
 // The same, in a loop that a stale value lets through.
 #include "spin.h"
 

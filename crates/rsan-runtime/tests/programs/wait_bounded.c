@@ -1,4 +1,5 @@
 // findings: violation
+// waits: 0
 // A loop that gives up after a number of attempts, which a stale value may bring about.
 #include "spin.h"
 

@@ -1,9 +1,10 @@
 // findings: violation
+// waits: 0
 // A loop that leaves something behind whenever it goes round: that is more than waiting.
 #include "spin.h"
 
 static atomic_int x;
-static int rounds;
+static volatile int rounds;
 
 static void *writer(void *_) {
     STORE(x, 1, relaxed);

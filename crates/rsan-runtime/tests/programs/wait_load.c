@@ -1,4 +1,5 @@
 // findings: none
+// waits: 7
 // Loads that could be stale, in loops that a stale value keeps waiting: bare, with a pause, with a counter of
 // attempts, with growing pauses, with a fence, and with writes that change nothing.
 #include "spin.h"
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 static atomic_int bare, yields, sleeps, counts, backs_off, fenced, writes;
-static int waiting;
+static volatile int waiting;
 
 static void *writer(void *_) {
     STORE(bare, 1, relaxed);

@@ -1,4 +1,5 @@
 // findings: violation
+// waits: 0
 // A loop that prints. Nothing of what it would print with a stale value is seen.
 #include "spin.h"
 #include <string.h>

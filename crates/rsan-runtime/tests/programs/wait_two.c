@@ -1,4 +1,5 @@
 // findings: none
+// waits: 1
 // Waits for one of two locations, as in Peterson's algorithm: with the stale value of the first, and the value that the
 // second has, the thread goes on waiting.
 #include "spin.h"

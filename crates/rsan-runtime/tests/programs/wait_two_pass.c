@@ -1,4 +1,5 @@
 // findings: violation
+// waits: 0
 // The same when the second location lets the thread through: it passes although it has not seen the first one change.
 #include "spin.h"
 
