@@ -9,6 +9,7 @@
 mod c;
 mod cursor;
 mod diagnostic;
+pub mod emit;
 mod lexer;
 mod limits;
 mod lower;

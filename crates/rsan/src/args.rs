@@ -35,6 +35,9 @@ pub(crate) enum Command {
     /// Lists the final states that a memory model allows, and evaluates the final condition
     #[command(after_help = LITMUS_HELP)]
     Litmus(LitmusArgs),
+    /// Translates programs to C, for the sanitizer or any compiler
+    #[command(name = "emit-c", after_help = EMIT_C_HELP)]
+    EmitC(EmitCArgs),
     /// Checks programs with whatever suits them: .litmus and .tpl are verified, C and C++ compiled and run
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
@@ -76,6 +79,17 @@ Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or b
 Examples:
   rsan litmus sb.litmus
   rsan litmus --model tso --format json sb.litmus";
+
+const EMIT_C_HELP: &str = "\
+The translation is C11 with POSIX threads, a function for each thread, and makes the accesses of the source. Waits are
+spin loops. Endless loops are left after ROUNDS rounds (3), and a program that has not ended after DEADLINE seconds (10) ends
+with status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program
+has the threads make their steps in this order.
+
+Exit status: 0; 2 wrong usage or bad input.
+
+Examples:
+  rsan emit-c -o sb.c sb.litmus && rsan check sb.c";
 
 const CHECK_HELP: &str = "\
 Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
@@ -235,6 +249,22 @@ pub(crate) struct LitmusArgs {
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
+}
+
+/// What `emit-c` takes.
+#[derive(Args, Debug)]
+pub(crate) struct EmitCArgs {
+    /// The program (C litmus or TPL); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) file: String,
+
+    /// Let the order of the steps be given when the translation is run
+    #[arg(long)]
+    pub(crate) scheduled: bool,
+
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<String>,
 }
 
 /// The form of an answer.

@@ -5,6 +5,7 @@
 
 mod args;
 mod check;
+mod emit_c;
 mod input;
 mod interrupt;
 mod litmus;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let status = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
         Command::Litmus(args) => litmus::run(&args),
+        Command::EmitC(args) => emit_c::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),

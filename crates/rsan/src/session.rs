@@ -152,7 +152,8 @@ impl Output {
         self.print("\n");
     }
 
-    fn print(&mut self, text: &str) {
+    /// Prints a text as it is.
+    pub(crate) fn print(&mut self, text: &str) {
         if self.error.is_none() {
             let mut stdout = io::stdout().lock();
             let result = stdout.write_all(text.as_bytes());

@@ -291,3 +291,18 @@ fn an_interrupted_search_says_what_it_explored() {
             .contains("interrupted: 1 of the inputs not looked at")
     );
 }
+
+#[test]
+fn translations_go_to_a_file_or_to_standard_output() {
+    let printed = run(&["emit-c", "sb.litmus"]);
+    assert_eq!((printed.code, printed.stderr.as_str()), (0, ""));
+    let file = scratch("sb-translated.c");
+    let written = run(&["emit-c", "-o", &file, "sb.litmus"]);
+    assert_eq!((written.code, written.stdout.as_str()), (0, ""));
+    let text = std::fs::read_to_string(&file).expect("the file was written");
+    assert_eq!(text, printed.stdout);
+    refused(&["emit-c", "missing.litmus"], &["missing.litmus"]);
+    refused(&["emit-c", "syntax.litmus"], &["syntax.litmus"]);
+    let folder = scratch("");
+    refused(&["emit-c", "-o", &folder, "sb.litmus"], &["error: "]);
+}

@@ -7,6 +7,7 @@ const CASES: &[(&str, &str)] = &[
     ("help", "--help"),
     ("help-verify", "verify --help"),
     ("help-litmus", "litmus --help"),
+    ("help-emit-c", "emit-c --help"),
     ("help-check", "check --help"),
     ("help-run", "run --help"),
     ("help-cc", "help cc"),
