@@ -4,7 +4,7 @@ mod attempt;
 
 use crate::Panel;
 use crate::panel::PerMonitor;
-use attempt::Attempt;
+pub(crate) use attempt::Attempt;
 use rsan_clocks::location_clocks::Reach;
 use rsan_clocks::write_log::LogModel;
 use rsan_clocks::{AccessKind, Effect, Observer};

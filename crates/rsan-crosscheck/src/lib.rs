@@ -9,6 +9,8 @@
 //!
 //! - [`generate`] and [`Profile`]: random programs, and mutations of the litmus tests of [`tables`].
 //! - [`interleave`]: all SC runs, with a panel of monitors beside each.
+//! - [`Walk`]: one SC run, step by step, with what a sanitizer must find in it.
+//! - [`schedules`] and [`inevitable`]: some such runs of a program, and whether all of them show something.
 //! - [`observational`]: observational robustness by its definition.
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
 //! - [`Campaign`]: many programs, on several cores.
@@ -25,8 +27,10 @@ mod observational;
 mod panel;
 mod profile;
 mod random;
+mod schedules;
 mod shrink;
 pub mod tables;
+mod walk;
 
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
 pub use compare::{Answers, Oracle, Verifier, compare};
@@ -36,4 +40,6 @@ pub use observational::observational;
 pub use panel::{MONITORS, Panel};
 pub use profile::Profile;
 pub use random::Random;
+pub use schedules::{Run, inevitable, schedules};
 pub use shrink::shrink;
+pub use walk::{Blocking, End, Finding, Step, Walk};

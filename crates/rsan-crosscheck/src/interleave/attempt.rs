@@ -4,7 +4,7 @@ use rsan_clocks::{Access, Effect};
 use rsan_model::{CasStrength, Domain, Expr, Instr, ReadOrd, RmwOrd, Value, WriteOrd};
 
 /// An atomic access that is about to be made, with its operands evaluated.
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     kind: Kind,
     /// What it does; nothing when it blocks.
     effect: Option<Effect>,
@@ -34,7 +34,7 @@ enum Kind {
 
 impl Attempt {
     /// The access `instr` of a location that holds `old`.
-    pub(super) fn new(
+    pub(crate) fn new(
         instr: &Instr,
         old: Value,
         eval: impl Fn(&Expr) -> Value,
@@ -100,7 +100,7 @@ impl Attempt {
     }
 
     /// What the monitors are asked about.
-    pub(super) fn access(&self) -> Access<'_> {
+    pub(crate) fn access(&self) -> Access<'_> {
         match self.kind {
             Kind::Load(ord) => Access::Load(ord),
             Kind::Store(ord) => Access::Store(ord),
@@ -122,7 +122,7 @@ impl Attempt {
     }
 
     /// What can happen; nothing when it blocks.
-    pub(super) fn effects(&self) -> impl Iterator<Item = Effect> {
+    pub(crate) fn effects(&self) -> impl Iterator<Item = Effect> {
         self.effect.into_iter().chain(self.spurious)
     }
 }

@@ -1,0 +1,125 @@
+//! Compiling translations and running them.
+
+use rsan_crosscheck::Run;
+use rsan_lang::emit::{self, Options};
+use rsan_model::Program;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// A folder with the translations of one test.
+pub(crate) struct Workshop {
+    folder: PathBuf,
+}
+
+/// A program that was compiled.
+pub(crate) struct Built {
+    path: PathBuf,
+}
+
+/// What a run of it did.
+pub(crate) struct Done {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// The findings that the runtime logged.
+    pub(crate) findings: Vec<Value>,
+}
+
+/// The steps of a run as the translation reads them.
+pub(crate) fn schedule(run: &Run<'_>) -> String {
+    let steps: Vec<String> = run.steps.iter().map(ToString::to_string).collect();
+    steps.join(" ")
+}
+
+impl Workshop {
+    /// A folder of this name; `None` when there is no compiler.
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        Command::new("gcc").arg("--version").output().ok()?;
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join("translated")
+            .join(name);
+        std::fs::create_dir_all(&folder).expect("the scratch folder is writable");
+        Some(Self { folder })
+    }
+
+    /// Translates and compiles a program. Warnings are errors.
+    pub(crate) fn build(
+        &self,
+        name: &str,
+        program: &Program,
+        options: Options,
+    ) -> Result<Built, String> {
+        let text = emit::print(program, options).map_err(|e| format!("{name}: {e}"))?;
+        let path = self.folder.join(name);
+        let source = path.with_extension("c");
+        std::fs::write(&source, text).expect("the scratch folder is writable");
+        let mut compiler = Command::new(env!("CARGO_BIN_EXE_rsan"));
+        compiler
+            .args([
+                "cc",
+                "-std=gnu11",
+                "-O1",
+                "-pthread",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-o",
+            ])
+            .args([&path, &source])
+            .env("XDG_CACHE_HOME", self.folder.with_file_name("cache"))
+            .env_remove("RSAN_CC");
+        if options.scheduled {
+            // The schedule says how long the program runs.
+            compiler.arg("-DROUNDS=1000");
+        }
+        if let Some(other) = std::env::var_os("RSAN_COMPILER") {
+            compiler.env("RSAN_CC", other);
+        }
+        let output = compiler.output().expect("rsan starts");
+        if !output.status.success() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{name} cannot be compiled:\n{errors}"));
+        }
+        Ok(Built { path })
+    }
+}
+
+impl Built {
+    /// Runs it under the schedule of a run.
+    pub(crate) fn run_scheduled(&self, run: &Run<'_>, options: &str) -> Done {
+        self.start(&format!("log_cap=0 {options}"), |command| {
+            command.env("RSAN_SCHEDULE", schedule(run))
+        })
+    }
+
+    /// Runs it freely.
+    pub(crate) fn run(&self) -> Done {
+        self.start("", |command| command)
+    }
+
+    fn start(&self, options: &str, set_up: impl FnOnce(&mut Command) -> &mut Command) -> Done {
+        let log = self.path.with_extension("log");
+        let _ = std::fs::remove_file(&log);
+        let mut command = Command::new(&self.path);
+        command
+            .env_remove("LD_LIBRARY_PATH")
+            .env_remove("RSAN_SCHEDULE")
+            .env(
+                "RSAN_OPTIONS",
+                format!("log={} exitcode=0 {options}", log.display()),
+            );
+        let output = set_up(&mut command).output().expect("the program starts");
+        let lines = std::fs::read_to_string(&log).unwrap_or_default();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Done {
+            status: output.status,
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            findings: lines
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("a line is a document"))
+                .collect(),
+        }
+    }
+}
