@@ -14,6 +14,7 @@ mod memory;
 mod names;
 mod processes;
 mod record;
+mod repair;
 mod response;
 pub(crate) mod run;
 mod scratch;
