@@ -16,7 +16,7 @@
 //! * [`memory`]: what an address is. [`heap`]: who allocated a block.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
-//! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`]: what the others stand on.
+//! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`], [`unwind`]: what the others stand on.
 //!
 //! # Ground rules
 //! 1. *No panic leaves the library.* Entries are `extern "C"`, so a panic aborts the process with its message.
@@ -67,3 +67,4 @@ pub mod sync;
 pub mod thread;
 pub mod tls;
 pub mod trail;
+pub mod unwind;

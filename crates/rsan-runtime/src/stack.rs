@@ -38,6 +38,12 @@ pub struct Site {
 }
 
 impl Node {
+    /// The stack with these return addresses, innermost first.
+    pub fn of(stack: &[usize]) -> Self {
+        let outermost = stack.iter().rev();
+        outermost.fold(Self::ROOT, |parent, pc| child(parent, *pc))
+    }
+
     /// Return addresses, innermost first.
     pub fn stack(self) -> Vec<usize> {
         let mut stack = Vec::new();

@@ -367,7 +367,7 @@ pub struct Newborn(Handle);
 
 /// Prepares the creation of a thread by this one.
 pub fn spawn(me: &mut Entered) -> Option<Newborn> {
-    let site = me.site();
+    let site = crate::unwind::complete(me.site());
     let body = &mut **me;
     body.dirty = true;
     let mut registry = REGISTRY.lock();

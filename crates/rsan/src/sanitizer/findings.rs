@@ -3,6 +3,7 @@
 //!
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
+use super::chain::{self, Link, Repair};
 use super::log::{Findings, Logged, Side};
 use super::memory::Memory;
 use super::names::Names;
@@ -26,6 +27,15 @@ pub(crate) struct Finding {
     pub(super) size: u64,
     pub(super) memory: Option<Memory>,
     pub(super) accesses: Vec<Access>,
+    /// Weak behaviours: what the program does with the old value, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wait: Option<String>,
+    /// Weak behaviours: what forces the order, the missed write first; null if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chain: Option<Vec<Link>>,
+    /// The smallest change that forbids the outcome in this shape of accesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) repair: Option<Repair>,
     #[serde(skip)]
     in_runs: BTreeSet<usize>,
 }
@@ -106,6 +116,7 @@ impl Finding {
                 access,
                 missed,
                 stale,
+                ..
             } => {
                 let accesses = vec![("access", access), ("missed", missed), ("stale", stale)];
                 let common = (address, size, memory);
@@ -120,6 +131,13 @@ impl Finding {
             .into_iter()
             .map(|(role, side)| Access::new(role, side, &mut resolver.symbols))
             .collect();
+        let (wait, logged_chain) = match logged {
+            Logged::Race { .. } => (None, None),
+            Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
+        };
+        let links = logged_chain.map(|chain| chain::links(chain, resolver));
+        let repair = logged_chain.zip(links.as_ref());
+        let repair = repair.and_then(|(logged, links)| chain::repair(logged, links));
         Self {
             kind,
             property,
@@ -137,6 +155,9 @@ impl Finding {
             size: *size,
             memory,
             accesses,
+            wait,
+            chain: links,
+            repair,
             in_runs: runs.clone(),
         }
     }
@@ -160,6 +181,16 @@ impl Finding {
         Some(places)
     }
 
+    /// Takes over the runs of the same finding, and shows the one of which more is known.
+    fn merge(&mut self, mut other: Self) {
+        let known = |finding: &Self| (finding.repair.is_some(), finding.chain.is_some());
+        if known(&other) > known(self) {
+            std::mem::swap(self, &mut other);
+        }
+        self.in_runs.append(&mut other.in_runs);
+        self.runs = self.in_runs.len();
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         self.kind == other.kind && self.places().is_some_and(|p| Some(p) == other.places())
     }
@@ -172,10 +203,7 @@ pub(crate) fn findings(logged: &Findings) -> Vec<Finding> {
     for (finding, runs) in logged.iter() {
         let finding = Finding::new(finding, runs, &mut resolver);
         match all.iter_mut().find(|known| known.is_same(&finding)) {
-            Some(known) => {
-                known.in_runs.extend(finding.in_runs);
-                known.runs = known.in_runs.len();
-            }
+            Some(known) => known.merge(finding),
             None => all.push(finding),
         }
     }

@@ -24,7 +24,30 @@ pub(crate) enum Logged {
         access: Side,
         missed: Side,
         stale: Side,
+        /// What the program does with the old value, if that was asked.
+        wait: Option<String>,
+        chain: Option<Chain>,
     },
+}
+
+/// The accesses that force the order of a violation.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Chain {
+    /// All fences between the accesses are among the links.
+    pub(crate) fences_known: bool,
+    pub(crate) links: Vec<Link>,
+}
+
+/// A step of a chain.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Link {
+    pub(crate) thread: u32,
+    pub(crate) operation: String,
+    pub(crate) order: String,
+    pub(crate) address: Option<String>,
+    pub(crate) memory: Option<Memory>,
+    pub(crate) stack: Vec<Address>,
+    pub(crate) edge: Option<String>,
 }
 
 /// What is at an address.
@@ -78,6 +101,10 @@ pub(crate) struct Address {
 type Key = (bool, Option<Address>, Option<Address>);
 
 impl Logged {
+    fn has_chain(&self) -> bool {
+        matches!(self, Self::Violation { chain: Some(_), .. })
+    }
+
     fn key(&self) -> Key {
         let place = |side: &Side| side.stack.first().cloned();
         match self {
@@ -108,8 +135,11 @@ impl Findings {
             match serde_json::from_str::<Logged>(line) {
                 Ok(logged) => {
                     let entry = self.found.entry(logged.key());
-                    let (_, runs) = entry.or_insert((logged, BTreeSet::new()));
-                    runs.insert(run);
+                    let known = entry.or_insert_with(|| (logged.clone(), BTreeSet::new()));
+                    if logged.has_chain() && !known.0.has_chain() {
+                        known.0 = logged;
+                    }
+                    known.1.insert(run);
                 }
                 Err(_) => self.unreadable += 1,
             }

@@ -92,7 +92,7 @@ impl Memory {
                 let stack = allocated.as_ref().map(|context| context.stack.as_slice());
                 let place = stack.and_then(place_of).and_then(Frame::place);
                 let at = place.map_or(String::new(), |place| format!(" allocated at {place}"));
-                format!("byte {offset} of the block of {size} bytes{at}")
+                format!("byte {offset} of a heap block of {size} bytes{at}")
             }
             Self::Stack { thread } => format!("{address} on the stack of {thread}"),
             Self::ThreadLocal { thread } => format!("{address} in {thread}'s thread-local storage"),

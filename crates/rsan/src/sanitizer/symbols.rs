@@ -83,6 +83,10 @@ impl Symbols {
     pub(crate) fn stack(&mut self, addresses: &[Address]) -> Vec<Frame> {
         let mut frames: Vec<_> = addresses.iter().flat_map(|a| self.frames(a)).collect();
         // What calls `main`, or the function of a thread, is of no interest.
+        let main = |frame: &Frame| frame.function.as_deref() == Some("main");
+        if let Some(main) = frames.iter().rposition(main) {
+            frames.truncate(main + 1);
+        }
         let library = |frame: &Frame| frame.is_start() || frame.is_standard();
         let own = frames.iter().rposition(|frame| !library(frame));
         frames.truncate(own.map_or(frames.len(), |last| last + 1));
@@ -142,7 +146,14 @@ fn debug_frames(loader: &Loader, offset: u64, bare: &Frame, here: Option<&Path>)
     frames
 }
 
-fn demangled(name: &str) -> String {
+/// A symbol as it stands in the source. Names that are not mangled are left alone: `x` is no type.
+pub(crate) fn demangled(name: &str) -> String {
+    if !["_Z", "__Z", "_R"]
+        .iter()
+        .any(|start| name.starts_with(start))
+    {
+        return name.to_owned();
+    }
     addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
 }
 

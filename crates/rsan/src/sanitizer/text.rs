@@ -63,6 +63,12 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
         let _ = writeln!(text, "  {}{what}{}", paint.access, paint.end);
         write_stack(text, &access.stack);
     }
+    if let Some(wait) = &finding.wait {
+        let _ = writeln!(text, "  with the older value the program {wait}");
+    }
+    if !finding.is_race() {
+        write_chain(text, finding, paint);
+    }
     if let Some(memory) = &finding.memory {
         write_memory(text, memory, finding, paint);
     }
@@ -90,6 +96,52 @@ fn title(finding: &Finding, access: &Access) -> String {
     let value = part(" of ", &access.value, "");
     let by = part(" by ", &access.thread, "");
     format!("{role}{}{order}{value}{by}{memory}", access.operation)
+}
+
+/// What forces the order, and what would forbid the outcome.
+fn write_chain(text: &mut String, finding: &Finding, paint: &Paint) {
+    let Paint { about, end, .. } = paint;
+    let Some(links) = &finding.chain else {
+        let _ = writeln!(text, "  {about}the accesses that force the order:{end} ...");
+        return;
+    };
+    let _ = writeln!(text, "  {about}the accesses that force the order:{end}");
+    let mut before = None;
+    for link in links {
+        let arrow = before.map_or("", |_| "-> ");
+        let what = link.what().map_or(String::new(), |what| format!(" {what}"));
+        let how = before.map_or("", connection);
+        let place = link.place();
+        let (operation, order, thread) = (&link.operation, &link.order, &link.thread);
+        let order = match operation.as_str() {
+            "begin" | "create thread" | "plain write" => String::new(),
+            _ => format!(" ({order})"),
+        };
+        let _ = writeln!(
+            text,
+            "    {arrow}{operation}{what}{order} at {place} by {thread}{how}"
+        );
+        before = link.edge.as_deref();
+    }
+    if let Some(repair) = &finding.repair {
+        let _ = writeln!(
+            text,
+            "  {about}would be forbidden, in this shape of accesses, by:{end} {}",
+            repair.message
+        );
+    }
+}
+
+/// How a step follows the one before it.
+fn connection(edge: &str) -> &'static str {
+    match edge {
+        "po" => ", next in the same thread",
+        "rf" => ", which reads it",
+        "mo" => ", which overwrites it",
+        "fr" => ", which overwrites what it read",
+        "asw" => ", in the new thread",
+        _ => "",
+    }
 }
 
 fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &Paint) {

@@ -8,3 +8,4 @@ mod layers;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;
+mod sanitizer_findings;

@@ -4,6 +4,7 @@
 
 mod layout;
 
+use super::symbols::demangled;
 use addr2line::gimli::{
     self, AttributeValue, DebugInfoOffset, DwarfSections, EndianSlice, LittleEndian, Operation,
     Unit, UnitOffset,
@@ -181,10 +182,6 @@ fn name<'a>(dwarf: &Dwarf<'a>, unit: &Unit<Slice<'a>>, entry: &Entry<'a>) -> Opt
     };
     let linkage = attribute(gimli::DW_AT_linkage_name).map(|name| demangled(&name));
     linkage.or_else(|| attribute(gimli::DW_AT_name))
-}
-
-fn demangled(name: &str) -> String {
-    addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
 }
 
 #[cfg(test)]
