@@ -1,6 +1,6 @@
 // Ring between one producer and one consumer without shared counters: a slot is empty while it is 0. Argument: items.
 //
-// An old value only lets a busy-wait go round once more: where such loops are not recognised, findings say so.
+// Not robust in the strict sense, but an old value only lets a busy-wait go round once more, which is no finding.
 #include "bench.h"
 
 enum { SIZE = 1024 };

@@ -67,6 +67,8 @@ struct Row {
     plain: Cost,
     tsan: Option<Cost>,
     rsan: Cost,
+    /// Reports of ThreadSanitizer, in a run of its own.
+    tsan_reports: Option<usize>,
     /// Findings of the sanitizer, in the run that had most.
     findings: usize,
     /// Whether the program is known to have some.
@@ -151,6 +153,11 @@ impl Bench {
         let runs = program.runs.unwrap_or(self.runs).min(self.runs);
         let mut measured = execute::interleaved(&executables, arguments, runs)?;
         let mut taken = |linked| measured.costs.remove(&linked);
+        let tsan_reports = executables
+            .get(&Linked::Tsan)
+            .filter(|_| program.runs.is_none())
+            .map(|executable| execute::tsan_reports(executable, arguments))
+            .transpose()?;
         let missing = || format!("{} was not run", program.name);
         Ok(Row {
             compiler: self.toolchain.name().to_owned(),
@@ -161,6 +168,7 @@ impl Bench {
             plain: taken(Linked::Plain).ok_or_else(missing)?,
             tsan: taken(Linked::Tsan),
             rsan: taken(Linked::Rsan).ok_or_else(missing)?,
+            tsan_reports,
             findings: measured.findings,
             findings_expected: program.findings,
         })

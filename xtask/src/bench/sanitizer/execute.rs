@@ -60,6 +60,21 @@ pub(crate) struct Run {
     pub(crate) findings: Vec<String>,
 }
 
+/// Reports of ThreadSanitizer in a run that is not measured.
+pub(crate) fn tsan_reports(executable: &Path, arguments: &str) -> Result<usize, String> {
+    let mut command = Command::new("timeout");
+    command
+        .args(["--signal=KILL", LIMIT])
+        .arg(executable)
+        .args(arguments.split(' '))
+        .env("TSAN_OPTIONS", "exitcode=0 symbolize=0");
+    let output = command
+        .output()
+        .map_err(|error| format!("cannot run {command:?}: {error}"))?;
+    let reports = String::from_utf8_lossy(&output.stderr);
+    Ok(reports.matches("WARNING: ThreadSanitizer: ").count())
+}
+
 /// Runs a program once.
 ///
 /// Neither runtime prints reports, nor changes the exit status. ThreadSanitizer makes none at all, because it would

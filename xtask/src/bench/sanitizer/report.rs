@@ -102,8 +102,8 @@ fn ratios(row: &Row) -> Option<Cost> {
     })
 }
 
-const HEADER: &str = "| program | plain (s) | TSan (s) | rsan (s) | ratio | TSan CPU (s) | rsan CPU (s) | ratio | TSan MiB | rsan MiB | ratio | findings |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
+const HEADER: &str = "| program | plain (s) | TSan (s) | rsan (s) | ratio | TSan CPU (s) | rsan CPU (s) | ratio | TSan MiB | rsan MiB | ratio | TSan reports | rsan findings |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |";
 
 /// One line of the table.
 pub(crate) fn line(row: &Row) -> String {
@@ -129,6 +129,7 @@ pub(crate) fn line(row: &Row) -> String {
         of(tsan, |c| c.memory, 0),
         format!("{:.0}", row.rsan.memory),
         of(ratios, |c| c.memory, 2),
+        row.tsan_reports.map_or(String::new(), |n| n.to_string()),
         format!("{}{doubtful} |", row.findings),
     ]
     .join(" | ")
