@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[inline(never)]
-    extern "C" fn inner() -> Vec<usize> {
+    fn inner() -> Vec<usize> {
         let mut frames = Frames {
             pcs: [0; FRAMES],
             count: 0,

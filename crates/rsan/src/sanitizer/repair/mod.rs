@@ -209,7 +209,7 @@ fn cheapest(choices: &[Vec<Variant>]) -> Option<Vec<Change>> {
         for (cost, changes, threads) in &combinations {
             for variant in variants {
                 let changes = [changes.as_slice(), &variant.changes].concat();
-                let threads = [threads.as_slice(), &[variant.steps.clone()]].concat();
+                let threads = [threads.as_slice(), std::slice::from_ref(&variant.steps)].concat();
                 longer.push((cost + variant.cost, changes, threads));
             }
         }
