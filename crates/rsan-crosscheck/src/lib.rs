@@ -42,4 +42,4 @@ pub use profile::Profile;
 pub use random::Random;
 pub use schedules::{Run, inevitable, schedules};
 pub use shrink::shrink;
-pub use walk::{Blocking, End, Finding, Step, Walk};
+pub use walk::{Blocking, End, Finding, POLL, Step, Walk};

@@ -41,6 +41,17 @@ impl<'p> Run<'p> {
     }
 }
 
+impl<'p> Run<'p> {
+    /// The same steps, with waits taken otherwise.
+    pub fn again(&self, program: &'p Program, blocking: Blocking) -> Self {
+        Self::new(program, blocking, self.steps.len(), |before, enabled| {
+            let step = self.steps[before.len()];
+            let index = enabled.iter().position(|e| *e == step);
+            index.expect("what is possible does not depend on how waits are taken")
+        })
+    }
+}
+
 /// Random runs that are tried for one with a finding.
 const TRIES: u64 = 300;
 
@@ -83,21 +94,16 @@ pub fn schedules(
     runs
 }
 
-/// Whether something is found in every run; `None` when that takes more than `budget` steps to find out. A run that is
-/// longer than `length` counts as one without findings.
-pub fn inevitable(
-    program: &Program,
-    blocking: Blocking,
-    length: usize,
-    mut budget: usize,
-) -> Option<bool> {
-    let mut todo = vec![(Walk::new(program, blocking), 0)];
+/// Whether something is found in every run, however often threads look in vain at what they wait for; `None` when that
+/// takes more than `budget` steps to find out. A run that is longer than `length` counts as one without findings.
+pub fn inevitable(program: &Program, length: usize, mut budget: usize) -> Option<bool> {
+    let mut todo = vec![(Walk::new(program, Blocking::Whole), 0)];
     while let Some((walk, made)) = todo.pop() {
         let enabled = walk.enabled();
         if enabled.is_empty() || made == length {
             return Some(false);
         }
-        for step in enabled {
+        for step in walk.polls().into_iter().chain(enabled) {
             budget = budget.checked_sub(1)?;
             let mut next = walk.clone();
             if next.step(step).is_empty() {

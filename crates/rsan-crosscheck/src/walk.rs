@@ -18,9 +18,12 @@ use std::fmt;
 pub struct Step {
     /// Who makes it.
     pub thread: ThreadId,
-    /// Which way a choice goes; 0 for other instructions.
+    /// Which way a choice goes; 0 for other instructions, [`POLL`] for a look at what is waited for.
     pub way: usize,
 }
+
+/// A step that waits on: a loop looks at its location, in vain.
+pub const POLL: usize = usize::MAX;
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,6 +84,10 @@ pub struct Walk<'p> {
     ended: Vec<bool>,
     regs: Vec<Vec<Value>>,
     memory: Vec<Value>,
+    /// How often each location was written.
+    writes: Vec<usize>,
+    /// How often the location had been written when each thread last looked at it in vain.
+    polled: Vec<Option<usize>>,
     /// Spawned threads, in order.
     spawned: Vec<ThreadId>,
     log: WriteLog<C20>,
@@ -103,6 +110,8 @@ impl<'p> Walk<'p> {
             ended: vec![false; threads.len()],
             regs: threads.iter().map(|t| t.initial_registers()).collect(),
             memory: program.locations.iter().map(|l| l.init).collect(),
+            writes: vec![0; program.locations.len()],
+            polled: vec![None; threads.len()],
             spawned: Vec::new(),
             log: WriteLog::new(program.locations.iter().map(|l| l.init), Options::default()),
             end: None,
@@ -157,6 +166,42 @@ impl<'p> Walk<'p> {
             .collect()
     }
 
+    /// The steps that wait on, and that can make a difference: a thread that has looked at a location learns nothing
+    /// more until it is written again.
+    pub fn polls(&self) -> Vec<Step> {
+        let threads = (0..self.pcs.len()).map(ThreadId::new);
+        let blocked = threads.filter(|t| self.end.is_none() && self.can_poll(*t));
+        blocked.map(|thread| Step { thread, way: POLL }).collect()
+    }
+
+    fn can_poll(&self, t: ThreadId) -> bool {
+        match self.next(t) {
+            Some(instr @ (Instr::Wait { .. } | Instr::Bcas { .. })) => {
+                self.attempt(t, instr).is_ok_and(|(loc, attempt)| {
+                    attempt.effects().next().is_none()
+                        && self.polled[t.index()] != Some(self.writes[loc.index()])
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Looks at what is waited for.
+    fn poll(&mut self, t: ThreadId, pc: Pc, instr: &Instr) -> Vec<Finding> {
+        let Ok((loc, attempt)) = self.attempt(t, instr) else {
+            return Vec::new();
+        };
+        let access = self.seen_as(attempt.access());
+        let violation = self.log.check(t, loc, &access);
+        let ord = match instr {
+            Instr::Wait { ord, .. } => *ord,
+            _ => ReadOrd::Relaxed,
+        };
+        self.polled[t.index()] = Some(self.writes[loc.index()]);
+        self.log.apply(t, loc, Effect::Read(ord));
+        self.findings(t, pc, loc, violation, Effect::Read(ord))
+    }
+
     /// In how many ways a thread can go on.
     fn ways(&self, t: ThreadId) -> usize {
         match self.next(t) {
@@ -180,6 +225,10 @@ impl<'p> Walk<'p> {
         let t = step.thread;
         let pc = self.pcs[t.index()].expect("the step is enabled");
         let instr = self.program.threads[t.index()].instr(pc);
+        if step.way == POLL {
+            return self.poll(t, pc, instr);
+        }
+        self.polled[t.index()] = None;
         self.pcs[t.index()] = Some(Pc(pc.0 + 1));
         let found = match instr {
             Instr::Choose(targets) => {
@@ -249,7 +298,15 @@ impl<'p> Walk<'p> {
             self.end = Some(End::Failure);
             return Vec::new();
         };
-        let access = match (attempt.access(), self.blocking) {
+        let violation = self.log.check(t, loc, &self.seen_as(attempt.access()));
+        let effect = attempt.effects().next().expect("the step is enabled");
+        self.execute(t, loc, instr, effect);
+        self.findings(t, pc, loc, violation, effect)
+    }
+
+    /// The access as a sanitizer sees it.
+    fn seen_as<'a>(&self, access: Access<'a>) -> Access<'a> {
+        match (access, self.blocking) {
             (Access::Wait { ord, .. }, Blocking::Loop) => Access::Load(ord),
             (Access::Bcas { expected, ord }, Blocking::Loop) => Access::Cas {
                 expected,
@@ -258,16 +315,24 @@ impl<'p> Walk<'p> {
                 strength: CasStrength::Strong,
             },
             (access, _) => access,
-        };
-        let violation = self.log.check(t, loc, &access);
-        let effect = attempt.effects().next().expect("the step is enabled");
-        self.execute(t, loc, instr, effect);
+        }
+    }
+
+    /// What there is to say about an access that was made.
+    fn findings(
+        &mut self,
+        thread: ThreadId,
+        pc: Pc,
+        loc: LocId,
+        violation: Option<Violation>,
+        effect: Effect,
+    ) -> Vec<Finding> {
         let weak = violation.map(|violation| Finding::Weak {
-            thread: t,
+            thread,
             pc,
             violation,
         });
-        let race = self.log.race(t, loc, effect.access_kind());
+        let race = self.log.race(thread, loc, effect.access_kind());
         weak.into_iter().chain(race.map(Finding::Race)).collect()
     }
 
@@ -275,6 +340,7 @@ impl<'p> Walk<'p> {
         let old = self.memory[loc.index()];
         if let Some(value) = effect.value_written() {
             self.memory[loc.index()] = value;
+            self.writes[loc.index()] += 1;
         }
         let regs = &mut self.regs[t.index()];
         instr.for_each_written_reg(&mut |r| regs[r.index()] = old);
@@ -302,6 +368,7 @@ impl<'p> Walk<'p> {
             (_, value) => {
                 let value = value.unwrap_or(0);
                 self.memory[loc.index()] = value;
+                self.writes[loc.index()] += 1;
                 if self.program.locations[loc.index()].kind == LocKind::Atomic {
                     self.log.plain_write(t, loc, value);
                 }

@@ -47,8 +47,9 @@ pub(crate) fn differences(program: &Program, run: &Run<'_>, done: &Done) -> Vec<
     wrong
 }
 
-/// What a run of the translation found wrongly, when waits were recognised.
-pub(crate) fn recognised(
+/// What a run of the translation found that the monitor does not know, or that a robust program must not have. Which
+/// loops are recognised as waits is left open.
+pub(crate) fn not_known(
     program: &Program,
     run: &Run<'_>,
     done: &Done,
