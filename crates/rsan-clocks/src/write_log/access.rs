@@ -58,6 +58,7 @@ pub(super) struct Mode {
 }
 
 impl Mode {
+    #[inline]
     fn atomic(effect: Effect, rules: Rules) -> Self {
         Self {
             value: effect.value_written(),
@@ -87,6 +88,7 @@ impl Mode {
 
 impl LocationState {
     /// The thread accessed the location atomically.
+    #[inline]
     pub fn apply(&mut self, thread: &mut ThreadState, effect: Effect, rules: Rules) {
         self.access(thread, Mode::atomic(effect, rules), rules);
     }
@@ -107,7 +109,9 @@ impl LocationState {
         }
     }
 
+    #[inline(never)]
     fn access_in_full(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
+        self.catch_up();
         if mode.sc && thread.saturated && self.saturated {
             self.saturated_access(thread, mode, rules);
             return;
@@ -231,6 +235,7 @@ impl LocationState {
         thread.dirty |= mode.releases;
     }
 
+    #[inline]
     pub(super) fn push(&mut self, thread: &ThreadState, mode: Mode, value: Value) {
         self.records.push_back(Record {
             by: Observation {

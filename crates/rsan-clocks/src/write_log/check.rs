@@ -51,7 +51,33 @@ impl Labels {
 
 impl LocationState {
     /// Whether the access that the thread is about to make can be weak. `loc` is for the report.
+    #[inline]
     pub fn check(
+        &self,
+        thread: &ThreadState,
+        loc: LocId,
+        access: &Access<'_>,
+        rules: Rules,
+    ) -> Option<Violation> {
+        if self.is_last_known(thread, rules) {
+            debug_assert!(
+                rules.mutation.is_some()
+                    || self.check_in_full(thread, loc, access, rules).is_none(),
+                "a shortcut says what the scan says"
+            );
+            return None;
+        }
+        self.check_in_full(thread, loc, access, rules)
+    }
+
+    /// Whether the thread knows the last write, so that no access of it can be weak (F1).
+    #[inline]
+    pub fn is_last_known(&self, thread: &ThreadState, rules: Rules) -> bool {
+        let last = self.last_record().by.stamp;
+        rules.fast_paths && thread.view.hb.get(last.slot) >= last.epoch
+    }
+
+    fn check_in_full(
         &self,
         thread: &ThreadState,
         loc: LocId,
@@ -73,8 +99,8 @@ impl LocationState {
         })
     }
 
-    /// The common cases: the thread knows the last write (F1), also by a seq_cst path if it uses one (F1-SC),
-    /// or everything so far was seq_cst.
+    /// Common cases: the thread knows the last write by a seq_cst path and uses one (F1-SC), or everything so far was
+    /// seq_cst.
     fn is_surely_strong(&self, thread: &ThreadState, labels: Labels, rules: Rules) -> bool {
         let all_sc = labels.all_sc(rules);
         if thread.saturated && all_sc {
@@ -86,8 +112,7 @@ impl LocationState {
         let last = self.last_record().by;
         let (slot, epoch) = (last.stamp.slot, last.stamp.epoch);
         let sc_path = all_sc || rules.breaks(Mutant::ScShortcutForAll);
-        thread.view.hb.get(slot) >= epoch
-            || sc_path && last.sc && thread.view.sc.access.accesses.get(slot) >= epoch
+        sc_path && last.sc && thread.view.sc.access.accesses.get(slot) >= epoch
     }
 
     /// Indices of the missed and of the stale write.

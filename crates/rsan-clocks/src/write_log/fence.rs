@@ -93,7 +93,7 @@ impl ThreadState {
     fn release(&mut self, rules: Rules) {
         self.released.hb.assign(&self.view.hb);
         self.released.sc.assign(&self.view.sc);
-        if self.saturated && !rules.breaks(Mutant::SaturatedReleaseFence) {
+        if self.saturated && self.has_sc && !rules.breaks(Mutant::SaturatedReleaseFence) {
             self.released.sc.access.accesses.assign(&self.sc_past);
         }
         self.released_at = self.epoch;

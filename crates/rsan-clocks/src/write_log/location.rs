@@ -51,6 +51,8 @@ pub struct LocationState {
     /// The last writer and what it knew, if its write taught it nothing and nobody else changed anything since:
     /// a repeated write changes the writer's own entries only.
     pub(super) settled: Version,
+    /// The own entries of the thread that is `settled` are older than its last record.
+    pub(super) is_behind: bool,
     /// Whether the last write was seq_cst, if `settled`.
     pub(super) settled_sc: bool,
     /// Whether that writer happens-before-knew the message that it left, if `settled`.
@@ -91,6 +93,7 @@ impl LocationState {
             access_past: VectorClock::default(),
             past_owner: None,
             settled: Version::NONE,
+            is_behind: false,
             settled_sc: false,
             settled_known: false,
             shown: Version::NONE,
@@ -102,6 +105,7 @@ impl LocationState {
     }
 
     /// Number of writes and of reads that are kept.
+    #[inline]
     pub fn log_len(&self) -> (usize, usize) {
         (self.records.len(), self.readers.len())
     }
@@ -112,14 +116,17 @@ impl LocationState {
     }
 
     /// The last write.
+    #[inline]
     pub fn last_write(&self) -> Timestamp {
         self.timestamp(self.records.len() - 1)
     }
 
+    #[inline]
     pub(super) fn last_record(&self) -> &Record {
         self.records.back().expect("a log is never empty")
     }
 
+    #[inline]
     pub(super) fn timestamp(&self, index: usize) -> Timestamp {
         Timestamp(self.base + index as u64)
     }
@@ -144,6 +151,13 @@ impl LocationState {
     /// Checks the invariants that the rules keep; for tests.
     #[cfg(test)]
     pub(crate) fn assert_invariants(&self) {
+        let mut current = self.clone();
+        current.catch_up();
+        current.assert_current_invariants();
+    }
+
+    #[cfg(test)]
+    fn assert_current_invariants(&self) {
         assert!(self.write_past.covers(&self.message));
         assert!(self.access_past.covers(&self.write_past));
         if let Some(part) = &self.sc {

@@ -58,17 +58,11 @@ impl LocationState {
         };
         let slot = thread.slot;
         let stamp = Stamp { slot, epoch };
-        let mine = rules.fast_paths && self.message_is.is_some_and(|is| is.slot == slot);
-        let same_way = self.message_sc == mode.sc || rules.breaks(Mutant::MessageAcrossOrders);
         if !releases && !mode.reads && rules.fast_paths && self.message_is == Some(stamp) {
             if !epoch.is_exhausted() {
                 return;
             }
-        } else if releases
-            && mine
-            && same_way
-            && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
-        {
+        } else if releases && self.renews_message(thread, mode, rules) {
             self.message.set(slot, epoch);
             self.message_is = Some(stamp);
             if let Some(part) = &mut self.sc
@@ -79,6 +73,15 @@ impl LocationState {
             return;
         }
         self.leave_message_in_full(thread, mode, releases, stamp, rules);
+    }
+
+    /// Whether a releasing write of the thread changes only its own entry of the message.
+    #[inline]
+    pub(super) fn renews_message(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
+        let mine = self.message_is.is_some_and(|is| is.slot == thread.slot);
+        let same_way = self.message_sc == mode.sc || rules.breaks(Mutant::MessageAcrossOrders);
+        mine && same_way
+            && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
     }
 
     fn leave_message_in_full(

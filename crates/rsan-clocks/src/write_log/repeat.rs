@@ -6,11 +6,15 @@
 //! thread's own entries; and they would join into the thread what it has. The same holds for the message alone
 //! (`message_version`), and for the past that a read leaves (`shown`).
 //!
+//! The own entries themselves can be found in the last record, so most repeated writes leave them as they are
+//! (`is_behind`) until somebody else comes.
+//!
 //! What is not covered by the version: whether the thread has acquired the message of a write that it updates
 //! (`settled_known`), and that the message of a seq_cst write is taken before the write itself learns, which makes
 //! it differ from that of another write (`settled_sc`, `message_sc`) and, if it did learn, from that of the next.
 
 use super::access::Mode;
+use super::epoch::{Epoch, Stamp, Version};
 use super::location::LocationState;
 use super::rules::Rules;
 use super::thread::ThreadState;
@@ -28,6 +32,7 @@ impl LocationState {
         // Its own seq_cst accesses elsewhere are the one thing that it may know more of.
         let has_place = !mode.releases || self.sc.is_some() || thread.own_sc_access().is_none();
         rules.is_at(thread, self.settled, Mutant::RepeatDespiteLearning)
+            && !thread.epoch.is_exhausted()
             && same_way
             && known
             && has_place
@@ -37,6 +42,68 @@ impl LocationState {
     /// What [`LocationState::access_in_full`] comes to for a repeated write.
     #[inline]
     pub(super) fn repeat_write(
+        &mut self,
+        thread: &mut ThreadState,
+        mode: Mode,
+        value: Value,
+        rules: Rules,
+    ) {
+        if self.sc.is_some() || !self.keeps_message(thread, mode, rules) {
+            self.catch_up();
+            self.repeat_write_at_once(thread, mode, value, rules);
+            return;
+        }
+        thread.bump();
+        self.push(thread, mode, value);
+        if mode.releases {
+            self.message_is = Some(thread.stamp());
+            thread.dirty = true;
+        }
+        self.is_behind = true;
+    }
+
+    /// Whether the write changes nothing in the message but its thread's own entry.
+    #[inline]
+    fn keeps_message(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
+        let slot = thread.slot;
+        if mode.releases {
+            self.saturated || self.renews_message(thread, mode, rules)
+        } else if mode.reads {
+            thread.released_at == Epoch::START
+        } else {
+            let epoch = thread.released_at;
+            self.message_is == Some(Stamp { slot, epoch }) && !epoch.is_exhausted()
+        }
+    }
+
+    /// Brings the own entries of a thread up to date that has repeated writes: they are at its last record.
+    #[inline]
+    pub(super) fn catch_up(&mut self) {
+        if self.is_behind {
+            self.catch_up_now();
+        }
+    }
+
+    fn catch_up_now(&mut self) {
+        self.is_behind = false;
+        let last = self.last_record().by.stamp;
+        self.write_past.set(last.slot, last.epoch);
+        self.access_past.set(last.slot, last.epoch);
+        self.past_owner = Some(last);
+        if let Some(is) = self.message_is
+            && is.slot == last.slot
+            && self.message_version != Version::NONE
+        {
+            self.message.set(is.slot, is.epoch);
+        }
+        if self.saturated {
+            // The message of a seq_cst write has what its thread knew before it.
+            let before = Epoch::new(last.epoch.number() - 1);
+            self.saturated_message.set(last.slot, before);
+        }
+    }
+
+    fn repeat_write_at_once(
         &mut self,
         thread: &mut ThreadState,
         mode: Mode,

@@ -21,7 +21,7 @@ impl ThreadState {
         }
         self.saturated = false;
         self.renew_version();
-        if !self.sc_past.is_zero() && !rules.breaks(Mutant::DesaturatedThreadWithoutSc) {
+        if self.has_sc && !rules.breaks(Mutant::DesaturatedThreadWithoutSc) {
             self.view.sc.access.accesses.assign(&self.sc_past);
         }
     }
@@ -60,6 +60,7 @@ impl LocationState {
     pub(super) fn saturated_access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
         let last = self.last_record().by.stamp;
         let known = thread.version;
+        thread.has_sc = true;
         let covered = mode.reads && rules.covered(&thread.view.hb, self.message_is);
         if mode.reads && !covered {
             thread.learn_hb(&self.message);

@@ -16,6 +16,8 @@ pub struct SyncClock {
     /// While saturated, nothing; see `saturation.rs`.
     sc: Option<Box<ScView>>,
     saturated: bool,
+    /// There may be something in `sc_past`, if `saturated`.
+    has_sc: bool,
     /// The version of the thread that left all of it, if one did; the thread's own entries may be newer.
     left_by: Version,
 }
@@ -28,6 +30,7 @@ impl Default for SyncClock {
             sc_past: VectorClock::default(),
             sc: None,
             saturated: true,
+            has_sc: false,
             left_by: Version::NONE,
         }
     }
@@ -38,6 +41,7 @@ impl ThreadState {
     pub fn replace(&mut self, clock: &mut SyncClock, rules: Rules) {
         self.dirty = true;
         let (slot, epoch) = (self.slot, self.epoch);
+        clock.has_sc = self.has_sc;
         if rules.fast_paths && clock.left_by == self.version {
             clock.hb.set(slot, epoch);
             clock.sc_past.set(slot, epoch);
@@ -63,7 +67,7 @@ impl ThreadState {
         self.dirty = true;
         if clock.saturated && !self.saturated {
             clock.saturated = false;
-            if !clock.sc_past.is_zero() {
+            if clock.has_sc {
                 let sc = clock.sc.get_or_insert_default();
                 sc.access.accesses.assign(&clock.sc_past);
             }
@@ -71,10 +75,11 @@ impl ThreadState {
         clock.left_by = Version::NONE;
         clock.hb.join(&self.view.hb);
         clock.sc_past.join(&self.sc_past);
-        if self.saturated && !clock.saturated {
+        if self.saturated && self.has_sc && !clock.saturated {
             let sc = clock.sc.get_or_insert_default();
             sc.access.accesses.join(&self.sc_past);
         }
+        clock.has_sc |= self.has_sc;
         if !self.view.sc.is_absent() {
             let sc = clock.sc.get_or_insert_default();
             sc.access.join(&self.view.sc.access);
@@ -93,9 +98,10 @@ impl ThreadState {
         }
         self.learn_hb(&clock.hb);
         self.learn_past(&clock.sc_past);
-        if clock.saturated && !self.saturated {
+        if clock.saturated && clock.has_sc && !self.saturated {
             self.learn_accesses(&clock.sc_past);
         }
+        self.has_sc |= clock.has_sc;
         if let Some(sc) = &clock.sc {
             self.learn_access(&sc.access);
             self.learn_fence(&sc.fence);

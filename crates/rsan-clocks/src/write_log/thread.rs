@@ -39,6 +39,8 @@ pub struct ThreadState {
     pub(super) dirty: bool,
     /// Everything in `sc_past` is a seq_cst access (`sat`).
     pub(super) saturated: bool,
+    /// There may be something in `sc_past`, if `saturated`: epochs alone are no accesses.
+    pub(super) has_sc: bool,
 }
 
 impl ThreadState {
@@ -60,6 +62,7 @@ impl ThreadState {
             sc_grew: false,
             dirty: true,
             saturated: rules.saturation && rules.sc_accesses,
+            has_sc: false,
         };
         thread.mark_present();
         thread
@@ -70,6 +73,7 @@ impl ThreadState {
         self.dirty = true;
         let mut child = Self::initial(id, place, rules);
         child.saturated = self.saturated;
+        child.has_sc = self.has_sc;
         // No location has seen the fences that the child inherits from this slot.
         child.fence_version += 1;
         child.grew = true;
@@ -98,9 +102,10 @@ impl ThreadState {
         self.learn_hb(&child.view.hb);
         self.learn_past(&child.sc_past);
         let theirs = &child.view.sc;
-        if child.saturated && !self.saturated {
+        if child.saturated && child.has_sc && !self.saturated {
             self.learn_accesses(&child.sc_past);
         }
+        self.has_sc |= child.has_sc;
         self.learn_access(&theirs.access);
         self.learn_fence(&theirs.fence);
         if !rules.breaks(Mutant::JoinWithoutEco) {
@@ -208,7 +213,9 @@ impl ThreadState {
 
     /// Up to which epoch the seq_cst accesses of `slot` are known to seq_cst accesses of this thread.
     pub(super) fn known_sc_access(&self, slot: Slot) -> Epoch {
-        if self.saturated {
+        if self.saturated && !self.has_sc {
+            Epoch::START
+        } else if self.saturated {
             self.sc_past.get(slot)
         } else {
             self.view.sc.access.last_access(slot)
