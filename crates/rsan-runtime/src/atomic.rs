@@ -341,16 +341,60 @@ fn side(logged: LoggedWrite) -> Side {
     }
 }
 
+/// What became of an attempt to do a write as a repeated one.
+enum Repeat<R> {
+    /// It was one.
+    Done(R),
+    /// It was not. The lock of its location, if it has one.
+    Not(Option<Locked>),
+}
+
+/// Does a write if it is one that its thread repeats: then there is nothing to check and little to note. `act` does it
+/// and returns the result and the value written.
+#[inline]
+fn repeat<W: Word, R>(
+    me: &mut Entered,
+    at: *mut W,
+    (operation, order): (Operation, RmwOrd),
+    effect: impl Fn(Value) -> Effect,
+    act: impl FnOnce() -> (R, W),
+) -> Repeat<R> {
+    let (address, bytes) = (at as usize, size_of::<W>());
+    let Some(mut locked) = Locked::for_access(address, bytes) else {
+        return Repeat::Not(None);
+    };
+    let block = locked.block();
+    let Some(location) = locked.repeated(address, bytes, &me.state, effect(0)) else {
+        return Repeat::Not(Some(locked));
+    };
+    block.announce_write();
+    let site = me.site();
+    let write = WriteSite {
+        site,
+        operation,
+        order: Some(order),
+    };
+    let (result, value) = act();
+    let body: &mut Body = me;
+    let (state, trail) = (&mut body.state, &body.trail);
+    location.repeat_write(state, trail, value.bits(), &effect, write, body.options);
+    body.has_written(effect(0).releases());
+    drop(locked);
+    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE, site);
+    Repeat::Done(result)
+}
+
 /// Sets up a [`Running`] operation with its location, and runs `act`, which returns what it finds, on both under the
 /// lock.
 #[inline]
 fn operate<W: Word>(
     me: &mut Entered,
     at: *mut W,
+    locked: Option<Locked>,
     (operation, order): (Operation, RmwOrd),
     act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
 ) -> Option<Found<W>> {
-    let mut locked = Locked::for_access(at as usize, size_of::<W>())?;
+    let mut locked = locked?;
     locked.announce_write();
     Some(operate_locked(me, at, locked, (operation, order), act))
 }
@@ -551,10 +595,17 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
         return probe::store(at, ord, raw);
     };
     let name = (Operation::Store, RmwOrd::from_halves(ReadOrd::Relaxed, ord));
-    let result = operate(&mut me, at, name, |op, location| {
+    let effect = |value| Effect::Write { value, ord };
+    let locked = match repeat(&mut me, at, name, effect, || {
+        raw();
+        ((), value)
+    }) {
+        Repeat::Done(()) => return,
+        Repeat::Not(locked) => locked,
+    };
+    let result = operate(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Store(ord));
         raw();
-        let effect = |value| Effect::Write { value, ord };
         op.write(location, value.bits(), ord.releases(), effect);
         (value, Kind::ATOMIC_WRITE)
     });
@@ -585,13 +636,20 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     let Some(mut me) = enter_access() else {
         return probe::rmw(at, &next, raw);
     };
-    let result = operate(&mut me, at, (name, ord), |op, location| {
+    let effect = |value| Effect::Rmw { value, ord };
+    let locked = match repeat(&mut me, at, (name, ord), effect, || {
+        let old = raw();
+        (old, next(old))
+    }) {
+        Repeat::Done(old) => return old,
+        Repeat::Not(locked) => locked,
+    };
+    let result = operate(&mut me, at, locked, (name, ord), |op, location| {
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
         }
         let old = raw();
-        let effect = |value| Effect::Rmw { value, ord };
         op.write(location, next(old).bits(), ord.releases(), effect);
         (old, Kind::ATOMIC_WRITE)
     });
@@ -626,7 +684,8 @@ pub unsafe fn compare_exchange<W: Word>(
         return probe::compare_exchange(at, (expected, new), (ord, fail), raw);
     };
     let name = (Operation::CompareExchange, ord);
-    let result = operate(&mut me, at, name, |op, location| {
+    let locked = Locked::for_access(at as usize, size_of::<W>());
+    let result = operate(&mut me, at, locked, name, |op, location| {
         let access = |expected| Access::Cas {
             expected,
             ord,

@@ -199,6 +199,20 @@ impl Locked {
         }
     }
 
+    /// The atomic location at an address of the block, if such a write by the thread repeats its last one there.
+    #[inline]
+    pub fn repeated(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        thread: &ThreadState,
+        effect: Effect,
+    ) -> Option<&mut Location> {
+        let first = self.items().atomic.as_deref_mut()?;
+        let is_it = first.address == address && first.bytes as usize == bytes && !first.mixed;
+        (is_it && first.state.repeats(thread, effect, Rules::c20())).then_some(first)
+    }
+
     /// The atomic locations that overlap a range.
     pub fn overlapping(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut Location> {
         let items = self.items();
@@ -270,7 +284,7 @@ impl Block {
 
     /// Under the lock.
     #[inline]
-    fn announce_write(&self) {
+    pub fn announce_write(&self) {
         // ORDERING: relaxed; only holders of the lock write it.
         let version = self.version.load(Ordering::Relaxed);
         // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
@@ -383,6 +397,24 @@ impl Location {
         self.make_room(options);
         self.state.apply(thread, effect(number(bits)), Rules::c20());
         self.writes.note(&self.state, bits, site);
+    }
+
+    /// Tells the monitor of a repeated write.
+    #[inline]
+    pub fn repeat_write(
+        &mut self,
+        thread: &mut ThreadState,
+        trail: &Trail,
+        bits: u128,
+        effect: impl FnOnce(Value) -> Effect,
+        site: WriteSite,
+        options: &Options,
+    ) {
+        self.make_room(options);
+        self.state
+            .repeat(thread, effect(number(bits)), Rules::c20());
+        self.writes.note(&self.state, bits, site);
+        self.accessors.repeated(trail);
     }
 
     /// A plain write hit the location; its value is not known.

@@ -118,12 +118,8 @@ pub fn plain(address: usize, bytes: usize, kind: Kind) {
         && let Some(granule) = Granule::of(address)
     {
         let cell = own | mask(offset, bytes) << 8 | kind.0;
-        let cells = granule.cells();
-        for known in cells {
-            // ORDERING: relaxed; a cell is one word and stands for itself.
-            if known.load(Ordering::Relaxed) == cell {
-                return;
-            }
+        if has_cell(granule, cell) {
+            return;
         }
     }
     range(address, bytes, kind);
@@ -144,6 +140,7 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         return;
     }
     me.make_private();
+    let site = me.site();
     let end = address.saturating_add(bytes);
     let mut at = address;
     let mut found = None;
@@ -156,7 +153,7 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         if kind.writes() && granule.has(HAS_BLOCKS) {
             write_to_locations(me, granule, at, at + size);
         }
-        let race = update(me, granule, mask(offset, size), kind, None);
+        let race = update(me, granule, mask(offset, size), kind, site);
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
@@ -192,6 +189,18 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: 
     if !kind.writes() {
         me.make_private();
     }
+    let offset = address & 7;
+    if offset + bytes <= 8
+        && let Some(granule) = Granule::of(address)
+        && has_cell(granule, me.own | mask(offset, bytes) << 8 | kind.0)
+    {
+        return;
+    }
+    atomic_in_full(me, address, bytes, kind, site);
+}
+
+#[inline(never)]
+fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: Site) {
     let mut at = address;
     let end = address + bytes;
     while at < end {
@@ -200,24 +209,37 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: 
         let Some(granule) = Granule::of(at) else {
             return;
         };
-        if let Some(other) = update(me, granule, mask(offset, size), kind, Some(site)) {
+        if let Some(other) = update(me, granule, mask(offset, size), kind, site) {
             report(me, at, size, kind, other);
         }
         at += size;
     }
 }
 
+#[inline]
+fn has_cell(granule: Granule, cell: u64) -> bool {
+    let known = granule.cells().iter();
+    // ORDERING: relaxed; a cell is one word and stands for itself.
+    known
+        .into_iter()
+        .any(|known| known.load(Ordering::Relaxed) == cell)
+}
+
 /// Checks an access against the cells of a granule and records it. Returns what it races with.
+///
+/// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
+/// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor.
 fn update(
     me: &mut Entered,
     granule: Granule,
     mask: u64,
     kind: Kind,
-    site: Option<Site>,
+    site: Site,
 ) -> Option<(u64, u64)> {
     let own = me.own;
     let cell = own | mask << 8 | kind.0;
     let cells = granule.cells();
+    let mut seen = [0; CELLS];
     let mut race = None;
     let mut place = None;
     for (index, known) in cells.iter().enumerate() {
@@ -226,30 +248,57 @@ fn update(
         if old == cell {
             return None;
         }
+        seen[index] = old;
         if old == 0 {
             place = place.or(Some(index));
             continue;
         }
         let access = Remembered::from_cell(old);
-        let ordered = me.state.hb().get(access.slot) >= access.epoch;
         let mine = old >> 48 == own >> 48;
-        if !mine && !ordered && access.mask & mask != 0 && kind.conflicts_with(access.kind) {
+        let ordered = mine || me.state.hb().get(access.slot) >= access.epoch;
+        if !ordered && access.mask & mask != 0 && kind.conflicts_with(access.kind) {
             // ORDERING: relaxed; the word says itself whether it fits.
             race = race.or(Some((old, granule.sites()[index].load(Ordering::Relaxed))));
-        } else if (mine || ordered) && access.mask & !mask == 0 && kind.stands_for(access.kind) {
+        } else if ordered && access.mask & !mask == 0 && kind.stands_for(access.kind) {
             // ORDERING: relaxed, as above.
             known.store(0, Ordering::Relaxed);
+            seen[index] = 0;
             place = Some(index);
         }
     }
     let place = place.unwrap_or((own >> 16) as usize % CELLS);
-    let site = site.unwrap_or_else(|| me.site());
     granule.set(HAS_CELLS);
     // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
     granule.sites()[place].store(pack_site(site, own), Ordering::Relaxed);
     // ORDERING: relaxed, as above.
     cells[place].store(cell, Ordering::Relaxed);
+    seen[place] = cell;
+    for (index, known) in cells.iter().enumerate() {
+        // ORDERING: relaxed, as above.
+        let now = known.load(Ordering::Relaxed);
+        if now != seen[index] && race.is_none() {
+            race = newcomer(me, granule, index, now, mask, kind);
+        }
+    }
     race
+}
+
+/// Whether the access races with one whose cell has just appeared.
+#[cold]
+fn newcomer(
+    me: &Entered,
+    granule: Granule,
+    index: usize,
+    cell: u64,
+    mask: u64,
+    kind: Kind,
+) -> Option<(u64, u64)> {
+    let access = Remembered::from_cell(cell);
+    let ordered =
+        cell == 0 || cell >> 48 == me.own >> 48 || me.state.hb().get(access.slot) >= access.epoch;
+    let races = !ordered && access.mask & mask != 0 && kind.conflicts_with(access.kind);
+    // ORDERING: relaxed; the word says itself whether it fits.
+    races.then(|| (cell, granule.sites()[index].load(Ordering::Relaxed)))
 }
 
 #[cold]

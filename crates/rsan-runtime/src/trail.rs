@@ -334,6 +334,15 @@ impl Accessors {
         }
     }
 
+    /// The last writer wrote again, and learnt nothing.
+    #[inline]
+    pub fn repeated(&mut self, trail: &Trail) {
+        self.writer_position = trail.position;
+        if !self.readers.is_empty() {
+            self.readers.clear();
+        }
+    }
+
     #[cold]
     fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
         let mut sources = Vec::with_capacity(SOURCES);

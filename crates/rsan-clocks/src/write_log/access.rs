@@ -59,7 +59,7 @@ pub(super) struct Mode {
 
 impl Mode {
     #[inline]
-    fn atomic(effect: Effect, rules: Rules) -> Self {
+    pub(super) fn atomic(effect: Effect, rules: Rules) -> Self {
         Self {
             value: effect.value_written(),
             reads: effect.reads(),

@@ -34,8 +34,12 @@ impl LocationState {
     /// Makes room for a write in a log of at most `cap` writes, at least two, as [`LocationState::cut`] does.
     #[inline]
     pub fn make_room(&mut self, cap: usize) {
-        if self.records.len() >= cap.max(2) {
-            self.drop_older(self.records.len() + 1 - cap.max(2));
+        let cap = cap.max(2);
+        if self.records.len() == cap && self.readers.is_empty() {
+            self.records.pop_front();
+            self.base += 1;
+        } else if self.records.len() >= cap {
+            self.drop_older(self.records.len() + 1 - cap);
         }
     }
 

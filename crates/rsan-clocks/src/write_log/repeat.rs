@@ -18,10 +18,28 @@ use super::epoch::{Epoch, Stamp, Version};
 use super::location::LocationState;
 use super::rules::Rules;
 use super::thread::ThreadState;
+use crate::Effect;
 use crate::mutation::Mutant;
 use rsan_model::Value;
 
 impl LocationState {
+    /// Whether such a write by the thread is a repeated one. It cannot be weak, and it teaches the thread nothing.
+    #[inline]
+    pub fn repeats(&self, thread: &ThreadState, effect: Effect, rules: Rules) -> bool {
+        let mode = Mode::atomic(effect, rules);
+        mode.value.is_some() && self.is_repeated(thread, mode, rules)
+    }
+
+    /// What [`LocationState::apply`] comes to for a write that [`LocationState::repeats`] another.
+    #[inline]
+    pub fn repeat(&mut self, thread: &mut ThreadState, effect: Effect, rules: Rules) {
+        let mode = Mode::atomic(effect, rules);
+        debug_assert!(self.is_repeated(thread, mode, rules));
+        if let Some(value) = mode.value {
+            self.repeat_write(thread, mode, value, rules);
+        }
+    }
+
     /// Whether the thread wrote last, in the same way, and nobody, itself included, has learnt or added anything
     /// since that the write would have to note. Then only the thread's own entries change.
     #[inline]
