@@ -13,6 +13,10 @@
 //! **Invariant**: the epoch in a cell was private to its thread when it was written, so a thread whose clock has
 //! reached it has synchronised with it after the access.
 
+mod free;
+
+pub use free::free;
+
 use crate::location::{Locked, Operation, WriteSite};
 use crate::modules;
 use crate::report::{Finding, Side};

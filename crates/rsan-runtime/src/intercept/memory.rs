@@ -47,7 +47,7 @@ fn died(block: *mut c_void) {
     let bytes = unsafe { libc::malloc_usable_size(block) };
     let checked = callers::is_instrumented(tls::caller());
     if checked {
-        race::range(block as usize, bytes.min(FREED), Kind::FREE);
+        race::free(block as usize, bytes.min(FREED));
     }
     if let Some(mut me) = enter_if_attached() {
         if checked {

@@ -1,0 +1,49 @@
+//! Freeing memory, which counts as a write to all of it.
+
+use super::{Kind, mask, pack_site, report, update};
+use crate::shadow::{Granule, HAS_CELLS};
+use crate::thread;
+use std::sync::atomic::Ordering;
+
+/// A block is about to be freed: like a plain write of it, except that its atomic locations need not be told, for they
+/// are forgotten anyway. Most blocks were not accessed since their allocation, or only in part, so most granules are
+/// empty.
+pub fn free(address: usize, bytes: usize) {
+    let Some(mut me) = thread::enter_access() else {
+        return crate::probe::plain(address, bytes, true);
+    };
+    let me = &mut me;
+    if me.ignored != 0 {
+        return;
+    }
+    me.make_private();
+    let (site, own) = (me.site(), me.own);
+    let word = pack_site(site, own);
+    let end = address.saturating_add(bytes);
+    let mut at = address;
+    let mut found = None;
+    while at < end {
+        let offset = at & 7;
+        let size = (8 - offset).min(end - at);
+        let Some(granule) = Granule::of(at) else {
+            break;
+        };
+        let mask = mask(offset, size);
+        let cells = granule.cells();
+        // ORDERING: relaxed; a cell is one word and stands for itself.
+        if cells.iter().all(|cell| cell.load(Ordering::Relaxed) == 0) {
+            granule.set(HAS_CELLS);
+            // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+            granule.sites()[0].store(word, Ordering::Relaxed);
+            // ORDERING: relaxed, as above.
+            cells[0].store(own | mask << 8 | Kind::FREE.0, Ordering::Relaxed);
+        } else {
+            let race = update(me, granule, mask, Kind::FREE, Some(site));
+            found = found.or(race.map(|other| (at, size, other)));
+        }
+        at += size;
+    }
+    if let Some((at, size, other)) = found {
+        report(me, at, size, Kind::FREE, other);
+    }
+}
