@@ -62,7 +62,7 @@ impl Place<'_> {
             version: self.version.clone(),
             fixed_time: run.fixed_time,
             failure,
-            findings: judge::judge(&document, &self.case.known),
+            findings: judge::judge(&document, self.case),
             compared,
         })
     }
@@ -71,7 +71,8 @@ impl Place<'_> {
     fn findings(&self, run: &Run, tools: &Tools) -> Result<(Value, Option<String>), String> {
         let kept = self.rsan.join(format!("rsan-{}.json", run.name));
         let script = format!(
-            "exec rsan run --format json --timeout {} -- {} > {}",
+            "exec rsan run --format json --runs {} --timeout {} -- {} > {}",
+            run.runs,
             run.limit,
             run.command,
             kept.display()

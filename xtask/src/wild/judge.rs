@@ -1,10 +1,10 @@
 //! Findings, compared with those that a person has looked at.
 
-use super::manifest::{Known, Verdict};
+use super::manifest::{Case, Known, Verdict};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How deep a function may be in a stack to be one of the finding's.
+/// How much of a stack is shown.
 const DEPTH: usize = 4;
 
 /// The findings of a run.
@@ -36,10 +36,10 @@ impl Judged {
 }
 
 /// Sorts the findings of a document of `rsan run`.
-pub(crate) fn judge(document: &Value, known: &[Known]) -> Judged {
+pub(crate) fn judge(document: &Value, case: &Case) -> Judged {
     let mut judged = Judged::default();
     for finding in elements(&document["findings"]) {
-        match known.iter().find(|known| fits(finding, known)) {
+        match case.known.iter().find(|known| fits(finding, known, case)) {
             Some(known) => {
                 let reasons = judged.known.entry(known.verdict).or_default();
                 *reasons.entry(known.why.clone()).or_default() += 1;
@@ -50,13 +50,23 @@ pub(crate) fn judge(document: &Value, known: &[Known]) -> Judged {
     judged
 }
 
-fn fits(finding: &Value, known: &Known) -> bool {
+fn fits(finding: &Value, known: &Known, case: &Case) -> bool {
     let kind = finding["kind"].as_str().unwrap_or_default();
-    let functions = elements(&finding["accesses"])
-        .flat_map(|access| elements(&access["stack"]).take(DEPTH))
+    let mut accesses = elements(&finding["accesses"]).filter(|access| {
+        // The writes that a weak access misses or sees are not what is judged.
+        matches!(access["role"].as_str(), Some("access" | "earlier"))
+    });
+    known.kind.as_deref().is_none_or(|wanted| wanted == kind)
+        && accesses.any(|access| {
+            function(access, case).is_some_and(|f| known.functions.iter().any(|n| is_named(f, n)))
+        })
+}
+
+/// The function that an access belongs to.
+fn function<'a>(access: &'a Value, case: &Case) -> Option<&'a str> {
+    elements(&access["stack"])
         .filter_map(|frame| frame["function"].as_str())
-        .any(|function| known.functions.iter().any(|name| is_named(function, name)));
-    known.kind.as_deref().is_none_or(|wanted| wanted == kind) && functions
+        .find(|name| !case.primitives.iter().any(|start| name.starts_with(start)))
 }
 
 /// Whether a function has this name; parameters, and what it is a member of, may be left out.

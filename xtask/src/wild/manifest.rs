@@ -30,6 +30,10 @@ pub(crate) struct Case {
     pub(crate) build: String,
     /// What is run.
     pub(crate) run: Vec<Run>,
+    /// Beginnings of the names of functions that stand for a single access; the function of an access is the first
+    /// one of its stack that has no such name.
+    #[serde(default)]
+    pub(crate) primitives: Vec<String>,
     /// Findings that a person has looked at.
     #[serde(default)]
     pub(crate) known: Vec<Known>,
@@ -46,9 +50,16 @@ pub(crate) struct Run {
     pub(crate) beside: Option<String>,
     /// Seconds after which it is ended, with a sanitizer.
     pub(crate) limit: u32,
+    /// How often it is run for its findings.
+    #[serde(default = "once")]
+    pub(crate) runs: u32,
     /// Whether it takes the same time however fast it is.
     #[serde(default)]
     pub(crate) fixed_time: bool,
+}
+
+fn once() -> u32 {
+    1
 }
 
 impl Run {
@@ -64,7 +75,7 @@ impl Run {
 pub(crate) struct Known {
     /// `data-race` or `weak-behaviour`; both if it is left out.
     pub(crate) kind: Option<String>,
-    /// Names of functions; one of them is on top of the stack of one of the accesses, or not far below.
+    /// Names of functions: that of the access, for a race that of one of both.
     pub(crate) functions: Vec<String>,
     pub(crate) verdict: Verdict,
     /// Why, in a sentence.

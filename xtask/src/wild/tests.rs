@@ -1,8 +1,8 @@
 //! What can be checked without the network: the table, our own files, and how findings are judged.
 
 use super::judge;
-use super::manifest::{self, Known, Verdict};
-use serde_json::json;
+use super::manifest::{self, Case, Verdict};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -72,50 +72,54 @@ fn files() -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
+/// A program with one group of findings that are judged.
+fn case(known: &str) -> Case {
+    let text = format!(
+        "name = ''\nwhat = ''\nbuild = ''\nrun = []\nprimitives = ['std::']\nknown = [{{ {known}, why = 'because' }}]"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+fn access(role: &str, functions: &[&str]) -> Value {
+    let frame = |function| json!({ "function": function, "file": "dir/a.c", "line": 3 });
+    let stack: Vec<Value> = functions.iter().map(frame).collect();
+    json!({ "role": role, "operation": "load", "order": "relaxed", "stack": stack })
+}
+
+fn finding(kind: &str, accesses: &[Value]) -> Value {
+    json!({ "kind": kind, "accesses": accesses })
+}
+
 #[test]
 fn findings_are_judged_by_kind_and_function() {
-    let known = [Known {
-        kind: Some("data-race".to_owned()),
-        functions: vec!["inner".to_owned()],
-        verdict: Verdict::Formal,
-        why: "because".to_owned(),
-    }];
-    let finding = |kind: &str, function: &str| {
-        json!({ "kind": kind, "accesses": [
-            { "role": "access", "operation": "read", "stack": [{ "function": function, "file": "a.c", "line": 3 }] },
-        ] })
-    };
+    let case = case("kind = 'data-race', functions = ['inner'], verdict = 'formal'");
     let document = json!({ "findings": [
-        finding("data-race", "inner"),
-        finding("data-race", "ns::inner(int, char)"),
-        finding("data-race", "outer"),
-        finding("weak-behaviour", "inner"),
+        finding("data-race", &[access("access", &["inner"]), access("earlier", &["outer"])]),
+        finding("data-race", &[access("access", &["outer"]), access("earlier", &["ns::inner(int)"])]),
+        finding("data-race", &[access("access", &["outer", "inner"])]),
+        finding("weak-behaviour", &[access("access", &["inner"])]),
     ] });
-    let judged = judge::judge(&document, &known);
+    let judged = judge::judge(&document, &case);
     assert_eq!(judged.of(Verdict::Formal), 2);
     assert_eq!(judged.of(Verdict::Bug), 0);
     assert_eq!(judged.count(), 4);
     assert_eq!(
         judged.unknown,
         [
-            "data-race; access: read  (outer a.c:3)",
-            "weak-behaviour; access: read  (inner a.c:3)"
+            "data-race; access: load relaxed (outer a.c:3 < inner a.c:3)",
+            "weak-behaviour; access: load relaxed (inner a.c:3)"
         ]
     );
 }
 
 #[test]
-fn only_the_top_of_a_stack_counts() {
-    let known = [Known {
-        kind: None,
-        functions: vec!["main".to_owned()],
-        verdict: Verdict::Benign,
-        why: "because".to_owned(),
-    }];
-    let stack: Vec<_> = (0..9)
-        .map(|depth| json!({ "function": if depth < 8 { "f" } else { "main" } }))
-        .collect();
-    let document =
-        json!({ "findings": [{ "kind": "data-race", "accesses": [{ "stack": stack }] }] });
-    assert_eq!(judge::judge(&document, &known).unknown.len(), 1);
+fn primitives_are_looked_through_and_missed_writes_do_not_count() {
+    let case = case("functions = ['pop'], verdict = 'benign'");
+    let document = json!({ "findings": [
+        finding("weak-behaviour", &[access("access", &["std::atomic<int>::load", "pop", "main"])]),
+        finding("weak-behaviour", &[access("access", &["push"]), access("missed", &["pop"])]),
+    ] });
+    let judged = judge::judge(&document, &case);
+    assert_eq!(judged.of(Verdict::Benign), 1);
+    assert_eq!(judged.unknown.len(), 1);
 }

@@ -1,0 +1,1 @@
+/* Stands for the file of liburcu that has what no port defines. */
