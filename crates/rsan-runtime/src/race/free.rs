@@ -38,7 +38,7 @@ pub fn free(address: usize, bytes: usize) {
             // ORDERING: relaxed, as above.
             cells[0].store(own | mask << 8 | Kind::FREE.0, Ordering::Relaxed);
         } else {
-            let race = update(me, granule, mask, Kind::FREE, Some(site));
+            let race = update(me, granule, mask, Kind::FREE, site);
             found = found.or(race.map(|other| (at, size, other)));
         }
         at += size;
