@@ -48,6 +48,7 @@ pub mod chain;
 mod elf;
 pub mod ending;
 pub mod heap;
+mod inherited;
 pub mod intercept;
 pub mod journal;
 pub mod location;

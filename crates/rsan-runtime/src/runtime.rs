@@ -2,7 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    ending, heap, journal, location, probe, report, shadow, stack, suppress, thread, trail,
+    ending, heap, inherited, journal, location, probe, report, shadow, stack, suppress, thread,
+    trail,
 };
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -31,7 +32,8 @@ pub fn start() {
         }
         return;
     }
-    let text = std::env::var("RSAN_OPTIONS").unwrap_or_default();
+    let text = std::env::var("RSAN_OPTIONS").ok();
+    let text = text.or_else(inherited::options).unwrap_or_default();
     let (options, complaints) = Options::parse(&text);
     report::write_to(2, complaints.as_bytes());
     if options.help {

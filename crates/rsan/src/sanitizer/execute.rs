@@ -3,6 +3,7 @@
 //! The runtime writes what it finds to a log at once, so whatever becomes of the program, findings are not lost. The
 //! program keeps our terminal, standard error included.
 
+use super::handover::Handover;
 use super::library;
 use super::log::Findings;
 use super::processes::Processes;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 /// What to run and how.
 pub(crate) struct Plan<'a> {
+    /// A name and arguments.
     pub(crate) program: &'a [OsString],
     pub(crate) runs: usize,
     /// For one run.
@@ -95,12 +97,17 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
         }
         None => scratch.path().to_owned(),
     };
+    let library = library::folder()?;
+    let handover = Handover::new(&library);
     let mut runs = Runs::default();
     let mut progress = Progress::new(plan.runs);
     while runs.done < plan.runs {
         progress.show(&runs);
         let log = folder.join(format!("run-{}.jsonl", runs.done + 1));
-        once(plan, &log, &mut runs)?;
+        let options = options(plan, &log)?;
+        handover.set(&options);
+        let command = command(plan, &options, &library);
+        once(plan, command, &log, &mut runs)?;
         if runs.interrupted || runs.halted {
             break;
         }
@@ -109,9 +116,8 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
 }
 
 /// One run.
-fn once(plan: &Plan<'_>, log: &Path, runs: &mut Runs) -> Result<(), String> {
+fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> Result<(), String> {
     create(log).map_err(|error| format!("{}: {error}", log.display()))?;
-    let mut command = command(plan, log)?;
     let name = plan.program[0].display();
     let mut processes =
         Processes::start(&mut command).map_err(|error| format!("{name}: {error}"))?;
@@ -168,9 +174,8 @@ fn create(log: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The program with the environment that the runtime needs.
-fn command(plan: &Plan<'_>, log: &Path) -> Result<Command, String> {
-    let (name, arguments) = plan.program.split_first().ok_or("no program is named")?;
+/// The settings of the runtime.
+fn options(plan: &Plan<'_>, log: &Path) -> Result<String, String> {
     let given = env::var("RSAN_OPTIONS").unwrap_or_default();
     if !quotes_are_closed(&given) {
         return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
@@ -180,11 +185,16 @@ fn command(plan: &Plan<'_>, log: &Path) -> Result<Command, String> {
         "{given} log={log} text=0 announce=1 exitcode=0 summary=0 {}",
         plan.options
     );
-    let mut command = Command::new(name);
+    Ok(options.trim().to_owned())
+}
+
+/// The program with the environment that the runtime needs.
+fn command(plan: &Plan<'_>, options: &str, library: &Path) -> Command {
+    let mut command = Command::new(&plan.program[0]);
     command
-        .args(arguments)
-        .env("RSAN_OPTIONS", options.trim())
-        .env("LD_LIBRARY_PATH", library_path()?);
+        .args(&plan.program[1..])
+        .env("RSAN_OPTIONS", options)
+        .env("LD_LIBRARY_PATH", library_path(library));
     match plan.stdout {
         Stdout::Shared => {}
         Stdout::Stderr => {
@@ -198,7 +208,7 @@ fn command(plan: &Plan<'_>, log: &Path) -> Result<Command, String> {
         // The first run would leave nothing for the others.
         command.stdin(Stdio::null());
     }
-    Ok(command)
+    command
 }
 
 /// Whether settings of ours can stand after these.
@@ -225,13 +235,13 @@ fn quoted(path: &Path) -> Result<String, String> {
 }
 
 /// Where the program finds our library, even if the one that it was linked with is gone or is another version.
-fn library_path() -> Result<OsString, String> {
-    let mut path = library::folder()?.into_os_string();
+fn library_path(library: &Path) -> OsString {
+    let mut path = library.to_owned().into_os_string();
     if let Some(given) = env::var_os("LD_LIBRARY_PATH").filter(|given| !given.is_empty()) {
         path.push(":");
         path.push(given);
     }
-    Ok(path)
+    path
 }
 
 /// Waits for the end, the time limit, the user or a finding.

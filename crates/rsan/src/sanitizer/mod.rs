@@ -8,6 +8,7 @@ pub(crate) mod compile;
 pub(crate) mod compiler;
 mod execute;
 mod findings;
+mod handover;
 mod invocation;
 mod library;
 mod log;

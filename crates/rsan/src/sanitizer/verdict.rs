@@ -17,8 +17,7 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
     let mut status = Status::Clean;
     if runs.unseen == runs.done {
         notes.push(
-            "no process ran with rsan's library: the program was not linked by `rsan cc` or `rsan c++`, or it lost \
-             the variable RSAN_OPTIONS"
+            "no process ran with rsan's library: the program was not linked by `rsan cc` or `rsan c++`"
                 .to_owned(),
         );
         status = status.and(Status::Undecided);

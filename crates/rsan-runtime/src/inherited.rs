@@ -1,0 +1,62 @@
+//! Settings for a program that lost its environment on the way.
+//!
+//! `rsan run` passes its settings in `RSAN_OPTIONS`. A test harness may clear the environment, as `env -i` and `sudo` do;
+//! the findings would then be missing from the report. So `rsan run` also leaves the settings in a file beside this
+//! library, in the folder `runs`, with its own process and that process's time of start as the name (`PID-TIME`). A process
+//! without `RSAN_OPTIONS` takes them if it descends from the process of such a file.
+
+use crate::modules;
+use std::fs;
+use std::path::PathBuf;
+
+/// The line of ancestors is followed this far.
+const MAX_DEPTH: usize = 256;
+
+/// The settings that an ancestor left, if there are any.
+pub(crate) fn options() -> Option<String> {
+    let folder = folder()?;
+    // There is normally no such folder, or nothing in it.
+    fs::read_dir(&folder).ok()?.next()?.ok()?;
+    let mut pid = std::process::id();
+    for _ in 0..MAX_DEPTH {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (parent, started) = parse(&stat)?;
+        if let Ok(text) = fs::read_to_string(folder.join(format!("{pid}-{started}"))) {
+            return Some(text);
+        }
+        pid = parent;
+    }
+    None
+}
+
+/// Where the files are.
+fn folder() -> Option<PathBuf> {
+    let modules = modules::modules();
+    let (library, _) = modules::find(&modules, folder as *const () as usize)?;
+    Some(PathBuf::from(&library.path).parent()?.join("runs"))
+}
+
+/// The parent and the time of start in the text of `/proc/PID/stat`. The name, which may contain anything, is in
+/// parentheses.
+fn parse(stat: &str) -> Option<(u32, u64)> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let fields: Vec<_> = rest.split_whitespace().collect();
+    // The state is the third field.
+    let field = |number: usize| fields.get(number - 3);
+    Some((field(4)?.parse().ok()?, field(22)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parents_and_times_are_read() {
+        let stat = "7 (a) b) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 0";
+        assert_eq!(parse(stat), Some((3, 987_654)));
+        assert_eq!(parse("7 (a) S 3"), None);
+        let own = fs::read_to_string("/proc/self/stat").expect("this process");
+        let parent = std::os::unix::process::parent_id();
+        assert_eq!(parse(&own).map(|found| found.0), Some(parent));
+    }
+}
