@@ -57,15 +57,45 @@ impl Real {
             found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         }
         if found.is_null() {
+            found = self.load();
+        }
+        if found.is_null() {
             crate::report::die(&[
                 "no function ",
                 self.name.to_str().unwrap_or("?"),
-                " in libc",
+                " in the libraries behind rsan's",
             ]);
         }
         // ORDERING: relaxed; see `known`.
         self.address.store(found as usize, Ordering::Relaxed);
         found as usize
+    }
+}
+
+/// Libraries that a linker may leave out, since the functions that a program calls are found here: what such functions
+/// begin with, and the library.
+const LEFT_OUT: &[(&[u8], &CStr)] = &[
+    (b"GOMP_", c"libgomp.so.1"),
+    (b"omp_", c"libgomp.so.1"),
+    (b"_Zn", c"libstdc++.so.6"),
+];
+
+impl Real {
+    /// Loads the library that the function is in, if it is known; null if there is none.
+    fn load(&self) -> *mut std::ffi::c_void {
+        let name = self.name.to_bytes();
+        let known = LEFT_OUT.iter().find(|(start, _)| name.starts_with(start));
+        let Some((_, library)) = known else {
+            return std::ptr::null_mut();
+        };
+        // SAFETY: both are C strings; a library that was not found is not asked.
+        unsafe {
+            let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
+            match library {
+                library if library.is_null() => library,
+                library => libc::dlsym(library, self.name.as_ptr()),
+            }
+        }
     }
 }
 
@@ -103,7 +133,7 @@ use libc::{
     c_char, c_int, c_uint, c_void, clockid_t, off_t, pthread_attr_t, pthread_barrier_t,
     pthread_barrierattr_t, pthread_cond_t, pthread_mutexattr_t, pthread_rwlockattr_t,
 };
-use libc::{iovec, msghdr, sockaddr};
+use libc::{c_long, iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
 /// A thread's function.
@@ -207,4 +237,44 @@ real_functions! {
     fn epoll_wait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int) -> c_int;
     fn epoll_pwait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int, mask: *const c_void) -> c_int;
     fn munmap(address: *mut c_void, size: usize) -> c_int;
+}
+
+real_functions! {
+    fn omp_get_num_threads() -> c_int;
+    fn GOMP_parallel(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, flags: c_uint);
+    fn GOMP_parallel_reductions(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, flags: c_uint) -> c_uint;
+    fn GOMP_parallel_sections(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, count: c_uint, flags: c_uint);
+    fn GOMP_parallel_loop_static(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_dynamic(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_guided(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_nonmonotonic_dynamic(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_nonmonotonic_guided(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_runtime(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_nonmonotonic_runtime(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, flags: c_uint);
+    fn GOMP_parallel_loop_maybe_nonmonotonic_runtime(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, from: c_long, to: c_long, step: c_long, flags: c_uint);
+    fn GOMP_barrier();
+    fn GOMP_barrier_cancel() -> bool;
+    fn GOMP_loop_end();
+    fn GOMP_loop_end_cancel() -> bool;
+    fn GOMP_sections_end();
+    fn GOMP_sections_end_cancel() -> bool;
+    fn GOMP_taskwait();
+    fn GOMP_taskgroup_end();
+    fn GOMP_task(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, copy: Option<unsafe extern "C-unwind" fn(*mut c_void, *const c_void)>, bytes: c_long, align: c_long, deferred: bool, flags: c_uint, depend: *mut *mut c_void, priority: c_int, detach: *mut c_void);
+    fn GOMP_single_copy_start() -> *mut c_void;
+    fn GOMP_single_copy_end(given: *mut c_void);
+    fn GOMP_critical_start();
+    fn GOMP_critical_end();
+    fn GOMP_critical_name_start(name: *mut *mut c_void);
+    fn GOMP_critical_name_end(name: *mut *mut c_void);
+    fn GOMP_atomic_start();
+    fn GOMP_atomic_end();
+    fn GOMP_ordered_start();
+    fn GOMP_ordered_end();
+    fn omp_set_lock(lock: *mut c_void);
+    fn omp_unset_lock(lock: *mut c_void);
+    fn omp_test_lock(lock: *mut c_void) -> c_int;
+    fn omp_set_nest_lock(lock: *mut c_void);
+    fn omp_unset_nest_lock(lock: *mut c_void);
+    fn omp_test_nest_lock(lock: *mut c_void) -> c_int;
 }

@@ -108,6 +108,11 @@ pub fn make_barrier(address: usize, threads: usize) {
     });
 }
 
+/// A barrier is for so many threads; to be called before anybody comes to it.
+pub fn size_barrier(address: usize, threads: usize) {
+    with(address, |_, sync| sync.barrier.0 = threads);
+}
+
 /// The round of a barrier that a thread has come to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {

@@ -4,7 +4,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{compile_object, compilers, kinds, link, run, success, work_dir};
+use support::{
+    FOUND, compile_object, compilers, is_installed, kinds, link, run, success, work_dir,
+};
 
 const INSTRUMENTED: &[&str] = &["-fsanitize=thread", "-fPIC"];
 
@@ -59,4 +61,23 @@ fn an_unloaded_plugin_is_forgotten() {
         link(compiler, &[&loader], &program, &["-ldl"]);
         is_clean(&program, "");
     }
+}
+
+#[test]
+fn openmp_orders_its_threads() {
+    if !is_installed("gcc") {
+        return;
+    }
+    let work = work_dir("openmp", "gcc");
+    let program = |name: &str| {
+        let object = object(&work, "gcc", name, &["-fsanitize=thread", "-fopenmp"]);
+        let program = object.with_extension("");
+        link("gcc", &[&object], &program, &["-lgomp"]);
+        program
+    };
+    is_clean(&program("openmp.c"), "");
+    let (output, lines) = run(&program("openmp_race.c"), "");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(kinds(&lines), "race race", "{errors}");
+    assert_eq!(output.status.code(), Some(FOUND), "{errors}");
 }

@@ -10,6 +10,7 @@ pub mod guards;
 mod imports;
 pub mod locks;
 pub mod memory;
+pub mod openmp;
 pub mod operators;
 pub mod signals;
 pub mod strings;

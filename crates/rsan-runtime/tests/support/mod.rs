@@ -89,11 +89,13 @@ pub(crate) fn link(compiler: &str, objects: &[&Path], program: &Path, options: &
     let library = library_dir();
     let output = Command::new(compiler)
         .args(objects)
-        .args(options)
         .arg("-o")
         .arg(program)
         .arg(format!("-L{}", library.display()))
-        .args(["-lrsan_runtime", "-lpthread", "-lstdc++"])
+        // Before other libraries, in front of which it stands.
+        .arg("-lrsan_runtime")
+        .args(options)
+        .args(["-lpthread", "-lstdc++"])
         .arg(format!("-Wl,-rpath,{}", library.display()))
         .output();
     let name = program.display().to_string();
