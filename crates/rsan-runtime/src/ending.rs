@@ -1,6 +1,6 @@
 //! The end of the process: the summary, and the exit status.
 //!
-//! `exit` and the return from `main` come to [`at_exit`], `_exit` to the interceptor. A process that a signal ends, or
+//! `exit` and the return from `main` come to `at_exit`, `_exit` to the interceptor. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
 use crate::options::Options;

@@ -3,8 +3,8 @@
 //! **Decides** for an access that the monitor finds weak whether each old value that it could take leads the program
 //! back to the same access and nowhere else. Then the weak behaviour is that a wait takes longer, which is no finding.
 //!
-//! **How**: the process is copied at the access ([`process`]), the copy is handed the old value, and the program runs in
-//! it until its next visible step ([`child`]). The copy can do no harm and is gone when the answer is known.
+//! **How**: the process is copied at the access (`process`), the copy is handed the old value, and the program runs in
+//! it until its next visible step (`child`). The copy can do no harm and is gone when the answer is known.
 //!
 //! **What is visible**: stores that release or go to the location itself, read-modify-writes, compare-and-swaps that
 //! succeed, locks, threads, allocation, system calls, and writes to memory that are left behind. **What is not**: loads
@@ -15,7 +15,7 @@
 //! **Answers**
 //! 1. *Iterates*: the access is made again, by the same instruction, at the same depth of the stack, in a state that
 //!    was there at an earlier arrival with the same old value. The state is the stack, the registers and all memory.
-//! 2. *Keeps iterating*: the same, [`child`]'s thousand times, but in ever new states (a counter of attempts).
+//! 2. *Keeps iterating*: the same, `child`'s thousand times, but in ever new states (a counter of attempts).
 //! 3. A *retry*: with the old value the program comes to a compare-and-swap of the location, which fails on the
 //!    current value and could not succeed on the old one; then it comes back, to the load or to the same
 //!    compare-and-swap that now expects the current value, and everything that it wrote outside of its stack before
