@@ -9,6 +9,9 @@ use std::process::Command;
 /// The one platform of the library.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// What programs may include.
+const HEADER: &str = "include/rsan.h";
+
 /// What the outer cargo, or clippy, says to its own compilers.
 const NOT_INHERITED: &[&str] = &[
     "CARGO_ENCODED_RUSTFLAGS",
@@ -36,6 +39,7 @@ fn main() {
         }
     }
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={HEADER}");
     let out = PathBuf::from(variable("OUT_DIR"));
     let library = if variable("TARGET") == TARGET {
         let built = build(
@@ -49,7 +53,9 @@ fn main() {
     let file = out.join("librsan_runtime.so");
     std::fs::write(&file, &library).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     println!("cargo:rustc-env=RSAN_RUNTIME={}", file.display());
-    println!("cargo:rustc-env=RSAN_RUNTIME_HASH={:016x}", fnv(&library));
+    let header = std::fs::read(HEADER).unwrap_or_else(|e| panic!("{HEADER}: {e}"));
+    let hash = fnv(&[library, header].concat());
+    println!("cargo:rustc-env=RSAN_RUNTIME_HASH={hash:016x}");
 }
 
 /// Builds the library; returns its path.

@@ -4,6 +4,7 @@
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
 //! told.
 
+pub mod blocking;
 mod wide;
 
 use crate::chain::Search;

@@ -44,6 +44,7 @@
 pub mod abi;
 pub mod allocator;
 pub mod atomic;
+pub mod benign;
 pub mod chain;
 mod elf;
 pub mod ending;

@@ -32,6 +32,7 @@ mod text;
 
 pub(crate) use json::quote;
 
+use crate::benign;
 use crate::chain::{self, Chain, Search};
 use crate::ending;
 use crate::journal;
@@ -181,6 +182,9 @@ pub fn is_known(me: &Body, finding: &Finding) -> bool {
 
 /// Writes the finding, unless it is known. No lock of a location may be held.
 pub fn report(me: &mut Body, finding: &Finding) {
+    if benign::covers(me, finding) {
+        return;
+    }
     let key = finding.key();
     if !me.reported.insert(key) || !REPORTED.lock().get_or_insert_default().insert(key) {
         return;

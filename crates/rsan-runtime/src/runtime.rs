@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    ending, heap, inherited, journal, location, probe, report, shadow, stack, suppress, thread,
-    trail,
+    benign, ending, heap, inherited, journal, location, probe, report, shadow, stack, suppress,
+    thread, trail,
 };
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -114,6 +114,7 @@ extern "C" fn before_fork() {
     suppress::lock().lock();
     journal::lock().lock();
     probe::lock().lock();
+    benign::lock().lock();
     location::lock_all();
     stack::contexts_lock().lock();
     trail::lock().lock();
@@ -131,6 +132,7 @@ extern "C" fn after_fork() {
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     location::unlock_all();
+    benign::lock().unlock();
     probe::lock().unlock();
     journal::lock().unlock();
     suppress::lock().unlock();

@@ -46,6 +46,8 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// What the thread does is no finding while this is not 0.
+    pub benign: u32,
     /// Loads that would change nothing if they were repeated.
     pub loads: Box<LoadCache>,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
@@ -144,6 +146,7 @@ impl Registry {
             own: 0,
             dirty: true,
             ignored: 0,
+            benign: 0,
             loads: Box::default(),
             caller: 0,
             options: self.options,

@@ -100,6 +100,21 @@ extern "C" fn new_memory(_: *const c_char, _: c_int, address: usize, bytes: usiz
     }
 }
 
+/// A word of unknown size.
+extern "C" fn benign_race(_: *const c_char, _: c_int, address: usize, _: *const c_char) {
+    crate::benign::add(address, size_of::<usize>());
+}
+
+extern "C" fn benign_race_sized(
+    _: *const c_char,
+    _: c_int,
+    address: usize,
+    bytes: usize,
+    _: *const c_char,
+) {
+    crate::benign::add(address, bytes);
+}
+
 extern "C" fn nothing() {}
 
 extern "C" fn zero() -> c_int {
@@ -140,9 +155,9 @@ entries! {
     AnnotateRWLockAcquired => rwlock_acquired;
     AnnotateRWLockReleased => rwlock_released;
     AnnotateNewMemory => new_memory;
-    AnnotateBenignRace => nothing;
-    AnnotateBenignRaceSized => nothing;
-    WTFAnnotateBenignRaceSized => nothing;
+    AnnotateBenignRace => benign_race;
+    AnnotateBenignRaceSized => benign_race_sized;
+    WTFAnnotateBenignRaceSized => benign_race_sized;
     AnnotateCondVarSignal => nothing;
     AnnotateCondVarSignalAll => nothing;
     AnnotateCondVarWait => nothing;

@@ -5,5 +5,6 @@ pub mod annotations;
 pub mod atomics;
 pub mod external;
 pub mod fibers;
+pub mod header;
 pub mod libatomic;
 pub mod query;

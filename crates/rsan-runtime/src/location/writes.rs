@@ -48,6 +48,10 @@ operations! {
     Exchange "exchange",
     /// Compare-and-swap.
     CompareExchange "compare_exchange",
+    /// Compare-and-swap that waits for the value.
+    BlockingCompareExchange "blocking compare_exchange",
+    /// Waiting for a value.
+    Wait "wait",
     /// Addition.
     FetchAdd "fetch_add",
     /// Subtraction.

@@ -58,6 +58,7 @@ pub(crate) use child::{is_probing, passes};
 pub(crate) use sites::{counts, lock};
 
 use crate::atomic::Word;
+use crate::benign;
 use crate::chain::Search;
 use crate::report::{self, Finding, Side};
 use crate::thread::Entered;
@@ -195,7 +196,8 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let Some(first) = all.first() else {
         return Judgement::Nothing;
     };
-    if report::is_known(me, &suspicion.finding(first.side, Wait::NotAsked)) {
+    let finding = suspicion.finding(first.side, Wait::NotAsked);
+    if report::is_known(me, &finding) || benign::covers(me, &finding) {
         return Judgement::Nothing;
     }
     let writes = suspicion.sort == Suspect::Writes;

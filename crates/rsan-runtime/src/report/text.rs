@@ -43,7 +43,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             title(&mut text, "not robust: an access can go back in time");
             let place = format!(" of {bytes} bytes at {address:#x}");
             write_side(&mut text, access, &place, modules);
-            let verb = if access.operation == "load" {
+            let verb = if matches!(access.operation, "load" | "wait") {
                 "may read"
             } else {
                 "may read or overwrite"

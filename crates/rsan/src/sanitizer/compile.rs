@@ -141,7 +141,9 @@ fn compile_options(invocation: &Invocation) -> impl Iterator<Item = OsString> {
 
 /// The options that instrument. They stand first, so that the user's own ones win.
 fn instrumentation(compiler: &Compiler) -> Vec<OsString> {
-    let mut words: Vec<OsString> = vec!["-fsanitize=thread".into(), "-g".into()];
+    let mut words: Vec<OsString> = ["-fsanitize=thread", "-g", "-D__RSAN__=1"]
+        .map(OsString::from)
+        .into();
     if compiler.family == Family::Gcc {
         // gcc warns that libtsan does not understand fences; our runtime does.
         words.push("-Wno-tsan".into());
@@ -152,11 +154,15 @@ fn instrumentation(compiler: &Compiler) -> Vec<OsString> {
 /// What is stronger than the user's own options: gcc would instrument at link time, but not without libtsan.
 fn last_options(compiler: &Compiler, words: &[OsString]) -> Vec<OsString> {
     let lto = |word: &OsString| word.to_string_lossy().starts_with("-flto");
+    let mut last: Vec<OsString> = Vec::new();
     if compiler.family == Family::Gcc && words.iter().any(lto) {
-        vec!["-fno-lto".into()]
-    } else {
-        Vec::new()
+        last.push("-fno-lto".into());
     }
+    // Without a place for it there is no header; whoever needs it is told so by the compiler.
+    if let Ok(folder) = library::include_folder() {
+        last.extend(["-isystem".into(), folder.into()]);
+    }
+    last
 }
 
 /// The names that a compiler gives to the file of dependencies and its target when it also links: they follow from the

@@ -16,6 +16,18 @@ const CONTENTS: &[u8] = include_bytes!(env!("RSAN_RUNTIME"));
 /// Its file.
 const NAME: &str = "librsan_runtime.so";
 
+/// What programs may include, and its file in a folder of its own.
+const HEADER: &[u8] = include_bytes!("../../include/rsan.h");
+const HEADER_NAME: &str = "include/rsan.h";
+
+/// The folder that holds the header; written if it is not there.
+///
+/// # Errors
+/// The message for the user.
+pub(crate) fn include_folder() -> Result<PathBuf, String> {
+    Ok(folder()?.join("include"))
+}
+
 /// The folder that holds the library; written if it is not there.
 ///
 /// # Errors
@@ -63,18 +75,22 @@ fn temporary() -> Option<PathBuf> {
 }
 
 fn install(folder: &Path) -> io::Result<()> {
-    let file = folder.join(NAME);
-    let complete = |metadata: fs::Metadata| metadata.len() == CONTENTS.len() as u64;
-    if fs::metadata(&file).is_ok_and(complete) {
+    fs::create_dir_all(folder.join("include"))?;
+    install_file(&folder.join(HEADER_NAME), HEADER)?;
+    install_file(&folder.join(NAME), CONTENTS)
+}
+
+fn install_file(file: &Path, contents: &[u8]) -> io::Result<()> {
+    let complete = |metadata: fs::Metadata| metadata.len() == contents.len() as u64;
+    if fs::metadata(file).is_ok_and(complete) {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
     // Several compilers of one build may do this at the same time, even on several machines: each writes a file of its
     // own, and renaming is atomic.
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |time| time.as_nanos());
-    let own = folder.join(format!("{NAME}.{}.{now}", std::process::id()));
-    let written = fs::write(&own, CONTENTS).and_then(|()| fs::rename(&own, &file));
+    let own = file.with_extension(format!("{}.{now}", std::process::id()));
+    let written = fs::write(&own, contents).and_then(|()| fs::rename(&own, file));
     if written.is_err() {
         // The disk may be full: what was written of it is in the way of others.
         let _ = fs::remove_file(&own);

@@ -9,3 +9,4 @@ mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;
 mod sanitizer_findings;
+mod sanitizer_header;
