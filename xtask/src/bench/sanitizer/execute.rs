@@ -64,7 +64,7 @@ pub(crate) struct Run {
 pub(crate) fn tsan_reports(executable: &Path, arguments: &str) -> Result<usize, String> {
     let mut command = Command::new("timeout");
     command
-        .args(["--signal=KILL", LIMIT])
+        .args(["--foreground", "--signal=KILL", LIMIT])
         .arg(executable)
         .args(arguments.split(' '))
         .env("TSAN_OPTIONS", "exitcode=0 symbolize=0");
@@ -85,7 +85,7 @@ pub(crate) fn once(executable: &Path, arguments: &str) -> Result<Run, String> {
     let _ = std::fs::remove_file(&log);
     let mut command = Command::new("timeout");
     command
-        .args(["--signal=KILL", LIMIT])
+        .args(["--foreground", "--signal=KILL", LIMIT])
         .arg(executable)
         .args(arguments.split(' '))
         // Cargo's path may lead to an older library.

@@ -1,7 +1,9 @@
 //! The benchmark in small: it cannot rot, and its programs are false-alarm tests.
 
 use super::build::{self, Linked, Toolchain};
-use super::{Size, execute, programs};
+use super::report::Report;
+use super::{Row, Size, execute, programs};
+use crate::bench::measure::Cost;
 use std::collections::BTreeSet;
 
 #[test]
@@ -53,4 +55,53 @@ fn programs_work_and_the_correct_ones_are_clean() {
             program.name
         );
     }
+}
+
+fn cost(figure: f64) -> Cost {
+    Cost {
+        wall: figure,
+        cpu: figure,
+        memory: figure,
+    }
+}
+
+fn row(group: &str, tsan: Option<f64>, rsan: f64) -> Row {
+    Row {
+        compiler: "cc".to_owned(),
+        group: group.to_owned(),
+        program: "one".to_owned(),
+        arguments: "2 1000".to_owned(),
+        operations: Some(1e9),
+        plain: cost(0.5),
+        tsan: tsan.map(cost),
+        tsan_reports: tsan.map(|_| 3),
+        rsan: cost(rsan),
+        findings: 1,
+        findings_expected: false,
+    }
+}
+
+#[test]
+fn means_are_geometric_and_leave_out_what_has_no_peer() {
+    let report = Report {
+        rows: vec![
+            row("a", Some(1.0), 2.0),
+            row("a", Some(4.0), 2.0),
+            row("b", None, 7.0),
+            row("c", Some(1.0), 8.0),
+        ],
+        flat: vec![row("a", Some(2.0), 3.0)],
+        growth: Vec::new(),
+    };
+    let text = report.to_string();
+    let expected = [
+        "| one | 0.500 | 1.000 | 2.000 | 2.00 | 1.000 | 2.000 | 2.00 | 1 | 2 | 2.00 | 3 | 1 FALSE? |\n",
+        "| one | 0.500 |  | 7.000 |  |  | 7.000 |  |  | 7 |  |  | 1 FALSE? |\n",
+        "| cc | a | 2 | 1.00 | 1.00 | 1.00 |\n| cc | c | 1 | 8.00 | 8.00 | 8.00 |\n| cc | all | 3 | 2.00 | 2.00 | 2.00 |\n",
+        "| one | 1000000000 | 2.0 | 3.0 | 2 | 3 |\n",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "{part}{text}");
+    }
+    assert!(report.json().contains("\"benchmark\": \"sanitizer\""));
 }
