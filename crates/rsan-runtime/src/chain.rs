@@ -32,6 +32,8 @@ pub enum Edge {
     Fr,
     /// The next one begins the thread that this creates.
     Create,
+    /// The next one takes a lock, or the like, that this gives back.
+    Lock,
 }
 
 impl Edge {
@@ -43,12 +45,14 @@ impl Edge {
             Self::Mo => "mo",
             Self::Fr => "fr",
             Self::Create => "asw",
+            Self::Lock => "sw",
         }
     }
 
     fn between(from: Act, to: Act) -> Self {
         match (from, to) {
             (Act::Create, _) => Self::Create,
+            (Act::Unlock, _) => Self::Lock,
             (from, to) if from.writes() && to.reads() => Self::Rf,
             (from, _) if from.writes() => Self::Mo,
             _ => Self::Fr,
@@ -162,7 +166,9 @@ fn build(search: &Search, visits: &[Visit], last: Option<Hop>, trails: &mut Trai
     // Where the thread of the last link is: all that came before is in the chain.
     let mut reached = Reached::Epoch(search.missed.epoch);
     while let Some((visit, number, note, source)) = hop {
-        builder.fences(source.thread, reached, source.position);
+        if !reached.is(source) {
+            builder.fences(source.thread, reached, source.position);
+        }
         let address = Some(note.address).filter(|address| *address != 0);
         builder.push(*source, address);
         builder.set_edge(Edge::between(source.act, note.step.act));
@@ -186,6 +192,16 @@ enum Reached {
     Epoch(u32),
     /// The note of this number.
     Note(u32),
+}
+
+impl Reached {
+    /// Whether a step is the one that was reached, or so near that there is no note in between.
+    fn is(self, step: &Step) -> bool {
+        match self {
+            Self::Epoch(epoch) => step.epoch == epoch && step.act.writes(),
+            Self::Note(note) => step.position <= note + 1,
+        }
+    }
 }
 
 struct Builder<'a> {

@@ -15,7 +15,7 @@
 //!                                   access, if they are known}
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
-//!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|null}      to the next link
+//!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
 //! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES}
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}

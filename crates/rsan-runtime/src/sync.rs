@@ -11,17 +11,58 @@
 
 use crate::location::Locked;
 use crate::shadow::Granule;
+use crate::stack::{Node, Site};
 use crate::thread::{Body, enter};
+use crate::trail::{Act, Step};
 use rsan_clocks::write_log::{Rules, SyncClock};
-use rsan_model::ThreadId;
+use rsan_model::{RmwOrd, ThreadId};
+
+/// What threads left, and who was the last.
+#[derive(Debug, Default)]
+struct Left {
+    clock: SyncClock,
+    by: Option<Step>,
+}
+
+impl Left {
+    fn replace(&mut self, me: &mut Body) {
+        replace(me, &mut self.clock);
+        self.by = Some(step(me, Act::Unlock));
+    }
+
+    fn join(&mut self, me: &mut Body) {
+        me.dirty = true;
+        me.state.leave(&mut self.clock);
+        self.by = Some(step(me, Act::Unlock));
+    }
+
+    fn take(&self, me: &mut Body, address: usize) {
+        let known = me.state.past_version();
+        me.state.take(&self.clock, Rules::c20());
+        if me.state.past_version() != known {
+            let mut step = step(me, Act::Lock);
+            step.position += 1;
+            me.trail.note(&step, address, self.by.as_slice());
+        }
+    }
+}
+
+/// What the thread does, for reports: the line, without its callers.
+fn step(me: &Body, act: Act) -> Step {
+    let site = Site {
+        node: Node::UNKNOWN,
+        pc: me.caller,
+    };
+    Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, site)
+}
 
 /// What is left at a lock or the like.
 #[derive(Debug, Default)]
 pub struct SyncState {
     /// By writers of a reader-writer lock, and by everybody else.
-    main: SyncClock,
+    main: Left,
     /// By readers of a reader-writer lock.
-    readers: SyncClock,
+    readers: Left,
     /// Who holds a reader-writer lock for writing.
     writer: Option<ThreadId>,
     /// Threads that a barrier waits for, and how many have come in all.
@@ -40,15 +81,6 @@ fn replace(me: &mut Body, clock: &mut SyncClock) {
     me.state.replace(clock, Rules::c20());
 }
 
-fn leave(me: &mut Body, clock: &mut SyncClock) {
-    me.dirty = true;
-    me.state.leave(clock);
-}
-
-fn take(me: &mut Body, clock: &SyncClock) {
-    me.state.take(clock, Rules::c20());
-}
-
 fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
     if let Some(mut locked) = Locked::at(address) {
@@ -58,12 +90,12 @@ fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
 
 /// Everybody who released comes before what the thread does next.
 pub fn acquire(address: usize) {
-    with(address, |me, sync| take(me, &sync.main));
+    with(address, |me, sync| sync.main.take(me, address));
 }
 
 /// What the thread did comes before whoever acquires.
 pub fn release(address: usize) {
-    with(address, |me, sync| leave(me, &mut sync.main));
+    with(address, |me, sync| sync.main.join(me));
 }
 
 /// The thread took a mutex.
@@ -73,14 +105,14 @@ pub fn lock(address: usize) {
 
 /// The thread gives a mutex back.
 pub fn unlock(address: usize) {
-    with(address, |me, sync| replace(me, &mut sync.main));
+    with(address, |me, sync| sync.main.replace(me));
 }
 
 /// The thread took a reader-writer lock for writing.
 pub fn lock_write(address: usize) {
     with(address, |me, sync| {
-        take(me, &sync.main);
-        take(me, &sync.readers);
+        sync.main.take(me, address);
+        sync.readers.take(me, address);
         sync.writer = Some(me.state.id());
     });
 }
@@ -89,11 +121,11 @@ pub fn lock_write(address: usize) {
 pub fn unlock_shared_or_write(address: usize) {
     with(address, |me, sync| {
         if sync.writer == Some(me.state.id()) {
-            replace(me, &mut sync.main);
-            sync.readers = SyncClock::default();
+            sync.main.replace(me);
+            sync.readers = Left::default();
             sync.writer = None;
         } else {
-            leave(me, &mut sync.readers);
+            sync.readers.join(me);
         }
     });
 }
@@ -120,7 +152,7 @@ pub struct Round {
 }
 
 impl SyncState {
-    fn round(&mut self, round: Round) -> &mut SyncClock {
+    fn round(&mut self, round: Round) -> &mut Left {
         if round.odd {
             &mut self.readers
         } else {
@@ -136,17 +168,17 @@ pub fn arrive(address: usize) -> Round {
         let (threads, before) = sync.barrier;
         round.odd = threads != 0 && before / threads % 2 == 1;
         if threads != 0 && before % threads == 0 {
-            *sync.round(round) = SyncClock::default();
+            *sync.round(round) = Left::default();
         }
         sync.barrier.1 += 1;
-        leave(me, sync.round(round));
+        sync.round(round).join(me);
     });
     round
 }
 
 /// The thread leaves a barrier: everybody of its round came before.
 pub fn depart(address: usize, round: Round) {
-    with(address, |me, sync| take(me, sync.round(round)));
+    with(address, |me, sync| sync.round(round).take(me, address));
 }
 
 /// The lock or the like is no more.

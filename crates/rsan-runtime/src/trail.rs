@@ -6,7 +6,7 @@
 //! program order is one that every SC order respects. Fences are noted too, for they stand between accesses.
 //!
 //! **Not complete**: a trail keeps its last [`NOTES`] notes and goes with its thread, a location keeps [`READERS`] readers, and what
-//! comes through locks, joins and fibers is not noted. Then a path may not be found; none is ever invented.
+//! comes through joins and fibers, or from any but the last who released a lock or the like, is not noted. Then a path may not be found; none is ever invented.
 //!
 //! **Cost**: nothing where nothing is learnt, except that a location remembers who accessed it.
 //!
@@ -48,9 +48,13 @@ pub enum Act {
     Create,
     /// The first thing of a thread.
     Begin,
+    /// A lock or the like is given back.
+    Unlock,
+    /// A lock or the like is taken.
+    Lock,
 }
 
-const ACTS: [Act; 7] = [
+const ACTS: [Act; 9] = [
     Act::Load,
     Act::Store,
     Act::Rmw,
@@ -58,6 +62,8 @@ const ACTS: [Act; 7] = [
     Act::Fence,
     Act::Create,
     Act::Begin,
+    Act::Unlock,
+    Act::Lock,
 ];
 
 impl Act {
@@ -71,6 +77,8 @@ impl Act {
             Self::Fence => "fence",
             Self::Create => "create thread",
             Self::Begin => "begin",
+            Self::Unlock => "unlock",
+            Self::Lock => "lock",
         }
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Link {
     /// What is at the address, in words.
     pub(super) memory: Option<String>,
     pub(super) stack: Vec<Frame>,
-    /// To the next step: `po`, `rf`, `mo`, `fr` or `asw`; null for the last.
+    /// To the next step: `po`, `rf`, `mo`, `fr`, `asw` or `sw`; null for the last.
     pub(super) edge: Option<String>,
 }
 

@@ -114,7 +114,7 @@ fn write_chain(text: &mut String, finding: &Finding, paint: &Paint) {
         let place = link.place();
         let (operation, order, thread) = (&link.operation, &link.order, &link.thread);
         let order = match operation.as_str() {
-            "begin" | "create thread" | "plain write" => String::new(),
+            "begin" | "create thread" | "plain write" | "unlock" | "lock" => String::new(),
             _ => format!(" ({order})"),
         };
         let _ = writeln!(
@@ -140,6 +140,7 @@ fn connection(edge: &str) -> &'static str {
         "mo" => ", which overwrites it",
         "fr" => ", which overwrites what it read",
         "asw" => ", in the new thread",
+        "sw" => ", after that",
         _ => "",
     }
 }

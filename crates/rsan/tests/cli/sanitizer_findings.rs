@@ -37,6 +37,9 @@ fn findings_are_as_recorded() {
         ("finding-race", "race.c"),
         ("finding-weak", "weak.c"),
         ("finding-passing", "passing.c"),
+        ("finding-half-fenced", "half.c"),
+        ("finding-independent", "independent.c"),
+        ("finding-locked", "locked.c"),
     ] {
         let run = run(&["check", "--runs", "1", file]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""));
