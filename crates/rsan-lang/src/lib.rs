@@ -15,9 +15,11 @@ mod limits;
 mod lower;
 pub mod mini;
 mod tpl;
+mod trencher;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
 use rsan_model::{Instr, Observable, Program, RegId, Source, Span};
+pub use trencher::parse_automata;
 pub use tpl::{ExpectedVerdicts, Property, expected_verdicts};
 
 /// A language that programs are written in.

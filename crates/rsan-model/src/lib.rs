@@ -5,6 +5,7 @@
 //! of `rsan-axioms` (slow and obvious) and of `rsan-clocks` / `rsan-verify` (fast), which share only
 //! what stands here.
 
+pub mod automata;
 mod condition;
 mod expr;
 mod graph;
