@@ -19,8 +19,8 @@ mod trencher;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
 use rsan_model::{Instr, Observable, Program, RegId, Source, Span};
-pub use trencher::parse_automata;
 pub use tpl::{ExpectedVerdicts, Property, expected_verdicts};
+pub use trencher::{looks_like_automata, parse_automata};
 
 /// A language that programs are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -51,6 +51,13 @@ pub fn parse_automata(source: &Source) -> std::result::Result<Automata, Diagnost
     Diagnostics::check(errors, automata)
 }
 
+/// Whether a text begins as automata do: comments, and then a thread.
+pub fn looks_like_automata(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| line.split_whitespace().next() == Some("thread"))
+}
+
 /// The words of a line that are left.
 struct Words<'a> {
     line: &'a str,
@@ -69,11 +76,14 @@ impl<'a> Words<'a> {
         let rest = self.line.trim_start();
         let start = self.offset + (self.line.len() - rest.len());
         let len = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        if len == 0 {
+            return None;
+        }
         let (text, after) = rest.split_at(len);
         self.line = after;
         self.offset = start + len;
         let span = Span::new(start, start + len);
-        (len > 0).then_some(Word { text, span })
+        Some(Word { text, span })
     }
 
     /// Just after the last word that was taken.

@@ -22,7 +22,7 @@ pub use condition::condition;
 pub use dot::dot;
 pub use json::{Document, document, json};
 pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
-pub use style::Style;
+pub use style::{Role, Style};
 pub use text::text;
 
 use rsan_model::{Model, Program, Source, Span, Verdict};

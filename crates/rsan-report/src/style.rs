@@ -12,7 +12,7 @@ pub enum Style {
 
 /// What a piece of text stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub enum Role {
     /// A violation.
     Bad,
     /// A proof.
@@ -29,7 +29,7 @@ pub(crate) enum Role {
 
 impl Style {
     /// The text as it is to be shown in this role.
-    pub(crate) fn paint(self, role: Role, text: &str) -> String {
+    pub fn paint(self, role: Role, text: &str) -> String {
         let code = match (self, role) {
             (Self::Plain, _) => return text.to_owned(),
             (Self::Color, Role::Bad) => "1;31",

@@ -31,6 +31,15 @@ pub(crate) struct Leaving {
 
 impl<'a> Compiled<'a> {
     pub(crate) fn new(automata: &'a Automata, fences: &FenceSet) -> Self {
+        Self::with(automata, fences, is_inside)
+    }
+
+    /// With fences as steps of their own.
+    pub(crate) fn with_visible_fences(automata: &'a Automata) -> Self {
+        Self::with(automata, &FenceSet::default(), Op::is_local)
+    }
+
+    fn with(automata: &'a Automata, fences: &FenceSet, inside: fn(&Op) -> bool) -> Self {
         let footprints: Vec<Footprint> = automata.threads.iter().map(Footprint::of).collect();
         let threads = automata.threads.iter().enumerate().map(|(t, thread)| {
             let fenced: Vec<bool> = (0..thread.states.len())
@@ -38,7 +47,7 @@ impl<'a> Compiled<'a> {
                 .collect();
             let others = Footprint::of_others(&footprints, t);
             CompiledThread {
-                leaving: leaving(thread),
+                leaving: leaving(thread, inside),
                 live: live(thread),
                 attacks: attacks(thread, &fenced, &others),
                 fenced,
@@ -51,11 +60,11 @@ impl<'a> Compiled<'a> {
     }
 }
 
-fn leaving(thread: &Automaton) -> Vec<Leaving> {
+fn leaving(thread: &Automaton, inside: fn(&Op) -> bool) -> Vec<Leaving> {
     let mut leaving = vec![Leaving::default(); thread.states.len()];
     for (i, transition) in thread.transitions.iter().enumerate() {
         let at = &mut leaving[transition.from.index()];
-        let list = if is_inside(&transition.op) {
+        let list = if inside(&transition.op) {
             &mut at.local
         } else {
             &mut at.shared
@@ -147,14 +156,15 @@ impl Footprint {
     fn of(thread: &Automaton) -> Self {
         let mut accessed = Some(BTreeSet::new());
         let mut written = Some(BTreeSet::new());
-        let add = |set: &mut Option<BTreeSet<Value>>, addr: &rsan_model::Expr| {
-            match (addr.as_const().and_then(|n| Value::try_from(n).ok()), set) {
-                (Some(n), Some(set)) => {
-                    set.insert(n);
-                }
-                (None, set) => *set = None,
-                _ => {}
+        let add = |set: &mut Option<BTreeSet<Value>>, addr: &rsan_model::Expr| match (
+            addr.as_const().and_then(|n| Value::try_from(n).ok()),
+            set,
+        ) {
+            (Some(n), Some(set)) => {
+                set.insert(n);
             }
+            (None, set) => *set = None,
+            _ => {}
         };
         for transition in &thread.transitions {
             match &transition.op {
@@ -192,11 +202,12 @@ impl Footprint {
 /// The writes to an address that others may access, from which a load of an address that others may write can be
 /// reached without passing anything that drains the buffer.
 fn attacks(thread: &Automaton, fenced: &[bool], others: &Footprint) -> Vec<bool> {
-    let concerns = |set: &Option<BTreeSet<Value>>, addr: &rsan_model::Expr| match (set, addr.as_const()) {
-        (Some(set), Some(n)) => Value::try_from(n).is_ok_and(|n| set.contains(&n)),
-        (Some(set), None) => !set.is_empty(),
-        (None, _) => true,
-    };
+    let concerns =
+        |set: &Option<BTreeSet<Value>>, addr: &rsan_model::Expr| match (set, addr.as_const()) {
+            (Some(set), Some(n)) => Value::try_from(n).is_ok_and(|n| set.contains(&n)),
+            (Some(set), None) => !set.is_empty(),
+            (None, _) => true,
+        };
     // Control states from which such a load can be reached.
     let mut reaches = vec![false; thread.states.len()];
     let mut changed = true;
@@ -214,11 +225,14 @@ fn attacks(thread: &Automaton, fenced: &[bool], others: &Footprint) -> Vec<bool>
             reaches[from] |= here;
         }
     }
-    let starts = thread.transitions.iter().map(|transition| match &transition.op {
-        Op::Write { addr, .. } => {
-            concerns(&others.accessed, addr) && reaches[transition.to.index()]
-        }
-        _ => false,
-    });
+    let starts = thread
+        .transitions
+        .iter()
+        .map(|transition| match &transition.op {
+            Op::Write { addr, .. } => {
+                concerns(&others.accessed, addr) && reaches[transition.to.index()]
+            }
+            _ => false,
+        });
     starts.collect()
 }

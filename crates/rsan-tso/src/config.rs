@@ -179,7 +179,13 @@ impl Attack {
     }
 
     /// A thread other than the attacker accesses an address. Says what that means.
-    pub(crate) fn touch(&mut self, thread: usize, at: usize, writes: bool, locked: bool) -> Touched {
+    pub(crate) fn touch(
+        &mut self,
+        thread: usize,
+        at: usize,
+        writes: bool,
+        locked: bool,
+    ) -> Touched {
         let mut mark = get(&self.marks, at);
         let touch = if writes { Touch::Written } else { Touch::Read };
         let known = self.reached >> thread & 1 != 0;

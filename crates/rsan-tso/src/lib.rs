@@ -1,4 +1,40 @@
-//! Robustness against TSO, by attacks.
+//! Robustness against TSO, and the cheapest fences.
+//!
+//! # What it decides
+//! Whether every TSO computation of a program has the trace (program order, reads-from, the order of writes, from-read) of an SC
+//! computation. Sound and complete for finitely many states; with infinitely many it ends when it finds a violation, or with
+//! [`Verdict::Unknown`] when a limit is reached.
+//!
+//! # Source
+//! Bouajjani, Derevenetc and Meyer, *Checking and enforcing robustness against TSO* (ESOP 2013): a program is not robust if and only
+//! if one thread, the *attacker*, can delay a store past later loads of its own while the others, the *helpers*, act under SC
+//! and come back, by a path of happens-before edges from one of the loads, to the address of the delayed store.
+//!
+//! | paper | here | meaning |
+//! |---|---|---|
+//! | `τ1` | the SC search ([`search`]) | what happens before the store is delayed |
+//! | `st`, `ld` | [`Computation::delayed`], [`Computation::overtaken`] | the delayed store and the load it is delayed past |
+//! | `τ2`, `τ3` | [`steps`] | what happens before it reaches memory |
+//!
+//! # Deviations
+//! 1. One search per attacker instead of a query for each pair of a store and a load: happens-before is followed from all loads
+//!    of the attacker that came from memory. The pair is read off the computation found. No effect on verdicts.
+//! 2. A helper acts during an attack only if that comes after a load of the attacker; everything else could have come before the
+//!    delayed store. The paper has this for what follows `ld`; here it holds from the store on, because a load that a helper's
+//!    step does not come after commutes with it.
+//! 3. Accesses between `lock` and `unlock` are one step for everybody else, so a path may enter such a section anywhere and leave it
+//!    anywhere ([`config::Attack::touch`]).
+//! 4. Several programs can be asked about in one go: a fence placed by [`FenceSet`] is a control state in which the attacker is stuck.
+//!
+//! Verdicts are compared with the enumeration of all TSO-consistent graphs on random programs (`tests/oracle.rs`), and every
+//! violation is replayed on an operational machine with store buffers ([`machine`]) before it is reported.
+//!
+//! # Cost
+//! Time and memory are linear in the number of reachable configurations: those of SC, and for each attacker those in which it has
+//! delayed stores, of which only the newest to each address counts.
+//!
+//! This crate does no I/O and knows no syntax.
+
 mod compiled;
 mod config;
 mod fences;
@@ -9,6 +45,7 @@ mod steps;
 mod store;
 mod trace;
 mod translate;
+mod triangular;
 mod witness;
 
 pub use fences::{FencePlace, FenceSet};
@@ -17,6 +54,7 @@ pub use optimal::{Repair, Synthesis, cheapest_fences};
 pub use search::{Limits, Stats};
 pub use steps::FaultKind;
 pub use translate::Translated;
+pub use triangular::{TriangularRace, triangular_races};
 pub use witness::Computation;
 
 use compiled::Compiled;
@@ -31,6 +69,8 @@ pub enum Verdict {
     Robust,
     /// One has not.
     Violation(Box<Computation>),
+    /// There is a triangular race; only for [`triangular_races`].
+    TriangularRace(Box<TriangularRace>),
     /// The program fails under SC already.
     Fault(Box<Fault>),
     /// Not decided.
@@ -50,6 +90,24 @@ pub struct Fault {
     pub actions: Vec<Action>,
     /// Their accesses.
     pub events: Vec<Event>,
+}
+
+impl Fault {
+    fn new(
+        automata: &Automata,
+        path: &[(usize, u32)],
+        (thread, transition): (usize, u32),
+        kind: FaultKind,
+    ) -> Self {
+        let (actions, events) = witness::sc_run(automata, path);
+        Self {
+            kind,
+            thread,
+            transition: transition as usize,
+            actions,
+            events,
+        }
+    }
 }
 
 /// An answer and what it cost.
@@ -75,16 +133,12 @@ pub fn robustness(automata: &Automata, fences: &FenceSet, limits: &Limits<'_>) -
             thread,
             transition,
             kind,
-        } => {
-            let (actions, events) = witness::sc_run(automata, &path);
-            Verdict::Fault(Box::new(Fault {
-                kind,
-                thread,
-                transition: transition as usize,
-                actions,
-                events,
-            }))
-        }
+        } => Verdict::Fault(Box::new(Fault::new(
+            automata,
+            &path,
+            (thread, transition),
+            kind,
+        ))),
         Found::Unknown(reason) => Verdict::Unknown(reason),
     };
     Outcome { verdict, stats }

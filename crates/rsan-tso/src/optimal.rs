@@ -62,9 +62,8 @@ pub fn cheapest_fences(
         let outcome = robustness(automata, &fences, limits);
         match outcome.verdict {
             Verdict::Violation(computation) => {
-                let is_fenceable = |p: &FencePlace| {
-                    automata.threads[p.thread].states[p.state.index()].fenceable
-                };
+                let is_fenceable =
+                    |p: &FencePlace| automata.threads[p.thread].states[p.state.index()].fenceable;
                 let places = computation.between.iter().copied().filter(is_fenceable);
                 let places: Vec<FencePlace> = places.collect();
                 if places.is_empty() {
@@ -79,6 +78,7 @@ pub fn cheapest_fences(
                     Err(reason) => Synthesis::Unknown(reason),
                 };
             }
+            Verdict::TriangularRace(_) => unreachable!("robustness does not look for races"),
             Verdict::Fault(fault) => return Synthesis::Fault(fault),
             Verdict::Unknown(reason) => return Synthesis::Unknown(reason),
         }
@@ -100,7 +100,7 @@ fn prove(
             Verdict::Violation(computation) => reasons.push((place, *computation)),
             Verdict::Unknown(reason) => return Err(reason),
             // A fence that costs nothing may be there without need.
-            Verdict::Robust | Verdict::Fault(_) => {}
+            Verdict::Robust | Verdict::TriangularRace(_) | Verdict::Fault(_) => {}
         }
     }
     Ok(Repair {
@@ -123,9 +123,7 @@ fn hitting_set(required: &[Vec<FencePlace>], cost: &dyn Fn(FencePlace) -> u64) -
         let sum: Vec<(Variable, f64)> = places.iter().map(|p| (variables[p], 1.0)).collect();
         problem.add_constraint(&sum[..], ComparisonOp::Ge, 1.0);
     }
-    let outcome = problem
-        .solve()
-        .expect("all places together hit everything");
+    let outcome = problem.solve().expect("all places together hit everything");
     let SolveOutcome::Solution(solution) = outcome else {
         unreachable!("no limit was set for the solver");
     };
@@ -160,7 +158,9 @@ mod tests {
     fn the_solver_is_as_cheap_as_brute_force() {
         let mut seed = 1u64;
         let mut random = |n: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (seed >> 33) % n
         };
         for _ in 0..300 {
@@ -175,7 +175,11 @@ mod tests {
                 .collect();
             let found = hitting_set(&required, &|p| costs[p.state.index()]);
             let cost: u64 = found.iter().map(|p| costs[p.state.index()]).sum();
-            assert_eq!(cost, brute_force(&required, &costs), "{required:?} {costs:?}");
+            assert_eq!(
+                cost,
+                brute_force(&required, &costs),
+                "{required:?} {costs:?}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::compiled::Compiled;
 use crate::config::{Addresses, Attack, Config};
-use crate::steps::{FaultKind, Role, Trouble};
+use crate::steps::{FaultKind, Trouble};
 use crate::store::{Origin, Store};
 use rsan_model::{Reason, Value};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,6 +38,9 @@ pub struct Stats {
     pub elapsed: Duration,
 }
 
+/// A shared step: a thread and one of its transitions.
+pub(crate) type Step = (usize, u32);
+
 /// How a search ends.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -46,7 +49,7 @@ pub(crate) enum Found {
     Attack(Box<Success>),
     /// The program fails under SC: after this configuration, at this transition.
     Fault {
-        path: Vec<(usize, u32)>,
+        path: Vec<Step>,
         thread: usize,
         transition: u32,
         kind: FaultKind,
@@ -59,16 +62,16 @@ pub(crate) enum Found {
 pub(crate) struct Success {
     pub(crate) attacker: usize,
     /// Under SC, before the first delayed store.
-    pub(crate) before: Vec<(usize, u32)>,
+    pub(crate) before: Vec<Step>,
     /// From the first delayed store to the access that closes the cycle.
-    pub(crate) attack: Vec<(usize, u32)>,
+    pub(crate) attack: Vec<Step>,
 }
 
 /// SC configurations between two looks at the attacks.
 const BATCH: usize = 2048;
 
 /// Configurations between two looks at the limits.
-const LOOK: usize = 256;
+pub(crate) const LOOK: usize = 256;
 
 pub(crate) struct Search<'a> {
     pub(crate) compiled: &'a Compiled<'a>,
@@ -80,15 +83,15 @@ pub(crate) struct Search<'a> {
 }
 
 /// Watches the limits.
-struct Watch<'a> {
-    limits: &'a Limits<'a>,
-    began: Instant,
+pub(crate) struct Watch<'a> {
+    pub(crate) limits: &'a Limits<'a>,
+    pub(crate) began: Instant,
     /// Memory of everybody.
-    memory: &'a AtomicU64,
+    pub(crate) memory: &'a AtomicU64,
 }
 
 impl Watch<'_> {
-    fn check(&self) -> Option<Reason> {
+    pub(crate) fn check(&self) -> Option<Reason> {
         // ORDERING: relaxed; hints only.
         if self.limits.stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
             return Some(Reason::Interrupted);
@@ -159,7 +162,7 @@ impl<'a> Search<'a> {
             };
             let start = self.expanded;
             // The configuration in which the program fails is looked at after the attacks of those before it.
-            let expanded = self.expand_batch(&watch, &mut |_, _, _| {});
+            let expanded = self.expand_batch(&watch);
             let attacks = self.attack_batch(attackers, start, memory);
             match (attacks, expanded) {
                 (Ok(None), Ok(true)) => {}
@@ -194,52 +197,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The initial configurations: every thread runs up to its first shared operation.
     fn begin(&mut self) -> Result<(), Leave> {
-        let automata = self.compiled.automata;
-        let threads = &automata.threads;
-        let mut config = Config {
-            lock: 0,
-            pcs: threads.iter().map(|t| t.initial.0).collect(),
-            regs: Vec::new(),
-            memory: Vec::new(),
-        };
-        for thread in threads {
-            config.regs.extend(thread.registers.iter().map(|r| r.1));
-        }
-        for &(address, value) in &automata.memory {
-            let at = self.addresses.number(address);
-            crate::config::set(&mut config.memory, at, value);
-        }
-        let mut configs = vec![config];
-        for thread in 0..threads.len() {
-            let range = self.compiled.registers(thread);
-            let mut next = Vec::new();
-            for config in configs {
-                let local = (config.pcs[thread], config.regs[range.clone()].to_vec());
-                for (pc, regs) in self.compiled.closure(thread, local, Role::Normal)? {
-                    let mut config = config.clone();
-                    config.pcs[thread] = pc;
-                    config.regs[range.clone()].copy_from_slice(&regs);
-                    next.push(config);
-                }
-            }
-            configs = next;
-        }
         let mut numbers = Vec::new();
-        for config in configs {
+        for config in self.compiled.initial(&mut self.addresses)? {
             config.encode(&mut numbers);
             self.states.insert(&numbers, Origin::ROOT);
         }
         Ok(())
     }
 
-    /// Expands up to [`BATCH`] configurations, telling `visit` of each; says whether any are left.
-    pub(crate) fn expand_batch(
-        &mut self,
-        watch: &Watch<'_>,
-        visit: &mut dyn FnMut(u32, &Config, &mut Addresses),
-    ) -> Result<bool, Leave> {
+    /// Expands up to [`BATCH`] configurations; says whether any are left.
+    fn expand_batch(&mut self, watch: &Watch<'_>) -> Result<bool, Leave> {
         let threads = self.compiled.automata.threads.len();
         let regs = self.compiled.register_count();
         let (mut numbers, mut code) = (Vec::new(), Vec::new());
@@ -247,7 +215,7 @@ impl<'a> Search<'a> {
             if self.expanded == self.states.len() {
                 return Ok(false);
             }
-            if done % LOOK == 0
+            if done.is_multiple_of(LOOK)
                 && let Some(reason) = watch.check()
             {
                 return Err(Leave::Limit(reason));
@@ -255,7 +223,6 @@ impl<'a> Search<'a> {
             let parent = self.expanded as u32;
             self.states.read(parent, &mut numbers);
             let config = Config::decode(&numbers, threads, regs);
-            visit(parent, &config, &mut self.addresses);
             for thread in 0..threads {
                 if !config.may_access(thread) {
                     continue;
@@ -348,7 +315,6 @@ struct Attacker<'a> {
     thread: usize,
     addresses: Addresses,
     states: Store,
-    /// The SC configuration that each first state comes from; indexed by what stands in its origin.
     expanded: usize,
 }
 
@@ -385,7 +351,7 @@ impl<'a> Attacker<'a> {
             if let Some((state, last)) = self.expand(watch)? {
                 return Ok(Some(self.success(search, state, last)));
             }
-            if done % LOOK == 0
+            if done.is_multiple_of(LOOK)
                 && let Some(reason) = watch.check()
             {
                 return Err(Leave::Limit(reason));
@@ -416,12 +382,12 @@ impl<'a> Attacker<'a> {
 
     /// Expands all states that are not yet; returns one from which a step, given as thread and transition, closes the
     /// cycle.
-    fn expand(&mut self, watch: &Watch<'_>) -> Result<Option<(u32, (usize, u32))>, Leave> {
+    fn expand(&mut self, watch: &Watch<'_>) -> Result<Option<(u32, Step)>, Leave> {
         let threads = self.compiled.automata.threads.len();
         let regs = self.compiled.register_count();
         let (mut numbers, mut code) = (Vec::new(), Vec::new());
         while self.expanded < self.states.len() {
-            if self.expanded % LOOK == 0
+            if self.expanded.is_multiple_of(LOOK)
                 && let Some(reason) = watch.check()
             {
                 return Err(Leave::Limit(reason));
@@ -479,7 +445,7 @@ impl<'a> Attacker<'a> {
         Ok(())
     }
 
-    fn success(&self, search: &Search<'_>, state: u32, last: (usize, u32)) -> Success {
+    fn success(&self, search: &Search<'_>, state: u32, last: Step) -> Success {
         let mut attack = vec![last];
         let mut at = state;
         let before = loop {
@@ -504,7 +470,7 @@ impl<'a> Attacker<'a> {
 const START: u16 = u16::MAX;
 
 /// The steps that lead to a state.
-fn path(states: &Store, state: u32) -> Vec<(usize, u32)> {
+pub(crate) fn path(states: &Store, state: u32) -> Vec<Step> {
     let mut path = Vec::new();
     let mut at = state;
     loop {

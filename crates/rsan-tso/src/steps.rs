@@ -62,13 +62,41 @@ impl Compiled<'_> {
         &self.automata.threads[thread].transitions[transition as usize]
     }
 
-    fn value(&self, e: &Expr, regs: &[Value]) -> Result<Value, EvalError> {
+    pub(crate) fn value(&self, e: &Expr, regs: &[Value]) -> Result<Value, EvalError> {
         e.eval(regs).map(|n| self.automata.domain.wrap(n))
     }
 
     /// Whether an expression holds; one without a value does not, and the fault is found by the step that uses it.
     fn holds(&self, e: &Expr, regs: &[Value]) -> bool {
         e.eval(regs).is_ok_and(|n| n != 0)
+    }
+
+    /// The initial configurations: every thread runs up to its first shared operation.
+    pub(crate) fn initial(&self, addresses: &mut Addresses) -> Result<Vec<Config>, Trouble> {
+        let threads = &self.automata.threads;
+        let mut config = Config {
+            lock: 0,
+            pcs: threads.iter().map(|t| t.initial.0).collect(),
+            regs: Vec::new(),
+            memory: Vec::new(),
+        };
+        for thread in threads {
+            config.regs.extend(thread.registers.iter().map(|r| r.1));
+        }
+        for &(address, value) in &self.automata.memory {
+            set(&mut config.memory, addresses.number(address), value);
+        }
+        let mut configs = vec![config];
+        for thread in 0..threads.len() {
+            let mut next = Vec::new();
+            for config in configs {
+                self.settle(config, thread, Role::Normal, &mut |config| {
+                    next.push(config)
+                })?;
+            }
+            configs = next;
+        }
+        Ok(configs)
     }
 
     /// All places where a thread can come to rest that starts in `from` and does nothing shared.
@@ -265,12 +293,10 @@ impl Compiled<'_> {
                 }
                 config.lock = 0;
             }
-            Op::Fence
-            | Op::Assign { .. }
-            | Op::Check(_)
-            | Op::Assert(_)
-            | Op::Bounds(_)
-            | Op::Noop => unreachable!("not a shared operation"),
+            Op::Fence => {}
+            Op::Assign { .. } | Op::Check(_) | Op::Assert(_) | Op::Bounds(_) | Op::Noop => {
+                unreachable!("not a shared operation")
+            }
         }
         config.pcs[thread] = step.to.0;
         Ok(true)

@@ -33,13 +33,12 @@ impl<'a> Trace<'a> {
         if let Some(section) = event.section {
             let same = |e: &Event| e.section == Some(section);
             let earlier = self.events[..from].iter().enumerate();
-            edges.extend(
-                earlier
-                    .filter(|(_, e)| same(e))
-                    .map(|(i, _)| (i, Edge::Po)),
-            );
+            edges.extend(earlier.filter(|(_, e)| same(e)).map(|(i, _)| (i, Edge::Po)));
         }
-        let writes = self.order.get(&event.address).map_or(&[][..], Vec::as_slice);
+        let writes = self
+            .order
+            .get(&event.address)
+            .map_or(&[][..], Vec::as_slice);
         let position = |event: usize| writes.iter().position(|w| *w == event);
         if event.written.is_some() {
             let readers = self.events.iter().enumerate();

@@ -16,9 +16,7 @@ impl From<&Program> for Translated {
         let threads = (0..program.threads.len()).map(|t| Builder::new(program, t).build());
         let (threads, places): (Vec<_>, Vec<_>) = threads.unzip();
         let locations = program.locations.iter().enumerate();
-        let names = locations
-            .clone()
-            .map(|(i, l)| (i as Value, l.name.clone()));
+        let names = locations.clone().map(|(i, l)| (i as Value, l.name.clone()));
         let memory = locations
             .filter(|(_, l)| l.init != 0)
             .map(|(i, l)| (i as Value, l.init));

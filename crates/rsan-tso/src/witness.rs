@@ -146,10 +146,9 @@ fn describe(
     before: usize,
 ) -> Computation {
     let trace = Trace::of(machine);
-    let shared_before = machine
-        .events
-        .iter()
-        .position(|e| e.thread == success.attacker && is_first_delayed(machine, e, success, before));
+    let shared_before = machine.events.iter().position(|e| {
+        e.thread == success.attacker && is_first_delayed(machine, e, success, before)
+    });
     let delayed = shared_before.expect("the delayed store is an event");
     let attacker = Some(success.attacker);
     let loads = machine.events.iter().enumerate().skip(delayed + 1);
@@ -184,14 +183,17 @@ fn describe(
 }
 
 /// Whether an event is the attack's first step: the shared steps before it are as many as those before the attack.
-fn is_first_delayed(machine: &Machine<'_>, event: &Event, success: &Success, before: usize) -> bool {
+fn is_first_delayed(
+    machine: &Machine<'_>,
+    event: &Event,
+    success: &Success,
+    before: usize,
+) -> bool {
     let automata = machine.automata();
     let shared = machine.actions[..event.step].iter().filter(|action| {
         matches!(action, Action::Step { thread, transition }
             if !crate::compiled::is_inside(&automata.threads[*thread].transitions[*transition].op))
     });
     let (thread, transition) = success.attack[0];
-    shared.count() == before
-        && event.thread == thread
-        && event.transition == transition as usize
+    shared.count() == before && event.thread == thread && event.transition == transition as usize
 }

@@ -65,7 +65,11 @@ fn agree(program: &Program) -> Result<bool, String> {
         return Ok(expected.robust);
     }
     let translated = Translated::from(program);
-    let outcome = robustness(&translated.automata, &FenceSet::default(), &Limits::default());
+    let outcome = robustness(
+        &translated.automata,
+        &FenceSet::default(),
+        &Limits::default(),
+    );
     let robust = match outcome.verdict {
         Verdict::Robust => true,
         Verdict::Violation(_) => false,
@@ -73,7 +77,10 @@ fn agree(program: &Program) -> Result<bool, String> {
     };
     if robust != expected.robust {
         let text = mini::print(program).unwrap_or_default();
-        return Err(format!("oracle {}, search {robust}: {text}", expected.robust));
+        return Err(format!(
+            "oracle {}, search {robust}: {text}",
+            expected.robust
+        ));
     }
     Ok(robust)
 }

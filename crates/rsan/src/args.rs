@@ -32,6 +32,9 @@ pub(crate) enum Command {
     /// Proves or refutes that programs are robust, by exhaustive search
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
+    /// Finds the cheapest fences that make programs robust
+    #[command(after_help = FENCE_HELP)]
+    Fence(FenceArgs),
     /// Lists the final states that a memory model allows, and evaluates the final condition
     #[command(after_help = LITMUS_HELP)]
     Litmus(LitmusArgs),
@@ -57,11 +60,13 @@ Models:
   c20            C++20, seq_cst accesses included
   rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
   ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
+  tso            x86: stores are delayed; orders count as what compilers make of them. Takes Trencher's automata too
 
 Properties:
   robust         every execution that the model allows is sequentially consistent
   observational  the same, up to reads whose value is never used
   safe           only what is always checked: no failed assertion, no data race on non-atomics
+  trf            no triangular race (tso): no load with an unfenced store before it races with a store
 
 Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
 
@@ -70,6 +75,18 @@ Examples:
   rsan verify --model ra --property observational seqlock.tpl
   rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
   rsan verify --format json --time-limit 60s *.litmus";
+
+const FENCE_HELP: &str = "\
+Of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
+only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
+{\"thread\": {\"state\": 5}}.
+
+Exit status: 0 robust, or made robust by the fences printed; 1 no fence helps, or the program fails by itself; 2 wrong
+usage or bad input; 3 undecided.
+
+Examples:
+  rsan fence --model tso peterson.txt
+  rsan fence --model tso --format json dekker.litmus";
 
 const LITMUS_HELP: &str = "\
 Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
@@ -93,7 +110,8 @@ Examples:
 
 const CHECK_HELP: &str = "\
 Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). The other options are those of `rsan verify`. Rust programs and Trencher automata can't be checked yet.
+most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
+checked against TSO. Rust programs can't be checked yet.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
 itself, without a finding.
@@ -198,13 +216,13 @@ pub(crate) struct VerifyArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: c20, rc20 or ra
+    /// Memory model: c20, rc20, ra or tso
     #[arg(long, default_value = "c20", value_parser = verify_model)]
     pub(crate) model: Model,
 
-    /// What to prove: robust, observational or safe
+    /// What to prove: robust, observational, safe; or trf, with --model tso
     #[arg(long, default_value = "robust", value_parser = property)]
-    pub(crate) property: Property,
+    pub(crate) property: Goal,
 
     /// Also report states in which no thread can move and some have not ended
     #[arg(long)]
@@ -229,6 +247,42 @@ pub(crate) struct VerifyArgs {
     /// Write the execution graph of a violation to this file, for Graphviz
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<String>,
+}
+
+/// What `fence` takes.
+#[derive(Args, Debug)]
+pub(crate) struct FenceArgs {
+    /// Programs (Trencher's automata, C litmus or TPL); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// Memory model: tso
+    #[arg(long, default_value = "tso", value_parser = fence_model)]
+    pub(crate) model: Model,
+
+    /// What fences cost, by thread and control state
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cost: Option<PathBuf>,
+
+    /// Write the repaired program to this file (automata)
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Give up, undecided, when the states take this much memory (500M, 4G)
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    pub(crate) memory_limit: Option<u64>,
+
+    /// Give up, undecided, after this time (500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Worker threads; 0 is one per core
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    pub(crate) jobs: usize,
+
+    /// How to answer: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    pub(crate) format: OutputFormat,
 }
 
 /// What `litmus` takes.
@@ -287,10 +341,7 @@ fn format(text: &str) -> Result<OutputFormat, String> {
 
 fn verify_model(text: &str) -> Result<Model, String> {
     match text.parse()? {
-        model @ (Model::C20 | Model::Rc20 | Model::Ra) => Ok(model),
-        Model::Tso => Err(
-            "robustness against TSO is not available yet; there are c20, rc20 and ra".to_owned(),
-        ),
+        model @ (Model::C20 | Model::Rc20 | Model::Ra | Model::Tso) => Ok(model),
         Model::Sc => Err(
             "every program is robust against SC; to check only assertions and races, use \
              --property safe"
@@ -303,12 +354,33 @@ fn verify_model(text: &str) -> Result<Model, String> {
     }
 }
 
+fn fence_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        Model::Tso => Ok(Model::Tso),
+        model => Err(format!(
+            "fences against {model} are not available yet; there is tso"
+        )),
+    }
+}
+
 fn litmus_model(text: &str) -> Result<Model, String> {
     text.parse()
 }
 
-fn property(text: &str) -> Result<Property, String> {
-    text.parse()
+/// What is to be proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Goal {
+    /// By the search under SC.
+    Search(Property),
+    /// No triangular races (TSO).
+    TriangularRaceFree,
+}
+
+fn property(text: &str) -> Result<Goal, String> {
+    match text {
+        "trf" => Ok(Goal::TriangularRaceFree),
+        _ => text.parse().map(Goal::Search),
+    }
 }
 
 /// Largest number of workers that is taken for a wish rather than a typing error.
@@ -341,7 +413,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused_with_a_reason() {
         assert!(format("sarif").is_err_and(|e| e.contains("not available yet")));
-        assert!(verify_model("tso").is_err_and(|e| e.contains("not available yet")));
+        assert!(verify_model("rc11").is_err_and(|e| e.contains("use c20")));
         assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
         assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
         assert!(jobs("100000").is_err());

@@ -3,7 +3,7 @@
 use crate::args::CheckArgs;
 use crate::sanitizer::run::{self, language};
 use crate::status::Status;
-use crate::verify;
+use crate::{tso, verify};
 use std::path::Path;
 
 /// Checks every input.
@@ -13,6 +13,14 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
         unsupported,
         &mut |file, stop, style| match language(file) {
             Some(language) => run::check(args, stop, file, language, style),
+            None if file.ends_with(".txt") => tso::answer(
+                "check",
+                &args.verify,
+                args.verify.property,
+                stop,
+                file,
+                style,
+            ),
             None => verify::answer("check", &args.verify, stop, file, style),
         },
     )
@@ -25,9 +33,7 @@ fn unsupported(path: &str) -> Option<String> {
         _ if path == "-" || language(path).is_some() => return None,
         Some("litmus" | "tpl" | "mini") => return None,
         Some("rs") => "Rust programs are not available yet; C and C++ programs are checked",
-        Some("txt") => {
-            "Trencher automata are not available yet; .litmus and .tpl files are checked"
-        }
+        Some("txt") => return None,
         Some("ll") => "LLVM IR is not available yet; .litmus and .tpl files are checked",
         _ => "unknown kind of file; .litmus, .tpl, C and C++ files are checked",
     };
@@ -40,10 +46,18 @@ mod tests {
 
     #[test]
     fn the_extension_decides() {
-        for known in ["-", "a.litmus", "dir.c/b.tpl", "a.c", "b.cc", "c.cpp"] {
+        for known in [
+            "-",
+            "a.litmus",
+            "dir.c/b.tpl",
+            "a.c",
+            "b.cc",
+            "c.cpp",
+            "c.txt",
+        ] {
             assert_eq!(unsupported(known), None, "{known}");
         }
-        for unknown in ["b.rs", "c.txt", "d.ll", "e", "f.xyz"] {
+        for unknown in ["b.rs", "d.ll", "e", "f.xyz"] {
             assert!(unsupported(unknown).is_some(), "{unknown}");
         }
     }

@@ -1,6 +1,7 @@
 //! Reading programs from files and standard input.
 
 use rsan_lang::Format;
+use rsan_model::automata::Automata;
 use rsan_model::{Program, Source, Span};
 use rsan_report::{Style, complaint};
 use std::fs::File;
@@ -19,25 +20,53 @@ pub(crate) struct Input {
     pub(crate) program: Program,
 }
 
+/// A program with memory orders, or automata without.
+pub(crate) enum Content {
+    Program(Program),
+    Automata(Automata),
+}
+
 /// Reads and parses one input; `-` is standard input.
 ///
 /// # Errors
 /// The complete message for the user, with the file's name and, where there is one, the place.
 pub(crate) fn read(path: &str, style: Style) -> Result<Input, String> {
+    let (source, content) = read_any(path, style)?;
+    match content {
+        Content::Program(program) => Ok(Input {
+            subject: source.name,
+            program,
+        }),
+        Content::Automata(_) => Err(failure(
+            &source.name,
+            &"automata have no memory orders; use --model tso",
+        )),
+    }
+}
+
+/// The same, automata included.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_any(path: &str, style: Style) -> Result<(Source, Content), String> {
     let subject = if path == "-" { "<stdin>" } else { path };
     let bytes = bytes(path).map_err(|e| failure(subject, &e))?;
     let text = text(subject, bytes, style)?;
     let source = Source::new(subject, text);
-    let format = Format::detect(subject, &source.text).ok_or_else(|| {
-        let message = "neither a C litmus test nor TPL, by its name or by how it begins";
-        complaint(&source, Span::new(0, 0), message, "here", style)
-    })?;
-    let program = rsan_lang::parse(&source, format)
-        .map_err(|diagnostics| diagnostics.render(&source, style == Style::Color))?;
-    Ok(Input {
-        subject: subject.to_owned(),
-        program,
-    })
+    let content = match Format::detect(subject, &source.text) {
+        Some(format) => rsan_lang::parse(&source, format).map(Content::Program),
+        None if rsan_lang::looks_like_automata(&source.text) => {
+            rsan_lang::parse_automata(&source).map(Content::Automata)
+        }
+        None => {
+            let message =
+                "neither a C litmus test, nor TPL, nor automata, by its name or by how it begins";
+            return Err(complaint(&source, Span::new(0, 0), message, "here", style));
+        }
+    };
+    let content =
+        content.map_err(|diagnostics| diagnostics.render(&source, style == Style::Color))?;
+    Ok((source, content))
 }
 
 /// `error: FILE: message`

@@ -6,6 +6,7 @@
 mod args;
 mod check;
 mod emit_c;
+mod fence;
 mod input;
 mod interrupt;
 mod litmus;
@@ -15,6 +16,7 @@ mod sanitizer;
 mod session;
 mod status;
 mod terminal;
+mod tso;
 mod verify;
 
 use args::{Cli, Command};
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     }
     let status = match Cli::parse().command {
         Command::Verify(args) => verify::run(&args),
+        Command::Fence(args) => fence::run(&args),
         Command::Litmus(args) => litmus::run(&args),
         Command::EmitC(args) => emit_c::run(&args),
         Command::Check(args) => check::run(&args),

@@ -6,6 +6,7 @@ use crate::input;
 use crate::sanitizer::run::RunDocument;
 use crate::status::Status;
 use crate::terminal;
+use crate::tso::TsoDocument;
 use rsan_report::{Document, Style};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -16,6 +17,8 @@ use std::io::{self, Write};
 pub(crate) enum Answer {
     /// From the engines that read programs.
     Read(Box<Document>),
+    /// From the search for attacks.
+    Tso(Box<TsoDocument>),
     /// From runs of a compiled program.
     Run(Box<RunDocument>),
 }

@@ -1,13 +1,13 @@
 //! `rsan verify`: exhaustive search under SC with a robustness monitor.
 
-use crate::args::VerifyArgs;
+use crate::args::{Goal, VerifyArgs};
 use crate::input::{self, Input, failure};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::{Answer, Reply, Session, accept_all, eprint};
 use crate::status::Status;
-use crate::terminal;
-use rsan_model::{Reason, Verdict};
+use crate::{terminal, tso};
+use rsan_model::{Model, Reason, Verdict};
 use rsan_report::{Checked, Claim, Effort, Style, complaint, document, dot, text};
 use rsan_verify::{Error, Options, Outcome, Property, Stats};
 use std::sync::atomic::AtomicBool;
@@ -44,9 +44,9 @@ pub(crate) fn inputs(
     session.run(&mut |file, style| engine(file, &stop, style))
 }
 
-fn options<'a>(args: &VerifyArgs, stop: &'a AtomicBool) -> Options<'a> {
+fn options<'a>(args: &VerifyArgs, property: Property, stop: &'a AtomicBool) -> Options<'a> {
     Options {
-        property: args.property,
+        property,
         deadlock: args.deadlock,
         memory_limit: args.memory_limit,
         time_limit: args.time_limit,
@@ -67,11 +67,23 @@ pub(crate) fn answer(
     file: &str,
     style: Style,
 ) -> Result<Reply, String> {
+    let property = match (args.model, args.property) {
+        (Model::Tso, goal) => return tso::answer(command, args, goal, stop, file, style),
+        (_, Goal::Search(property)) => property,
+        (_, Goal::TriangularRaceFree) => {
+            let message = "triangular races are a matter of TSO: use --model tso";
+            return Err(failure(file, &message));
+        }
+    };
     let input = &input::read(file, terminal::stderr_style())?;
     let mut progress = Progress::new(&input.subject);
-    let outcome = rsan_verify::verify(&input.program, &options(args, stop), &mut |stats| {
-        progress.update(stats);
-    });
+    let outcome = rsan_verify::verify(
+        &input.program,
+        &options(args, property, stop),
+        &mut |stats| {
+            progress.update(stats);
+        },
+    );
     drop(progress);
     let outcome = settle(outcome, input)?;
     let checked = Checked {
@@ -79,7 +91,7 @@ pub(crate) fn answer(
         subject: &input.subject,
         program: &input.program,
         model: args.model,
-        claim: claim(args.property),
+        claim: claim(property),
         verdict: &outcome.verdict,
         effort: effort(&outcome.stats),
     };

@@ -10,3 +10,4 @@ mod interpreter;
 mod limits;
 mod mini;
 mod tpl;
+mod trencher;

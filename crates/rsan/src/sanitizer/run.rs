@@ -9,7 +9,7 @@ use super::scratch::Scratch;
 use super::suppress::Suppressions;
 use super::text;
 use super::verdict::judge;
-use crate::args::{CheckArgs, OutputFormat, RunArgs, SanitizerArgs};
+use crate::args::{CheckArgs, Goal, OutputFormat, RunArgs, SanitizerArgs};
 use crate::input::failure;
 use crate::interrupt;
 use crate::session::{Answer, Output, Reply, eprint};
@@ -114,7 +114,7 @@ pub(crate) fn check(
     style: Style,
 ) -> Result<Reply, String> {
     let fail = |message: String| failure(file, &message);
-    if args.verify.model != Model::C20 || args.verify.property != Property::Robust {
+    if args.verify.model != Model::C20 || args.verify.property != Goal::Search(Property::Robust) {
         return Err(fail(
             "compiled programs are checked for robustness against c20 only".to_owned(),
         ));

@@ -1,0 +1,128 @@
+//! `rsan verify --model tso`: robustness by attacks, and triangular races.
+
+mod document;
+mod render;
+
+pub(crate) use document::{FenceDoc, PlaceDoc, RepairDoc, TsoDocument, computation_doc};
+pub(crate) use render::{Describe, computation_text, explored, sentence};
+
+use crate::args::{Goal, VerifyArgs};
+use crate::input::{self, Content, failure};
+use crate::session::{Answer, Reply};
+use crate::status::Status;
+use crate::terminal;
+use rsan_model::automata::Automata;
+use rsan_model::{Pc, Reason};
+use rsan_report::Style;
+use rsan_tso::{FenceSet, Limits, Outcome, Translated, Verdict};
+use rsan_verify::Property;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Automata can have infinitely many states, so there is always a limit.
+const DEFAULT_MEMORY: u64 = 4 << 30;
+
+/// What was read, as automata.
+pub(crate) struct TsoInput {
+    pub(crate) subject: String,
+    pub(crate) automata: Automata,
+    /// For programs, the instruction that begins at each control state.
+    pub(crate) places: Option<Vec<Vec<Option<Pc>>>>,
+}
+
+/// Reads one input, whatever its language.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn read(file: &str) -> Result<TsoInput, String> {
+    let (source, content) = input::read_any(file, terminal::stderr_style())?;
+    Ok(match content {
+        Content::Automata(automata) => TsoInput {
+            subject: source.name,
+            automata,
+            places: None,
+        },
+        Content::Program(program) => {
+            let translated = Translated::from(&program);
+            TsoInput {
+                subject: source.name,
+                automata: translated.automata,
+                places: Some(translated.places),
+            }
+        }
+    })
+}
+
+/// The limits of a search.
+pub(crate) fn limits(
+    memory: Option<u64>,
+    time: Option<Duration>,
+    workers: usize,
+    stop: &AtomicBool,
+) -> Limits<'_> {
+    Limits {
+        memory: Some(memory.unwrap_or(DEFAULT_MEMORY)),
+        time,
+        workers,
+        stop: Some(stop),
+    }
+}
+
+/// Answers one input in the name of `command`.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn answer(
+    command: &'static str,
+    args: &VerifyArgs,
+    goal: Goal,
+    stop: &AtomicBool,
+    file: &str,
+    style: Style,
+) -> Result<Reply, String> {
+    let input = read(file)?;
+    let limits = limits(args.memory_limit, args.time_limit, args.jobs, stop);
+    if args.deadlock || args.dot.is_some() {
+        let message = "--deadlock and --dot are not available with --model tso";
+        return Err(failure(file, &message));
+    }
+    let (property, outcome) = match goal {
+        Goal::Search(Property::Robust) => {
+            let outcome = rsan_tso::robustness(&input.automata, &FenceSet::default(), &limits);
+            ("robust", outcome)
+        }
+        Goal::TriangularRaceFree => {
+            let outcome = rsan_tso::triangular_races(&input.automata, &limits);
+            ("trf", outcome)
+        }
+        Goal::Search(Property::Observational | Property::Safe) => {
+            let message = "with --model tso there are the properties robust and trf";
+            return Err(failure(file, &message));
+        }
+    };
+    Ok(reply(command, &input, property, &outcome, style))
+}
+
+fn reply(
+    command: &'static str,
+    input: &TsoInput,
+    property: &'static str,
+    outcome: &Outcome,
+    style: Style,
+) -> Reply {
+    Reply {
+        status: match outcome.verdict {
+            Verdict::Robust => Status::Clean,
+            Verdict::Violation(_) | Verdict::TriangularRace(_) | Verdict::Fault(_) => {
+                Status::Finding
+            }
+            Verdict::Unknown(_) => Status::Undecided,
+        },
+        text: render::text(input, property, outcome, style),
+        document: Answer::Tso(Box::new(document::document(
+            command, input, property, outcome,
+        ))),
+        dot: None,
+        interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
+    }
+}
