@@ -82,8 +82,41 @@ fn wrong_usage_is_refused() {
     refused(&["frobnicate"], &["frobnicate"]);
     refused(&["verify"], &["FILE"]);
     refused(
-        &["verify", "--model", "tso", "sb.litmus"],
+        &["verify", "--property", "trf", "sb.litmus"],
+        &["--model tso"],
+    );
+    refused(
+        &["verify", "../../../../automata/peterson.txt"],
+        &["automata have no memory orders", "--model tso"],
+    );
+    refused(
+        &[
+            "verify",
+            "--model",
+            "tso",
+            "--dot",
+            "x.dot",
+            "../../../../automata/peterson.txt",
+        ],
+        &["--dot"],
+    );
+    refused(
+        &[
+            "fence",
+            "--model",
+            "ra",
+            "../../../../automata/peterson.txt",
+        ],
         &["not available yet"],
+    );
+    refused(
+        &[
+            "fence",
+            "--cost",
+            "../../Cargo.toml",
+            "../../../../automata/peterson.txt",
+        ],
+        &["Cargo.toml", "expected"],
     );
     refused(
         &["verify", "--model", "sc", "sb.litmus"],
@@ -140,10 +173,7 @@ fn bad_inputs_are_refused_with_their_name_and_place() {
 fn check_says_what_it_cannot_do_yet() {
     refused(&["check", "main.c"], &["main.c", "No such file"]);
     refused(&["check", "main.rs"], &["main.rs", "not available yet"]);
-    refused(
-        &["check", "dekker.txt"],
-        &["dekker.txt", "not available yet"],
-    );
+    refused(&["check", "dekker.txt"], &["dekker.txt", "No such file"]);
     refused(
         &["check", "notes.md"],
         &["notes.md", "unknown kind of file"],

@@ -6,6 +6,7 @@ use crate::common::{golden, normalise, run, scratch, tests_dir};
 const CASES: &[(&str, &str)] = &[
     ("help", "--help"),
     ("help-verify", "verify --help"),
+    ("help-fence", "fence --help"),
     ("help-litmus", "litmus --help"),
     ("help-emit-c", "emit-c --help"),
     ("help-check", "check --help"),
@@ -35,6 +36,14 @@ const CASES: &[(&str, &str)] = &[
         "verify --model rc20 sb-fenced.litmus sb-sc.litmus",
     ),
     ("memory-limit", "verify --memory-limit 1 sb-fenced.litmus"),
+    (
+        "tso",
+        "verify --model tso sb.litmus sb-fenced.litmus sb-sc.litmus mp.litmus",
+    ),
+    ("tso-json", "verify --model tso --format json sb.litmus"),
+    ("tso-trf", "verify --model tso --property trf sb.litmus"),
+    ("tso-assertion", "verify --model tso assert.tpl"),
+    ("fence-tso", "fence --model tso sb.litmus"),
     ("json-violation", "verify --format json sb.litmus"),
     (
         "json-several",

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["rsan-model", "rsan-clocks", "rsan-suppressions"],
     ),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
+    ("rsan-tso", &["rsan-model"]),
     ("rsan-report", &["rsan-model"]),
     (
         "rsan",
@@ -22,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rsan-axioms",
             "rsan-lang",
             "rsan-verify",
+            "rsan-tso",
             "rsan-report",
             "rsan-suppressions",
         ],
