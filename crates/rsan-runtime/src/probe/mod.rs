@@ -12,14 +12,20 @@
 //! reads; writes to the innermost part of the thread's own stack, and other plain or relaxed writes as long as memory
 //! is as before when the access is made again; sleeping, yielding, `futex` waits (which return at once).
 //!
+//! **What the program is handed**: the old value at the access, and again at every later load of the location (or
+//! compare-and-swap with the same expectation) until it has read the current value, since compilers copy loops. If it has
+//! acquired something in between and that leads it elsewhere, the old value may have been out of reach there: then a
+//! second child gets the old value at the same instruction only, and the current one at others (`seqlock_retry.c`).
+//!
 //! **Answers**
-//! 1. *Iterates*: the access is made again, by the same instruction, at the same depth of the stack, in a state that
-//!    was there at an earlier arrival with the same old value. The state is the stack, the registers and all memory.
-//! 2. *Keeps iterating*: the same, `child`'s thousand times, but in ever new states (a counter of attempts).
-//! 3. A *retry*: with the old value the program comes to a compare-and-swap of the location, which fails on the
-//!    current value and could not succeed on the old one; then it comes back, to the load or to the same
-//!    compare-and-swap that now expects the current value, and everything that it wrote outside of its stack before
-//!    the failure it has written again. If the load acquires, the failure must, too.
+//! 1. *Iterates*: the location is read again in a state in which it was read before. The state is the place in the
+//!    program, the stack, the registers and all memory.
+//! 2. *Keeps iterating*: it is read again a thousand times, in ever new states (a counter of attempts).
+//! 3. *Retries*: with the old value the program comes to a compare-and-swap of the location, which fails on the
+//!    current value and could not succeed on the old one; then it comes back, to the load or to a compare-and-swap that
+//!    expects the current value, and everything that it wrote outside of its stack before the failure it has
+//!    written again. If the load acquires, the failure must, too. Another child, which is handed the current value,
+//!    must come to a compare-and-swap that writes the same.
 //! 4. *Passes*: something visible comes first. That is a finding.
 //! 5. *Not known*: neither in the time allowed. That is a finding, marked as not recognised.
 //!
@@ -33,12 +39,13 @@
 //! **Deviations**, all of which can lose findings, none of which invents one (whatever is reported is weak by the
 //! monitor's definition):
 //! 1. Loads of other locations in the iteration get what is there now, not what they could read or what will be there.
-//!    A wait for two locations that a stale value of one lets through, together with a later value of the other, is
-//!    found when the other value is there first (`wait_two_locations.c`, `wait_two_locations_pass.c`).
-//! 2. Answer 2 trusts a bounded number of attempts if the bound is above a thousand (`wait_bounded.c`).
+//!    A wait for two locations that a stale value of one lets through, together with another value of the other, is
+//!    found when that value is there (`wait_two.c`, `wait_two_pass.c`); a reader of a seqlock that may see an old
+//!    sequence number together with old data is not (`seqlock_retry.c`).
+//! 2. Answer 2 trusts a loop that gives up after more than a thousand attempts (`wait_bounded.c` gives up earlier).
 //! 3. Answer 3 does not look at what the program keeps in local variables (`cas_retry.c`).
 //! 4. After [`crate::options::Options::probes`] answers at a place, the place is trusted: only the answers at twice as
-//!    many occurrences, four times as many, and so on, are asked for.
+//!    many occurrences, four times as many, and so on, are asked for (`ticket_long.c`).
 //! 5. Memory that code without instrumentation writes is not seen to change.
 //!
 //! **Cost**: a copy of the process per old value, at most [`crate::options::Options::probes`] times per place and then
@@ -81,7 +88,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// For a report; the second part says whether it is the mark of something that was not recognised.
+    /// For a report: what "the program" does.
     pub fn text(self) -> Option<String> {
         match self {
             Self::NotAsked => None,
