@@ -7,7 +7,7 @@ pub use writes::{LoggedWrite, Operation, WriteSite};
 
 use crate::lock::{Lock, RawLock};
 use crate::options::Options;
-use crate::shadow::{Granule, HAS_BLOCKS};
+use crate::shadow::{Granule, HAS_BLOCKS, map_zeroed};
 use crate::sync::SyncState;
 use crate::trail::{Accessors, Act, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
@@ -31,10 +31,11 @@ pub struct Block {
 // SAFETY: `items` is only reached through a `Locked`, which holds the lock.
 unsafe impl Sync for Block {}
 
-/// Most granules have one of either, which is found without a search.
+/// Most granules have one or two atomic locations or one lock, which are found without a search.
 #[derive(Debug, Default)]
 struct Items {
     atomic: Option<Box<Location>>,
+    second: Option<Box<Location>>,
     sync: Option<Box<(usize, SyncState)>>,
     more: Option<Box<More>>,
 }
@@ -47,8 +48,22 @@ struct More {
 }
 
 impl Items {
+    /// One of the first two locations.
+    #[inline]
+    fn find(&mut self, address: usize, bytes: usize) -> Option<&mut Location> {
+        let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
+        if self.atomic.as_deref().is_some_and(is_it) {
+            self.atomic.as_deref_mut()
+        } else if self.second.as_deref().is_some_and(is_it) {
+            self.second.as_deref_mut()
+        } else {
+            None
+        }
+    }
+
     fn retain_atomics(&mut self, keep: impl Fn(usize) -> bool) {
         self.atomic.take_if(|location| !keep(location.address));
+        self.second.take_if(|location| !keep(location.address));
         if let Some(more) = &mut self.more {
             more.atomics.retain(|location| keep(location.address));
         }
@@ -96,12 +111,38 @@ fn further_sync<'a>(
     &mut syncs[index].1
 }
 
-/// All blocks, for fork.
-static BLOCKS: Lock<Vec<&'static Block>> = Lock::new(Vec::new());
+/// Blocks that are mapped at a time.
+const SLAB: usize = 1024;
+
+/// Where blocks come from: memory of their own, for they stay, and would lie between what the program frees.
+#[derive(Debug)]
+struct Slabs {
+    all: Vec<&'static [Block; SLAB]>,
+    /// How many blocks of the last one are in use.
+    used: usize,
+}
+
+static SLABS: Lock<Slabs> = Lock::new(Slabs {
+    all: Vec::new(),
+    used: SLAB,
+});
+
+fn new_block() -> *mut Block {
+    let mut slabs = SLABS.lock();
+    if slabs.used == SLAB {
+        // SAFETY: a block is valid when all its bytes are zero: an open lock, numbers, and null pointers.
+        slabs.all.push(unsafe { &*map_zeroed::<[Block; SLAB]>(1) });
+        slabs.used = 0;
+    }
+    let index = slabs.used;
+    slabs.used += 1;
+    let slab = slabs.all.last().expect("there is one");
+    std::ptr::from_ref(&slab[index]).cast_mut()
+}
 
 /// Takes the locks of all blocks, and the one that new blocks need. For the time of a fork.
 pub(crate) fn lock_all() {
-    BLOCKS.raw().lock();
+    SLABS.raw().lock();
     for block in all_blocks() {
         block.lock.lock();
     }
@@ -112,14 +153,16 @@ pub(crate) fn unlock_all() {
     for block in all_blocks() {
         block.lock.unlock();
     }
-    BLOCKS.raw().unlock();
+    SLABS.raw().unlock();
 }
 
-/// The list, between [`lock_all`] and [`unlock_all`].
+/// Those in use, between [`lock_all`] and [`unlock_all`].
 fn all_blocks() -> Vec<&'static Block> {
     // SAFETY: the lock is held since `lock_all`; the guard does not give it back.
-    let guard = std::mem::ManuallyDrop::new(unsafe { BLOCKS.assume_locked() });
-    guard.to_vec()
+    let slabs = std::mem::ManuallyDrop::new(unsafe { SLABS.assume_locked() });
+    let free = SLAB - slabs.used;
+    let all: Vec<_> = slabs.all.iter().flat_map(|slab| slab.iter()).collect();
+    all[..all.len() - free].to_vec()
 }
 
 /// A block whose lock is held.
@@ -190,9 +233,8 @@ impl Locked {
         bits: impl FnOnce() -> u128,
     ) -> &mut Location {
         let items = self.items();
-        let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
-        if items.atomic.as_deref().is_some_and(is_it) {
-            items.atomic.as_mut().expect("just looked at")
+        if items.find(address, bytes).is_some() {
+            items.find(address, bytes).expect("just found")
         } else {
             let make = || Box::new(Location::new(address, bytes, bits()));
             further_location(items, address, bytes, make)
@@ -208,9 +250,9 @@ impl Locked {
         thread: &ThreadState,
         effect: Effect,
     ) -> Option<&mut Location> {
-        let first = self.items().atomic.as_deref_mut()?;
-        let is_it = first.address == address && first.bytes as usize == bytes && !first.mixed;
-        (is_it && first.state.repeats(thread, effect, Rules::c20())).then_some(first)
+        let location = self.items().find(address, bytes)?;
+        let repeats = !location.mixed && location.state.repeats(thread, effect, Rules::c20());
+        repeats.then_some(location)
     }
 
     /// The atomic locations that overlap a range.
@@ -220,6 +262,7 @@ impl Locked {
         let all = items
             .atomic
             .iter_mut()
+            .chain(&mut items.second)
             .chain(more)
             .map(|location| &mut **location);
         all.filter(move |location| {
@@ -248,7 +291,7 @@ impl Locked {
 
 #[cold]
 fn create(granule: Granule) -> &'static Block {
-    let fresh = Box::into_raw(Box::<Block>::default());
+    let fresh = new_block();
     granule.set(HAS_BLOCKS);
     // ORDERING: acquire-release, with itself and the loads of blocks.
     let result = granule.block().compare_exchange(
@@ -259,17 +302,12 @@ fn create(granule: Granule) -> &'static Block {
     );
     match result {
         Ok(_) => {
-            // SAFETY: from now on it is never freed.
-            let block = unsafe { &*fresh };
-            BLOCKS.lock().push(block);
-            block
+            // SAFETY: just made, and never freed.
+            unsafe { &*fresh }
         }
         Err(other) => {
-            // SAFETY: just made here, nobody else knows it; the other one is never freed.
-            unsafe {
-                drop(Box::from_raw(fresh));
-                &*other
-            }
+            // SAFETY: blocks are never freed. The fresh one is lost, which happens rarely.
+            unsafe { &*other }
         }
     }
 }

@@ -104,9 +104,29 @@ impl LocationState {
             && self.is_repeated(thread, mode, rules)
         {
             self.repeat_write(thread, mode, value, rules);
+        } else if mode.value.is_none() && self.is_known(thread, mode, rules) {
+            self.catch_up();
+            thread.has_sc |= mode.sc;
+            self.publish_read(thread, rules);
         } else {
             self.access_in_full(thread, mode, rules);
         }
+    }
+
+    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message, and
+    /// only has to note who read.
+    #[inline]
+    fn is_known(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
+        let alike = if mode.sc {
+            thread.saturated && self.saturated
+        } else {
+            !thread.saturated && !self.saturated && thread.view.sc.fence.is_absent()
+        };
+        let hb = &thread.view.hb;
+        alike
+            && self.sc.is_none()
+            && rules.covered(hb, Some(self.last_record().by.stamp))
+            && rules.covered(hb, self.message_is)
     }
 
     #[inline(never)]
@@ -159,6 +179,7 @@ impl LocationState {
     }
 
     /// Step 9 of a read.
+    #[inline]
     pub(super) fn publish_read(&mut self, thread: &mut ThreadState, rules: Rules) {
         if thread.grew {
             thread.bump();

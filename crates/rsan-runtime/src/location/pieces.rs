@@ -19,12 +19,14 @@ use std::sync::atomic::Ordering;
 impl Items {
     fn take_atomics(&mut self) -> Vec<Box<Location>> {
         let more = self.more.iter_mut().flat_map(|more| more.atomics.drain(..));
-        self.atomic.take().into_iter().chain(more).collect()
+        let first = self.atomic.take().into_iter().chain(self.second.take());
+        first.chain(more).collect()
     }
 
     fn put_atomics(&mut self, atomics: Vec<Box<Location>>) {
         let mut atomics = atomics.into_iter();
         self.atomic = atomics.next();
+        self.second = atomics.next();
         let rest = atomics.as_slice().len();
         if rest > 0 {
             self.more.get_or_insert_default().atomics.extend(atomics);
