@@ -102,18 +102,6 @@ pub fn find_data(modules: &[Module], address: usize) -> Option<(&Module, usize)>
     Some((module, address.wrapping_sub(module.bias)))
 }
 
-/// The address of code that has these low 32 bits. Two modules would have to lie 4 GiB apart, to within their
-/// size, for there to be more than one; the first one is taken.
-pub fn complete(low: u32) -> Option<usize> {
-    let modules = modules();
-    let mut code = modules.iter().flat_map(|module| &module.code);
-    code.find_map(|&(start, end)| {
-        let pc = start & !0xffff_ffff | low as usize;
-        let next = pc + (1 << 32);
-        [pc, next].into_iter().find(|pc| start <= *pc && *pc < end)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +113,5 @@ mod tests {
         let (module, offset) = find(&modules, pc).expect("this program is loaded");
         assert_eq!(module.path, executable());
         assert_eq!(module.bias + offset, pc);
-        assert_eq!(complete(pc as u32), Some(pc));
     }
 }

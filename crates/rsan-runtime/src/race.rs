@@ -18,7 +18,6 @@ mod free;
 pub use free::free;
 
 use crate::location::{Locked, Operation, WriteSite};
-use crate::modules;
 use crate::report::{Finding, Side};
 use crate::shadow::{CELLS, Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::stack::{Node, Site};
@@ -92,24 +91,16 @@ impl Remembered {
     }
 }
 
-/// `node:24 low epoch:8 low pc:32`; the epoch tells whether site and cell belong together.
-fn pack_site(site: Site, own: u64) -> u64 {
-    let node = if site.node.0 < 1 << 24 {
-        site.node.0
-    } else {
-        0
-    };
-    u64::from(node) << 40 | (own >> 16 & 0xff) << 32 | site.pc as u64 & 0xffff_ffff
+/// `leaf:24 low epoch:8`; the epoch tells whether site and cell belong together.
+fn pack_site(leaf: Node, own: u64) -> u32 {
+    leaf.0 << 8 | (own >> 16) as u32 & 0xff
 }
 
-fn unpack_site(word: u64, cell: u64) -> Site {
-    if word >> 32 & 0xff != cell >> 16 & 0xff {
+fn unpack_site(word: u32, cell: u64) -> Site {
+    if u64::from(word & 0xff) != cell >> 16 & 0xff {
         return Site::default();
     }
-    Site {
-        node: Node((word >> 40) as u32),
-        pc: modules::complete(word as u32).unwrap_or(0),
-    }
+    Node(word >> 8).as_site()
 }
 
 /// A plain access of up to 16 bytes, about to be made.
@@ -144,7 +135,7 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         return;
     }
     me.make_private();
-    let site = me.site();
+    let leaf = me.leaf();
     let end = address.saturating_add(bytes);
     let mut at = address;
     let mut found = None;
@@ -157,7 +148,7 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         if kind.writes() && granule.has(HAS_BLOCKS) {
             write_to_locations(me, granule, at, at + size);
         }
-        let race = update(me, granule, mask(offset, size), kind, site);
+        let race = update(me, granule, mask(offset, size), kind, leaf);
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
@@ -205,6 +196,7 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: 
 
 #[inline(never)]
 fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: Site) {
+    let leaf = me.leaf_of(site);
     let mut at = address;
     let end = address + bytes;
     while at < end {
@@ -213,7 +205,7 @@ fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, si
         let Some(granule) = Granule::of(at) else {
             return;
         };
-        if let Some(other) = update(me, granule, mask(offset, size), kind, site) {
+        if let Some(other) = update(me, granule, mask(offset, size), kind, leaf) {
             report(me, at, size, kind, other);
         }
         at += size;
@@ -238,8 +230,8 @@ fn update(
     granule: Granule,
     mask: u64,
     kind: Kind,
-    site: Site,
-) -> Option<(u64, u64)> {
+    leaf: Node,
+) -> Option<(u64, u32)> {
     let own = me.own;
     let cell = own | mask << 8 | kind.0;
     let cells = granule.cells();
@@ -273,7 +265,7 @@ fn update(
     let place = place.unwrap_or((own >> 16) as usize % CELLS);
     granule.set(HAS_CELLS);
     // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
-    granule.sites()[place].store(pack_site(site, own), Ordering::Relaxed);
+    granule.sites()[place].store(pack_site(leaf, own), Ordering::Relaxed);
     // ORDERING: relaxed, as above.
     cells[place].store(cell, Ordering::Relaxed);
     seen[place] = cell;
@@ -296,7 +288,7 @@ fn newcomer(
     cell: u64,
     mask: u64,
     kind: Kind,
-) -> Option<(u64, u64)> {
+) -> Option<(u64, u32)> {
     let access = Remembered::from_cell(cell);
     let ordered =
         cell == 0 || cell >> 48 == me.own >> 48 || me.state.hb().get(access.slot) >= access.epoch;
@@ -306,7 +298,7 @@ fn newcomer(
 }
 
 #[cold]
-fn report(me: &mut Entered, address: usize, bytes: usize, kind: Kind, (cell, word): (u64, u64)) {
+fn report(me: &mut Entered, address: usize, bytes: usize, kind: Kind, (cell, word): (u64, u32)) {
     if !me.options.races {
         return;
     }

@@ -10,10 +10,15 @@
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Frames that are kept per thread.
 pub const DEPTH: usize = 1 << 16;
 const CACHE: usize = 512;
+/// Distinct stacks that are told apart, so that a program that recurses does not fill the memory with them.
+const MANY: usize = 1 << 18;
+/// Numbers of stacks: they have to fit in 24 bits, see [`crate::race`].
+const MOST: usize = 1 << 24;
 /// Frames that a report shows.
 const SHOWN: usize = 64;
 
@@ -51,6 +56,14 @@ impl Node {
         stack
     }
 
+    /// The innermost return address apart from the others, if it is a site as one number.
+    pub fn as_site(self) -> Site {
+        let contexts = CONTEXTS.lock();
+        let index = (self.0 as usize).wrapping_sub(2);
+        let known = contexts.nodes.get(index);
+        known.map_or(Site::default(), |&(node, pc)| Site { node, pc })
+    }
+
     fn append_to(self, stack: &mut Vec<usize>) {
         let contexts = CONTEXTS.lock();
         let mut node = self;
@@ -75,7 +88,35 @@ impl Site {
 struct Contexts {
     /// Node 2 and following: parent and call site.
     nodes: Vec<(Node, usize)>,
-    index: Option<HashMap<(Node, usize), Node>>,
+    index: Option<HashMap<(Node, usize), Node, BuildHasherDefault<Mixer>>>,
+}
+
+/// A quick hash for keys that nobody chooses to collide.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 static CONTEXTS: Lock<Contexts> = Lock::new(Contexts {
@@ -88,19 +129,25 @@ pub(crate) fn contexts_lock() -> &'static crate::lock::RawLock {
     CONTEXTS.raw()
 }
 
+/// A stack that calls from `pc`. When there are [`MANY`], new ones are without their callers.
 fn child(parent: Node, pc: usize) -> Node {
     let mut contexts = CONTEXTS.lock();
-    let next = u32::try_from(contexts.nodes.len() + 2);
+    let count = contexts.nodes.len();
     let index = contexts.index.get_or_insert_default();
     if let Some(node) = index.get(&(parent, pc)) {
         return *node;
     }
-    let Ok(next) = next else {
-        return Node::UNKNOWN;
-    };
-    index.insert((parent, pc), Node(next));
+    if count >= MANY && parent != Node::ROOT {
+        drop(contexts);
+        return child(Node::ROOT, pc);
+    }
+    if count + 2 >= MOST {
+        return Node::ROOT;
+    }
+    let next = Node(count as u32 + 2);
+    index.insert((parent, pc), next);
     contexts.nodes.push((parent, pc));
-    Node(next)
+    next
 }
 
 fn cached_child(cache: &mut [(Node, Frame); CACHE], parent: Node, pc: usize) -> Node {
@@ -240,8 +287,13 @@ impl Stack {
 
     /// The present stack with the place of a call in the innermost function, as one number.
     pub fn leaf(&mut self, pc: usize) -> Node {
-        let node = self.node();
-        cached_child(&mut self.cache, node, pc)
+        let site = self.site(pc);
+        self.leaf_of(site)
+    }
+
+    /// A site as one number.
+    pub fn leaf_of(&mut self, site: Site) -> Node {
+        cached_child(&mut self.cache, site.node, site.pc)
     }
 }
 

@@ -265,6 +265,11 @@ impl Entered {
     pub fn leaf(&mut self) -> Node {
         self.context.stack().leaf(self.caller)
     }
+
+    /// A site as one number.
+    pub fn leaf_of(&mut self, site: Site) -> Node {
+        self.context.stack().leaf_of(site)
+    }
 }
 
 impl Deref for Entered {

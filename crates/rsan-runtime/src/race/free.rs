@@ -17,8 +17,8 @@ pub fn free(address: usize, bytes: usize) {
         return;
     }
     me.make_private();
-    let (site, own) = (me.site(), me.own);
-    let word = pack_site(site, own);
+    let (leaf, own) = (me.leaf(), me.own);
+    let word = pack_site(leaf, own);
     let end = address.saturating_add(bytes);
     let mut at = address;
     let mut found = None;
@@ -38,7 +38,7 @@ pub fn free(address: usize, bytes: usize) {
             // ORDERING: relaxed, as above.
             cells[0].store(own | mask << 8 | Kind::FREE.0, Ordering::Relaxed);
         } else {
-            let race = update(me, granule, mask, Kind::FREE, site);
+            let race = update(me, granule, mask, Kind::FREE, leaf);
             found = found.or(race.map(|other| (at, size, other)));
         }
         at += size;
