@@ -222,6 +222,8 @@ pub(super) fn note(accesses: &[(usize, usize, Kind)]) {
             tls::set_caller(caller);
             race::range(*address, *bytes, *kind);
         }
+        // The runtime may have copied memory of its own.
+        tls::set_caller(caller);
     }
 }
 
