@@ -11,7 +11,8 @@
 //! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
-//! * [`probe`]: whether an access that can be weak is a wait, which is no finding.
+//! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
+//!   none.
 //! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
 //! * [`memory`]: what an address is. [`heap`]: who allocated a block.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
