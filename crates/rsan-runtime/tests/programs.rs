@@ -124,6 +124,19 @@ fn a_logged_frame_is_an_address_in_the_program() {
     }
 }
 
+#[test]
+fn functions_left_by_jumps_are_off_the_stack() {
+    for compiler in compilers() {
+        let program = compile("jumps", compiler, "jumps.c");
+        let (_, lines) = run(&program, "");
+        let (_, access) = lines[0].split_once("\"access\":").expect("an access");
+        let (_, stack) = access.split_once("\"stack\":[").expect("its stack");
+        let stack = stack.split(']').next().expect("the stack ends");
+        // The innermost function and the thread's.
+        assert_eq!(stack.matches("\"module\"").count(), 2, "{stack}");
+    }
+}
+
 /// Parts of TSan's interface that are not there: Java, what a program defines for TSan to call, and what only
 /// TSan's own tests use.
 const MISSING: &[&str] = &[
