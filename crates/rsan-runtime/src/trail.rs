@@ -5,7 +5,7 @@
 //! since. Each note is an edge of the run (reads-from, modification order or from-read), so any path of notes and
 //! program order is one that every SC order respects. Fences are noted too, for they stand between accesses.
 //!
-//! **Not complete**: a trail keeps its last [`NOTES`] notes and goes with its thread, a location keeps [`READERS`] readers, and what
+//! **Not complete**: a trail keeps its last [`NOTES`] notes, those of ended threads are given to new ones (from [`ENDED`] on), a location keeps [`READERS`] readers, and what
 //! comes through joins and fibers, or from any but the last who released a lock or the like, is not noted. Then a path may not be found; none is ever invented.
 //!
 //! **Cost**: nothing where nothing is learnt, except that a location remembers who accessed it.
@@ -19,11 +19,13 @@ use crate::shadow::map_zeroed;
 use crate::stack::{Node, Site};
 use rsan_clocks::write_log::ThreadState;
 use rsan_model::{FenceOrd, RmwOrd, ThreadId};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Notes that a trail keeps.
 pub const NOTES: usize = 256;
+/// Trails that are kept at least, those of threads that have ended included.
+const ENDED: usize = 64;
 /// Readers that a location remembers.
 pub const READERS: usize = 4;
 const SOURCES: usize = READERS + 1;
@@ -199,13 +201,14 @@ struct Ring {
 
 #[derive(Debug)]
 struct Rings {
-    live: Option<HashMap<ThreadId, &'static Ring>>,
-    idle: Vec<&'static Ring>,
+    known: Option<HashMap<ThreadId, &'static Ring>>,
+    /// Threads that have ended, oldest first.
+    ended: VecDeque<ThreadId>,
 }
 
 static RINGS: Lock<Rings> = Lock::new(Rings {
-    live: None,
-    idle: Vec::new(),
+    known: None,
+    ended: VecDeque::new(),
 });
 
 /// The lock of this module, for fork. Taken under locks of locations; takes none.
@@ -222,24 +225,27 @@ pub struct Trail {
 
 impl Drop for Trail {
     fn drop(&mut self) {
-        if let Some((thread, ring)) = self.ring {
-            let mut rings = RINGS.lock();
-            rings.live.get_or_insert_default().remove(&thread);
-            rings.idle.push(ring);
+        if let Some((thread, _)) = self.ring {
+            RINGS.lock().ended.push_back(thread);
         }
     }
 }
 
 #[cold]
 fn ring_for(thread: ThreadId) -> &'static Ring {
-    let mut rings = RINGS.lock();
-    let ring = rings.idle.pop().unwrap_or_else(|| {
+    let mut guard = RINGS.lock();
+    let Rings { known, ended } = &mut *guard;
+    let known = known.get_or_insert_default();
+    let full = known.len() > ENDED;
+    let oldest = full.then(|| ended.pop_front()).flatten();
+    let ring = oldest.and_then(|oldest| known.remove(&oldest));
+    let ring = ring.unwrap_or_else(|| {
         // SAFETY: zeroed memory is a valid ring, and it is never freed.
         unsafe { &*map_zeroed::<Ring>(1) }
     });
     // ORDERING: relaxed; who finds the ring has the lock after this.
     ring.len.store(0, Ordering::Relaxed);
-    rings.live.get_or_insert_default().insert(thread, ring);
+    known.insert(thread, ring);
     ring
 }
 
@@ -277,7 +283,7 @@ impl Trail {
 /// The notes of a thread that are still known: the number of the first one, and the notes from it on.
 pub fn read(thread: ThreadId) -> Option<(u32, Vec<Note>)> {
     let rings = RINGS.lock();
-    let ring = *rings.live.as_ref()?.get(&thread)?;
+    let ring = *rings.known.as_ref()?.get(&thread)?;
     // ORDERING: acquire, with the release in `note`.
     let len = ring.len.load(Ordering::Acquire);
     let first = len.saturating_sub(NOTES as u64);
@@ -411,7 +417,11 @@ mod tests {
         assert_eq!(notes[0].sources, [step(1, 11), step(2, 11)]);
         assert_eq!(notes[1].sources, []);
         drop(trail);
-        assert_eq!(read(ThreadId(thread)), None);
+        assert!(read(ThreadId(thread)).is_some(), "ended threads are known");
+        for other in 0..2 * ENDED as u32 {
+            Trail::default().note(&step(thread + 1000 + other, 1), 0, &[]);
+        }
+        assert_eq!(read(ThreadId(thread)), None, "but not for ever");
     }
 
     #[test]

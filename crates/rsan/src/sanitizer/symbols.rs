@@ -87,6 +87,13 @@ impl Symbols {
         if let Some(main) = frames.iter().rposition(main) {
             frames.truncate(main + 1);
         }
+        let rust = |frame: &Frame| {
+            let name = frame.function.as_deref().unwrap_or_default();
+            name.contains("__rust_begin_short_backtrace")
+        };
+        if let Some(start) = frames.iter().position(rust).filter(|start| *start > 0) {
+            frames.truncate(start);
+        }
         let library = |frame: &Frame| frame.is_start() || frame.is_standard();
         let own = frames.iter().rposition(|frame| !library(frame));
         frames.truncate(own.map_or(frames.len(), |last| last + 1));
