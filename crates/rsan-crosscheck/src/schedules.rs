@@ -1,7 +1,7 @@
 //! Some runs of a program, chosen so that much of what can happen does; and whether something is found in every run.
 
-use crate::{Blocking, Finding, Random, Step, Walk};
-use rsan_model::Program;
+use crate::{Blocking, Finding, POLL, Random, Step, Walk};
+use rsan_model::{Fault, Instr, Pc, Program, ThreadId, Witness};
 
 /// A run, whole or cut.
 #[derive(Clone, Debug)]
@@ -15,41 +15,109 @@ pub struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    /// The run that `choose` leads through: it is shown the steps that are possible, and names one. It is cut after
-    /// `length` steps.
+    fn start(program: &'p Program, blocking: Blocking) -> Self {
+        Self {
+            steps: Vec::new(),
+            findings: Vec::new(),
+            last: Walk::new(program, blocking),
+        }
+    }
+
+    fn make(&mut self, step: Step) {
+        self.findings.extend(self.last.step(step));
+        self.steps.push(step);
+    }
+
+    /// The run that `choose` leads through: it is shown the steps that were made and those that are possible, and names
+    /// one. The run ends when there is none, and is cut after `length` steps.
     pub fn new(
         program: &'p Program,
         blocking: Blocking,
         length: usize,
         mut choose: impl FnMut(&[Step], &[Step]) -> usize,
     ) -> Self {
-        let mut run = Self {
-            steps: Vec::new(),
-            findings: Vec::new(),
-            last: Walk::new(program, blocking),
-        };
+        let mut run = Self::start(program, blocking);
         while run.steps.len() < length {
-            let enabled = run.last.enabled();
-            if enabled.is_empty() {
+            let possible = [run.last.enabled(), run.last.polls()].concat();
+            if possible.is_empty() {
                 break;
             }
-            let step = enabled[choose(&run.steps, &enabled)];
-            run.findings.extend(run.last.step(step));
-            run.steps.push(step);
+            let step = possible[choose(&run.steps, &possible)];
+            run.make(step);
         }
         run
     }
-}
 
-impl<'p> Run<'p> {
     /// The same steps, with waits taken otherwise.
     pub fn again(&self, program: &'p Program, blocking: Blocking) -> Self {
-        Self::new(program, blocking, self.steps.len(), |before, enabled| {
-            let step = self.steps[before.len()];
-            let index = enabled.iter().position(|e| *e == step);
-            index.expect("what is possible does not depend on how waits are taken")
-        })
+        let mut run = Self::start(program, blocking);
+        self.steps.iter().for_each(|step| run.make(*step));
+        run
     }
+
+    /// Whether a thread looks in vain at what it waits for.
+    pub fn has_polls(&self) -> bool {
+        self.steps.iter().any(|step| step.way == POLL)
+    }
+
+    /// The run that a verifier's witness describes, and the access that it says can be weak; it ends earlier when
+    /// something else is found that ends it.
+    ///
+    /// # Errors
+    /// When the steps are not possible.
+    pub fn witnessed(
+        program: &'p Program,
+        blocking: Blocking,
+        witness: &Witness,
+    ) -> Result<Self, String> {
+        let mut run = Self::start(program, blocking);
+        for step in &witness.schedule {
+            if run.last.end().is_some() {
+                return Ok(run);
+            }
+            let choices = choices(&run.last, step.thread, step.pc);
+            let choices = choices.ok_or_else(|| format!("{step:?} after {:?}", run.steps))?;
+            choices.into_iter().for_each(|step| run.make(step));
+            if run.last.next(step.thread).is_some() {
+                run.make(Step {
+                    thread: step.thread,
+                    way: 0,
+                });
+            }
+        }
+        if let Fault::Weak(access) = &witness.fault
+            && let Some(thread) = witness.graph.event(access.access).thread
+            && run.last.end().is_none()
+        {
+            let pc = witness.graph.event(access.access).pc;
+            let choices = choices(&run.last, thread, pc);
+            let choices = choices.ok_or_else(|| format!("{access:?} after {:?}", run.steps))?;
+            choices.into_iter().for_each(|step| run.make(step));
+            let possible = [run.last.enabled(), run.last.polls()].concat();
+            let step = possible.into_iter().find(|step| step.thread == thread);
+            run.make(step.ok_or_else(|| format!("{access:?} is not possible"))?);
+        }
+        Ok(run)
+    }
+}
+
+/// The choices and plain accesses, which a witness leaves out, by which a thread comes to an instruction.
+fn choices(walk: &Walk<'_>, thread: ThreadId, pc: Pc) -> Option<Vec<Step>> {
+    if walk.pc(thread) == Some(pc) {
+        return Some(Vec::new());
+    }
+    let ways = match walk.next(thread)? {
+        Instr::Choose(targets) => targets.len(),
+        Instr::PlainLoad { .. } | Instr::PlainStore { .. } => 1,
+        _ => return None,
+    };
+    (0..ways).find_map(|way| {
+        let step = Step { thread, way };
+        let mut next = walk.clone();
+        next.step(step);
+        let rest = choices(&next, thread, pc)?;
+        Some([vec![step], rest].concat())
+    })
 }
 
 /// Random runs that are tried for one with a finding.
@@ -65,17 +133,17 @@ pub fn schedules(
 ) -> Vec<Run<'_>> {
     let mut runs = vec![
         Run::new(program, blocking, length, |_, _| 0),
-        Run::new(program, blocking, length, |_, enabled| enabled.len() - 1),
-        Run::new(program, blocking, length, |before, enabled| {
+        Run::new(program, blocking, length, |_, possible| possible.len() - 1),
+        Run::new(program, blocking, length, |before, possible| {
             let last = before.last().map_or(0, |step| step.thread.0 + 1);
-            let next = enabled.iter().position(|step| step.thread.0 >= last);
+            let next = possible.iter().position(|step| step.thread.0 >= last);
             next.unwrap_or(0)
         }),
     ];
     let at_random = |seed| {
         let mut random = Random::new(seed);
-        Run::new(program, blocking, length, move |_, enabled| {
-            random.below(enabled.len())
+        Run::new(program, blocking, length, move |_, possible| {
+            random.below(possible.len())
         })
     };
     runs.extend((0..random).map(at_random));

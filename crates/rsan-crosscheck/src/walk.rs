@@ -28,7 +28,7 @@ pub const POLL: usize = usize::MAX;
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.thread.0)?;
-        if self.way > 0 {
+        if self.way > 0 && self.way != POLL {
             write!(f, ".{}", self.way)?;
         }
         Ok(())
@@ -147,6 +147,11 @@ impl<'p> Walk<'p> {
         let initial = threads.filter(|(_, thread)| thread.start == Start::Initial);
         let initial = initial.map(|(t, _)| ThreadId::new(t));
         initial.chain(self.spawned.iter().copied()).collect()
+    }
+
+    /// Where a thread is before its next step.
+    pub fn pc(&self, thread: ThreadId) -> Option<Pc> {
+        self.pcs[thread.index()]
     }
 
     /// The instruction that a thread would execute with its next step.

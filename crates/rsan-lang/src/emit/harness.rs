@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 pub(super) enum Need {
     /// A bound for endless loops.
     Rounds,
+    /// Leave to fail with a stronger order than to succeed.
+    StrongFailure,
     /// A mark for threads that do not go on.
     Stopped,
     /// A function.
@@ -197,7 +199,9 @@ static int joined(pthread_t thread) {
 pub(super) fn prelude(context: &Context<'_>) -> String {
     let mut text = String::new();
     let lasts = context.can_last();
-    if lasts {
+    if context.options.scheduled {
+        text.push_str("#define _GNU_SOURCE\n");
+    } else if lasts {
         text.push_str("#define _POSIX_C_SOURCE 200809L\n");
     }
     let headers = [
@@ -208,6 +212,7 @@ pub(super) fn prelude(context: &Context<'_>) -> String {
         ("stdatomic.h", true),
         ("stdio.h", true),
         ("stdlib.h", true),
+        ("sys/mman.h", context.options.scheduled),
         ("unistd.h", lasts),
     ];
     for (header, _) in headers.iter().filter(|(_, needed)| *needed) {
@@ -216,6 +221,9 @@ pub(super) fn prelude(context: &Context<'_>) -> String {
     text.push('\n');
     if lasts {
         text.push_str(DEADLINE);
+    }
+    if context.needs(Need::StrongFailure) {
+        text.push_str(STRONG_FAILURE);
     }
     if context.needs(Need::Rounds) {
         text.push_str(ROUNDS);
@@ -242,6 +250,12 @@ pub(super) fn prelude(context: &Context<'_>) -> String {
 const DEADLINE: &str = "\
 #ifndef DEADLINE
 #define DEADLINE 10  // seconds until a program that is blocked, or still running, is ended
+#endif
+";
+
+const STRONG_FAILURE: &str = "\
+#ifndef __clang__  // gcc follows C11, where a failure cannot have a stronger order than a success
+#pragma GCC diagnostic ignored \"-Winvalid-memory-model\"
 #endif
 ";
 
@@ -345,11 +359,15 @@ static struct {
 static int length = -1;
 static int position;      // the step that is made now
 static int running = -1;  // by whom, once it has begun
-static pid_t process;
+static int *here;         // 0 in a copy of the process, which has none of the other threads
 
 static void read_schedule(void) {
   const char *text = getenv(\"RSAN_SCHEDULE\");
-  process = getpid();
+  here = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (here == MAP_FAILED || madvise(here, 4096, MADV_WIPEONFORK) != 0) {
+    abort();
+  }
+  *here = 1;
   if (text == NULL) {
     return;
   }
@@ -373,7 +391,7 @@ static void read_schedule(void) {
 
 // The thread's step, if it is making one, is done.
 HIDDEN static void finish(int thread) {
-  if (length < 0 || __atomic_load_n(&running, __ATOMIC_SEQ_CST) != thread || getpid() != process) {
+  if (length < 0 || __atomic_load_n(&running, __ATOMIC_SEQ_CST) != thread || !*here) {
     return;
   }
   __atomic_store_n(&running, -1, __ATOMIC_SEQ_CST);
@@ -386,7 +404,7 @@ HIDDEN static void finish(int thread) {
 
 // Waits for the thread's next turn.
 HIDDEN static int step(int thread) {
-  if (length < 0 || getpid() != process) {
+  if (length < 0 || !*here) {
     return 0;
   }
   finish(thread);

@@ -118,18 +118,28 @@ impl<'p> Function<'_, 'p> {
             let value = self.registers.element(register.index());
             let _ = writeln!(self.text, "  {result} = {value};");
         }
-        if self.context.options.scheduled {
-            let _ = writeln!(self.text, "  finish({});", self.id.0);
-        }
+        self.leave(self.thread.code.len() as u32);
         self.text.push_str("  return NULL;\n");
+    }
+
+    /// What a thread does at its end: the program ends when all threads have, so it waits for those that it created.
+    fn leave(&mut self, pc: u32) {
+        if self.context.options.scheduled {
+            self.line(&format!("finish({});", self.id.0), pc);
+        }
+        for extra in self.extras.clone() {
+            if let Extra::Thread(t) = extra {
+                self.line(&format!("if (started_{t}) {{"), pc);
+                self.line(&format!("  pthread_join(thread_{t}, NULL);"), pc);
+                self.line("}", pc);
+            }
+        }
     }
 
     /// Ends the thread for good, in the middle.
     fn stop(&mut self, pc: u32) {
         self.context.needs.borrow_mut().insert(Need::Stopped);
-        if self.context.options.scheduled {
-            self.line(&format!("finish({});", self.id.0), pc);
-        }
+        self.leave(pc);
         self.line("return STOPPED;", pc);
     }
 
@@ -187,7 +197,7 @@ impl<'p> Function<'_, 'p> {
                     &format!("while (!atomic_compare_exchange_strong_explicit({address}, &expected, {new}, {ord}, {relaxed})) {{"),
                     pc,
                 );
-                self.line("  sched_yield();", pc);
+                self.wait_on(pc);
                 self.line(&format!("  expected = {expected};"), pc);
                 self.line("}", pc);
             }
@@ -371,6 +381,9 @@ impl<'p> Function<'_, 'p> {
             CasStrength::Strong => "strong",
             CasStrength::Weak => "weak",
         };
+        if *fail > read_half(*ord) {
+            self.context.needs.borrow_mut().insert(Need::StrongFailure);
+        }
         let (ord, fail) = (rmw_order(*ord), read_order(*fail));
         self.line(&format!("expected = {expected};"), pc);
         let swap = format!(
@@ -410,12 +423,20 @@ impl<'p> Function<'_, 'p> {
             }
         };
         self.line(&format!("while ({condition}) {{"), pc);
-        self.line("  sched_yield();", pc);
+        self.wait_on(pc);
         self.line("}", pc);
         if dst.is_some() && !values.is_empty() {
             self.assign(dst, "seen", pc);
         }
         Ok(())
+    }
+
+    /// The body of a loop that waits. Under a schedule, trying again is a step of its own.
+    fn wait_on(&mut self, pc: u32) {
+        if self.context.options.scheduled {
+            self.line(&format!("  step({});", self.id.0), pc);
+        }
+        self.line("  sched_yield();", pc);
     }
 
     fn spawn(&mut self, child: ThreadId, pc: u32) {
@@ -439,12 +460,26 @@ impl<'p> Function<'_, 'p> {
             return Err(NotC { reason });
         }
         self.context.need(Helper::Join);
-        self.line(&format!("if (!started_{t} || !joined(thread_{t})) {{"), pc);
-        self.depth += 1;
-        self.stop(pc);
-        self.depth -= 1;
-        self.line("}", pc);
+        for condition in [format!("!started_{t}"), format!("!joined(thread_{t})")] {
+            self.line(&format!("if ({condition}) {{"), pc);
+            self.depth += 1;
+            self.stop(pc);
+            self.depth -= 1;
+            self.line("}", pc);
+            if condition.starts_with("!started") {
+                self.line(&format!("started_{t} = 0;"), pc);
+            }
+        }
         Ok(())
+    }
+}
+
+/// The strongest order of a failure that C11 allows.
+fn read_half(ord: RmwOrd) -> ReadOrd {
+    match ord {
+        RmwOrd::Relaxed | RmwOrd::Release => ReadOrd::Relaxed,
+        RmwOrd::Acquire | RmwOrd::AcqRel => ReadOrd::Acquire,
+        RmwOrd::SeqCst => ReadOrd::SeqCst,
     }
 }
 

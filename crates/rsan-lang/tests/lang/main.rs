@@ -4,6 +4,7 @@ mod c;
 mod c_control;
 mod corpus;
 mod detect;
+mod emit;
 mod errors;
 mod fuzz;
 mod interpreter;
