@@ -313,7 +313,7 @@ impl Chunk {
         }
     }
 
-    /// Clears the cells of whole pages.
+    /// Clears the cells of whole pages; if they are many, gives the memory back.
     fn release_pages(&self, page: usize, count: usize) {
         if count == 0 {
             return;
@@ -324,16 +324,18 @@ impl Chunk {
             self.clear(from, to);
             return;
         }
-        let cells = &self.cells[from..=to];
-        // SAFETY: the cells of whole pages are whole pages of this private mapping; they read as zero afterwards,
-        // which is a valid state.
-        unsafe {
-            libc::syscall(
-                libc::SYS_madvise,
-                cells.as_ptr(),
-                size_of_val(cells),
-                libc::MADV_DONTNEED,
-            );
+        // Sites mean nothing without their cells; they are only given back.
+        for rows in [&self.cells[from..=to], &self.sites[from..=to]] {
+            // SAFETY: the rows of whole pages are whole pages of this private mapping; they read as zero afterwards,
+            // which is a valid state.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_madvise,
+                    rows.as_ptr(),
+                    size_of_val(rows),
+                    libc::MADV_DONTNEED,
+                );
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ const VERDICTS: [(Verdict, &str); 4] = [
 /// A row for each run.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| program | version | time (s): ours / TSan | memory (MiB): ours / TSan | findings | TSan's warnings |\n\
+        "| program | version | CPU (s): ours / TSan | memory (MiB): ours / TSan | findings | TSan's warnings |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
     for row in rows {
@@ -44,7 +44,7 @@ fn figures(row: &Row) -> (String, String, String) {
     let time = if row.fixed_time {
         "fixed".to_owned()
     } else {
-        ratio(ours.wall, theirs.wall)
+        ratio(ours.cpu, theirs.cpu)
     };
     (
         time,
