@@ -224,7 +224,8 @@ fn has_cell(granule: Granule, cell: u64) -> bool {
 /// Checks an access against the cells of a granule and records it. Returns what it races with.
 ///
 /// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
-/// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor.
+/// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor, and
+/// not even that for the first accesses of a granule, which may have to wait for the memory of the cells.
 fn update(
     me: &mut Entered,
     granule: Granule,
@@ -266,8 +267,16 @@ fn update(
     granule.set(HAS_CELLS);
     // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
     granule.sites()[place].store(pack_site(leaf, own), Ordering::Relaxed);
-    // ORDERING: relaxed, as above.
-    cells[place].store(cell, Ordering::Relaxed);
+    if seen == [0; CELLS] {
+        // ORDERING: seq_cst, so that of two threads that come first the later one sees the other's cell, here or below.
+        let before = cells[place].swap(cell, Ordering::SeqCst);
+        if before != 0 {
+            race = newcomer(me, granule, place, before, mask, kind);
+        }
+    } else {
+        // ORDERING: relaxed, as above.
+        cells[place].store(cell, Ordering::Relaxed);
+    }
     seen[place] = cell;
     for (index, known) in cells.iter().enumerate() {
         // ORDERING: relaxed, as above.
