@@ -31,21 +31,31 @@ pub(crate) struct Leaving {
 
 impl<'a> Compiled<'a> {
     pub(crate) fn new(automata: &'a Automata, fences: &FenceSet) -> Self {
-        Self::with(automata, fences, is_inside)
+        Self::with(automata, fences, is_inside, false)
+    }
+
+    /// Each thread may have several copies, which are others to each other.
+    pub(crate) fn for_templates(automata: &'a Automata) -> Self {
+        Self::with(automata, &FenceSet::default(), is_inside, true)
     }
 
     /// With fences as steps of their own.
     pub(crate) fn with_visible_fences(automata: &'a Automata) -> Self {
-        Self::with(automata, &FenceSet::default(), Op::is_local)
+        Self::with(automata, &FenceSet::default(), Op::is_local, false)
     }
 
-    fn with(automata: &'a Automata, fences: &FenceSet, inside: fn(&Op) -> bool) -> Self {
+    fn with(
+        automata: &'a Automata,
+        fences: &FenceSet,
+        inside: fn(&Op) -> bool,
+        copies: bool,
+    ) -> Self {
         let footprints: Vec<Footprint> = automata.threads.iter().map(Footprint::of).collect();
         let threads = automata.threads.iter().enumerate().map(|(t, thread)| {
             let fenced: Vec<bool> = (0..thread.states.len())
                 .map(|s| fences.contains(t, StateId(s as u32)))
                 .collect();
-            let others = Footprint::of_others(&footprints, t);
+            let others = Footprint::of_others(&footprints, (!copies).then_some(t));
             CompiledThread {
                 leaving: leaving(thread, inside),
                 live: live(thread),
@@ -182,11 +192,11 @@ impl Footprint {
         Self { accessed, written }
     }
 
-    fn of_others(all: &[Self], me: usize) -> Self {
+    fn of_others(all: &[Self], me: Option<usize>) -> Self {
         let union = |part: fn(&Self) -> &Option<BTreeSet<Value>>| {
             let mut union = BTreeSet::new();
             for (t, footprint) in all.iter().enumerate() {
-                if t != me {
+                if Some(t) != me {
                     union.extend(part(footprint).as_ref()?);
                 }
             }

@@ -73,6 +73,7 @@ Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
 Examples:
   rsan verify peterson.litmus
   rsan verify --model ra --property observational seqlock.tpl
+  rsan verify --model tso --parametric spinlock.txt
   rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
   rsan verify --format json --time-limit 60s *.litmus";
 
@@ -223,6 +224,10 @@ pub(crate) struct VerifyArgs {
     /// What to prove: robust, observational, safe; or trf, with --model tso
     #[arg(long, default_value = "robust", value_parser = property)]
     pub(crate) property: Goal,
+
+    /// Decide it for any number of copies of each thread (tso)
+    #[arg(long)]
+    pub(crate) parametric: bool,
 
     /// Also report states in which no thread can move and some have not ended
     #[arg(long)]

@@ -69,6 +69,10 @@ pub(crate) fn answer(
 ) -> Result<Reply, String> {
     let property = match (args.model, args.property) {
         (Model::Tso, goal) => return tso::answer(command, args, goal, stop, file, style),
+        (_, Goal::Search(_)) if args.parametric => {
+            let message = "any number of copies is decided for TSO only: use --model tso";
+            return Err(failure(file, &message));
+        }
         (_, Goal::Search(property)) => property,
         (_, Goal::TriangularRaceFree) => {
             let message = "triangular races are a matter of TSO: use --model tso";

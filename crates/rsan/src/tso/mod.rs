@@ -14,7 +14,7 @@ use crate::terminal;
 use rsan_model::automata::Automata;
 use rsan_model::{Pc, Reason};
 use rsan_report::Style;
-use rsan_tso::{FenceSet, Limits, Outcome, Translated, Verdict};
+use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -86,6 +86,12 @@ pub(crate) fn answer(
         let message = "--deadlock and --dot are not available with --model tso";
         return Err(failure(file, &message));
     }
+    if args.parametric {
+        return match goal {
+            Goal::Search(Property::Robust) => Ok(parametric(command, input, &limits, style)),
+            _ => Err(failure(file, &"--parametric is about the property robust")),
+        };
+    }
     let (property, outcome) = match goal {
         Goal::Search(Property::Robust) => {
             let outcome = rsan_tso::robustness(&input.automata, &FenceSet::default(), &limits);
@@ -101,6 +107,47 @@ pub(crate) fn answer(
         }
     };
     Ok(reply(command, &input, property, &outcome, style))
+}
+
+/// Answers for any number of copies of each thread.
+fn parametric(command: &'static str, input: TsoInput, limits: &Limits<'_>, style: Style) -> Reply {
+    let (answer, stats) = rsan_tso::all_instances(&input.automata, limits);
+    let templates = input.automata.threads.iter().map(|t| t.name.clone());
+    let templates: Vec<String> = templates.collect();
+    let outcome = |verdict| Outcome { verdict, stats };
+    match answer {
+        AllInstances::Robust => {
+            let outcome = outcome(Verdict::Robust);
+            reply(command, &input, "robust-for-all-instances", &outcome, style)
+        }
+        AllInstances::Unknown(reason) => {
+            let outcome = outcome(Verdict::Unknown(reason));
+            reply(command, &input, "robust-for-all-instances", &outcome, style)
+        }
+        AllInstances::Violation(instance) => {
+            let size = render::instance(&templates, &instance.copies);
+            let outcome = outcome(Verdict::Violation(Box::new(instance.computation)));
+            let input = TsoInput {
+                subject: input.subject,
+                automata: instance.automata,
+                places: None,
+            };
+            let mut reply = reply(command, &input, "robust-for-all-instances", &outcome, style);
+            reply.text = format!(
+                "smallest instance that is not robust: {size}\n{}",
+                reply.text
+            );
+            reply
+        }
+        AllInstances::Fault(kind) => {
+            let name = render::fault_name(kind);
+            let reason = Reason::Unsupported(format!(
+                "an instance fails under sequential consistency already: {name}"
+            ));
+            let outcome = outcome(Verdict::Unknown(reason));
+            reply(command, &input, "robust-for-all-instances", &outcome, style)
+        }
+    }
 }
 
 fn reply(

@@ -68,6 +68,7 @@ pub(super) fn text(input: &TsoInput, property: &str, outcome: &Outcome, style: S
     };
     let promise = match property {
         "trf" => "free of triangular races",
+        "robust-for-all-instances" => "robust against tso for any number of copies of each thread",
         _ => "robust against tso",
     };
     match &outcome.verdict {
@@ -106,6 +107,16 @@ pub(super) fn text(input: &TsoInput, property: &str, outcome: &Outcome, style: S
             explored(&outcome.stats),
         ),
     }
+}
+
+/// `2 copies of reader, 1 copy of writer`
+pub(super) fn instance(templates: &[String], copies: &[usize]) -> String {
+    let parts = templates.iter().zip(copies).filter(|(_, n)| **n > 0);
+    let parts = parts.map(|(name, n)| match n {
+        1 => format!("1 copy of {name}"),
+        n => format!("{n} copies of {name}"),
+    });
+    parts.collect::<Vec<String>>().join(", ")
 }
 
 /// What a search did.
