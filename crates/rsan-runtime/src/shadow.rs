@@ -45,12 +45,22 @@ pub type Sites = [AtomicU32; CELLS];
 #[derive(Debug)]
 pub struct Chunk {
     pages: [AtomicU8; PAGES],
+    /// So that what follows begins at a page, and can be given back.
+    gap: [u8; 4096 - PAGES],
     cells: [Cells; GRANULES],
     sites: [Sites; GRANULES],
     blocks: [AtomicPtr<Block>; GRANULES],
     /// The chunk that was made before.
     before: AtomicPtr<Chunk>,
 }
+
+// Only whole pages can be given back to the system: anything else is an error, and nothing would be forgotten.
+const _: () = {
+    assert!(std::mem::offset_of!(Chunk, cells).is_multiple_of(4096));
+    assert!(std::mem::offset_of!(Chunk, sites).is_multiple_of(4096));
+    assert!((GRANULES_PER_PAGE * size_of::<Cells>()).is_multiple_of(4096));
+    assert!((GRANULES_PER_PAGE * size_of::<Sites>()).is_multiple_of(4096));
+};
 
 /// A granule, with its chunk.
 #[derive(Clone, Copy, Debug)]
@@ -324,17 +334,16 @@ impl Chunk {
             self.clear(from, to);
             return;
         }
+        let (cells, sites) = (&self.cells[from..=to], &self.sites[from..=to]);
         // Sites mean nothing without their cells; they are only given back.
-        for rows in [&self.cells[from..=to], &self.sites[from..=to]] {
+        for (start, bytes) in [
+            (cells.as_ptr().cast::<u8>(), size_of_val(cells)),
+            (sites.as_ptr().cast::<u8>(), size_of_val(sites)),
+        ] {
             // SAFETY: the rows of whole pages are whole pages of this private mapping; they read as zero afterwards,
             // which is a valid state.
             unsafe {
-                libc::syscall(
-                    libc::SYS_madvise,
-                    rows.as_ptr(),
-                    size_of_val(rows),
-                    libc::MADV_DONTNEED,
-                );
+                libc::syscall(libc::SYS_madvise, start, bytes, libc::MADV_DONTNEED);
             }
         }
     }
