@@ -23,7 +23,7 @@ pub use dot::dot;
 pub use json::{Document, document, json};
 pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
 pub use style::{Role, Style};
-pub use text::text;
+pub use text::{sentence, text};
 
 use rsan_model::{Model, Program, Source, Span, Verdict};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::number::{bytes, plural, seconds};
 use crate::style::{Role, Style};
 use crate::{Checked, excerpt};
-use rsan_model::{EventId, Reason, Verdict, Witness};
+use rsan_model::{EventId, Model, Program, Reason, Verdict, Witness};
 use std::fmt::Write;
 
 /// The report of one input: one line for a proof, a page for a violation.
@@ -75,6 +75,11 @@ fn violation(checked: &Checked<'_>, witness: &Witness, style: Style) -> String {
     let _ = writeln!(out, "failed property: {}", finding.promise());
     let _ = writeln!(out, "{}", explored(checked));
     out
+}
+
+/// What a witness shows, in one sentence.
+pub fn sentence(program: &Program, model: Model, witness: &Witness) -> String {
+    sentence_case(&Finding::new(program, model, witness).message())
 }
 
 fn sentence_case(text: &str) -> String {

@@ -3,6 +3,7 @@
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use rsan_model::Model;
+use rsan_repair::Target;
 use rsan_verify::Property;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub(crate) enum Command {
     /// Proves or refutes that programs are robust, by exhaustive search
     #[command(after_help = VERIFY_HELP)]
     Verify(VerifyArgs),
-    /// Finds the cheapest fences that make programs robust
+    /// Finds the cheapest fences and stronger orders that make programs robust
     #[command(after_help = FENCE_HELP)]
     Fence(FenceArgs),
     /// Lists the final states that a memory model allows, and evaluates the final condition
@@ -78,16 +79,20 @@ Examples:
   rsan verify --format json --time-limit 60s *.litmus";
 
 const FENCE_HELP: &str = "\
-Of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
+tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
 only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
 {\"thread\": {\"state\": 5}}.
 
-Exit status: 0 robust, or made robust by the fences printed; 1 no fence helps, or the program fails by itself; 2 wrong
+ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
+goes wrong without it.
+
+Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
 usage or bad input; 3 undecided.
 
 Examples:
   rsan fence --model tso peterson.txt
-  rsan fence --model tso --format json dekker.litmus";
+  rsan fence --model tso --format json dekker.litmus
+  rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl";
 
 const LITMUS_HELP: &str = "\
 Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
@@ -261,15 +266,19 @@ pub(crate) struct FenceArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: tso
+    /// Memory model: tso, ra, rc20 or c20
     #[arg(long, default_value = "tso", value_parser = fence_model)]
     pub(crate) model: Model,
 
-    /// What fences cost, by thread and control state
+    /// Machine whose costs count (ra, rc20, c20): armv8 (the default), riscv or x86
+    #[arg(long, value_name = "TARGET", value_parser = str::parse::<Target>)]
+    pub(crate) target: Option<Target>,
+
+    /// What fences cost, by thread and control state (tso)
     #[arg(long, value_name = "FILE")]
     pub(crate) cost: Option<PathBuf>,
 
-    /// Write the repaired program to this file (automata)
+    /// Write the repaired program to this file (not for C litmus and TPL with tso)
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -361,9 +370,9 @@ fn verify_model(text: &str) -> Result<Model, String> {
 
 fn fence_model(text: &str) -> Result<Model, String> {
     match text.parse()? {
-        Model::Tso => Ok(Model::Tso),
-        model => Err(format!(
-            "fences against {model} are not available yet; there is tso"
+        model @ (Model::Tso | Model::Ra | Model::Rc20 | Model::C20) => Ok(model),
+        model @ (Model::Sc | Model::Rc11) => Err(format!(
+            "there are no repairs against {model}; there are tso, ra, rc20 and c20"
         )),
     }
 }

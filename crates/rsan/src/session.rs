@@ -2,6 +2,7 @@
 //! wrong with one does not hide the answers about the others.
 
 use crate::args::OutputFormat;
+use crate::fence::RepairDocument;
 use crate::input;
 use crate::sanitizer::run::RunDocument;
 use crate::status::Status;
@@ -19,6 +20,8 @@ pub(crate) enum Answer {
     Read(Box<Document>),
     /// From the search for attacks.
     Tso(Box<TsoDocument>),
+    /// From the search for fences and stronger orders.
+    Repair(Box<RepairDocument>),
     /// From runs of a compiled program.
     Run(Box<RunDocument>),
 }

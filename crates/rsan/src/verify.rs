@@ -113,7 +113,7 @@ pub(crate) fn answer(
 }
 
 /// An engine's refusal: a limit of the engine leaves the question open, the rest is the user's to change.
-fn settle(outcome: Result<Outcome, Error>, input: &Input) -> Result<Outcome, String> {
+pub(crate) fn settle(outcome: Result<Outcome, Error>, input: &Input) -> Result<Outcome, String> {
     match outcome {
         Ok(outcome) => Ok(outcome),
         Err(Error::TooLarge(what)) => Ok(Outcome {

@@ -1,6 +1,10 @@
 //! `rsan fence`: the cheapest fences that make a program robust, and the proof that each is needed.
 
+mod orders;
 mod rewrite;
+mod source;
+
+pub(crate) use orders::RepairDocument;
 
 use crate::args::FenceArgs;
 use crate::input::failure;
@@ -10,7 +14,7 @@ use crate::status::Status;
 use crate::tso::{
     self, Describe, TsoDocument, TsoInput, computation_doc, computation_text, explored,
 };
-use rsan_model::{Reason, Source};
+use rsan_model::{Model, Reason, Source};
 use rsan_report::{Role, Style};
 use rsan_tso::{
     FencePlace, FenceSet, Limits, Repair, Stats, Synthesis, Verdict, cheapest_fences, robustness,
@@ -65,6 +69,13 @@ fn answer(
     file: &str,
     style: Style,
 ) -> Result<Reply, String> {
+    if args.model != Model::Tso {
+        return orders::answer(args, stop, file, style);
+    }
+    if args.target.is_some() {
+        let message = "--target is for ra, rc20 and c20; with --model tso a fence costs 1, or what --cost says";
+        return Err(failure(file, &message));
+    }
     let input = tso::read(file)?;
     check_costs(&input, costs)?;
     let cost = |place: FencePlace| {
@@ -76,7 +87,7 @@ fn answer(
     let limits = tso::limits(args.memory_limit, args.time_limit, args.jobs, stop);
     let mut progress = Progress::new(&input.subject);
     let synthesis = cheapest_fences(&input.automata, &cost, &limits, &mut |found, fences| {
-        progress.update(found, fences);
+        progress.show(&format!("{found} weak runs forbidden by {fences} fences"));
     });
     drop(progress);
     if let (Some(path), Synthesis::Repair(repair)) = (&args.output, &synthesis) {
@@ -147,12 +158,10 @@ impl<'a> Progress<'a> {
         Self { subject, terminal }
     }
 
-    fn update(&mut self, found: usize, fences: usize) {
+    fn show(&mut self, state: &str) {
         if self.terminal {
             let subject = self.subject;
-            eprint(&format!(
-                "\r\x1b[K{subject}: {found} weak runs forbidden by {fences} fences"
-            ));
+            eprint(&format!("\r\x1b[K{subject}: {state}"));
         }
     }
 }

@@ -107,7 +107,19 @@ fn wrong_usage_is_refused() {
             "ra",
             "../../../../automata/peterson.txt",
         ],
-        &["not available yet"],
+        &["no memory orders"],
+    );
+    refused(
+        &["fence", "--model", "rc11", "sb.litmus"],
+        &["no repairs against rc11"],
+    );
+    refused(
+        &["fence", "--model", "rc20", "--target", "vax", "sb.litmus"],
+        &["unknown target `vax`"],
+    );
+    refused(
+        &["fence", "--target", "x86", "sb.litmus"],
+        &["--target is for ra, rc20 and c20"],
     );
     refused(
         &[

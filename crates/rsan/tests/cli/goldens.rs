@@ -44,6 +44,11 @@ const CASES: &[(&str, &str)] = &[
     ("tso-trf", "verify --model tso --property trf sb.litmus"),
     ("tso-assertion", "verify --model tso assert.tpl"),
     ("fence-tso", "fence --model tso sb.litmus"),
+    ("fence-orders", "fence --model c20 sb.litmus race.litmus"),
+    (
+        "fence-orders-json",
+        "fence --format json --model rc20 --target riscv sb.litmus",
+    ),
     ("json-violation", "verify --format json sb.litmus"),
     (
         "json-several",

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
     ("rsan-tso", &["rsan-model"]),
+    ("rsan-repair", &["rsan-model", "rsan-verify"]),
     ("rsan-report", &["rsan-model"]),
     (
         "rsan",
@@ -24,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rsan-lang",
             "rsan-verify",
             "rsan-tso",
+            "rsan-repair",
             "rsan-report",
             "rsan-suppressions",
         ],
