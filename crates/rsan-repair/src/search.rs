@@ -45,7 +45,12 @@ pub enum Synthesis {
     /// The program fails under SC already.
     Fault(Box<Witness>),
     /// Not decided.
-    Unknown(Reason),
+    Unknown {
+        /// Why.
+        reason: Reason,
+        /// What every repair costs, if there is one.
+        at_least: u64,
+    },
 }
 
 /// Why a search ended early.
@@ -70,9 +75,14 @@ pub fn cheapest(
         options,
         started: Instant::now(),
     };
-    match search.run(progress) {
+    let mut at_least = 0;
+    let answer = search.run(&mut |tried, cost| {
+        at_least = cost;
+        progress(tried, cost);
+    });
+    match answer {
         Ok(synthesis) => Ok(synthesis),
-        Err(Stop::Unknown(reason)) => Ok(Synthesis::Unknown(reason)),
+        Err(Stop::Unknown(reason)) => Ok(Synthesis::Unknown { reason, at_least }),
         Err(Stop::Error(error)) => Err(error),
     }
 }

@@ -83,7 +83,7 @@ fn no_cheaper_set_of_changes_is_a_repair() {
                         None
                     }
                     Synthesis::Fault(_) => continue,
-                    Synthesis::Unknown(reason) => panic!("{}: {reason}", what()),
+                    Synthesis::Unknown { reason, .. } => panic!("{}: {reason}", what()),
                 };
                 let Some(lighter) = lighter(&sites, limit) else {
                     continue;

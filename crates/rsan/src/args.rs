@@ -84,7 +84,7 @@ only it forbids. A fence costs 1, or what --cost says: a JSON file with threads,
 {\"thread\": {\"state\": 5}}.
 
 ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
-goes wrong without it.
+goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
 
 Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
 usage or bad input; 3 undecided.
@@ -274,7 +274,7 @@ pub(crate) struct FenceArgs {
     #[arg(long, value_name = "TARGET", value_parser = str::parse::<Target>)]
     pub(crate) target: Option<Target>,
 
-    /// What fences cost, by thread and control state (tso)
+    /// What fences cost, by thread and control state, or by how much changes cost more, by thread and line
     #[arg(long, value_name = "FILE")]
     pub(crate) cost: Option<PathBuf>,
 

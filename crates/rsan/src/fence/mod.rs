@@ -70,7 +70,7 @@ fn answer(
     style: Style,
 ) -> Result<Reply, String> {
     if args.model != Model::Tso {
-        return orders::answer(args, stop, file, style);
+        return orders::answer(args, costs, stop, file, style);
     }
     if args.target.is_some() {
         let message = "--target is for ra, rc20 and c20; with --model tso a fence costs 1, or what --cost says";

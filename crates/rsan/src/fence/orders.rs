@@ -1,6 +1,6 @@
 //! `rsan fence --model ra|rc20|c20`: the cheapest fences and stronger orders.
 
-use super::{Progress, source};
+use super::{Costs, Progress, source};
 use crate::args::FenceArgs;
 use crate::input::{self, Input, failure};
 use crate::session::{Answer, Reply};
@@ -9,14 +9,18 @@ use crate::terminal;
 use crate::verify::settle;
 use rsan_lang::Format;
 use rsan_model::{Instr, Model, Reason, Source, Verdict};
-use rsan_repair::{Kind, Proved, Repair, Synthesis, Target, cheapest, sites};
+use rsan_repair::{Kind, Proved, Repair, Site, Synthesis, Target, cheapest, sites};
 use rsan_report::number::plural;
 use rsan_report::{Checked, Claim, Effort, Role, Style, document, sentence};
 use rsan_verify::{Options, verify};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+/// Weights of lines, at most: the solver computes with floating-point numbers.
+const MAX_WEIGHT: u64 = 10_000;
 
 /// A repair for machines; the same top level as the documents of `rsan-report`.
 #[derive(Debug, Serialize)]
@@ -69,14 +73,11 @@ struct StatsDoc {
 /// The complete message for the user.
 pub(super) fn answer(
     args: &FenceArgs,
+    weights: &Costs,
     stop: &AtomicBool,
     file: &str,
     style: Style,
 ) -> Result<Reply, String> {
-    if args.cost.is_some() {
-        let message = "--cost is only available with --model tso; --target chooses the costs here";
-        return Err(failure(file, &message));
-    }
     let input = input::read(file, terminal::stderr_style())?;
     let program = &input.program;
     let options = Options {
@@ -93,7 +94,8 @@ pub(super) fn answer(
         .ok_or_else(|| failure(file, &"the language of the program is not known"))?;
     let target = args.target.unwrap_or_default();
     let scope = source::scope(program, format);
-    let sites = sites(program, args.model, &scope, target);
+    let mut sites = sites(program, args.model, &scope, target);
+    weigh(&input, &mut sites, weights)?;
     let mut progress = Progress::new(&input.subject);
     let synthesis = cheapest(program, &sites, &options, &mut |tried, cost| {
         progress.show(&format!("{tried} sets of changes fail; trying cost {cost}"));
@@ -102,15 +104,52 @@ pub(super) fn answer(
     let synthesis = match synthesis {
         Ok(synthesis) => synthesis,
         // The message for the user is the verifier's.
-        Err(error) => Synthesis::Unknown(match settle(Err(error), &input)?.verdict {
-            Verdict::Unknown(reason) => reason,
+        Err(error) => match settle(Err(error), &input)?.verdict {
+            Verdict::Unknown(reason) => Synthesis::Unknown {
+                reason,
+                at_least: 0,
+            },
             Verdict::Robust | Verdict::Violation(_) => unreachable!("an error is no verdict"),
-        }),
+        },
     };
     if let (Some(path), Synthesis::Repair(repair)) = (&args.output, &synthesis) {
         write_repaired(&input, format, repair, path, &options)?;
     }
     Ok(reply(&input, args.model, target, &synthesis, style))
+}
+
+/// Multiplies what changes cost by the weights of their lines.
+fn weigh(input: &Input, sites: &mut [Site], weights: &Costs) -> Result<(), String> {
+    let Some(source) = &input.program.source else {
+        return Ok(());
+    };
+    let place = |site: &Site| {
+        let thread = &input.program.threads[site.thread.index()];
+        let (line, _) = source.line_column(thread.span(site.pc).start);
+        (thread.name.clone(), line.to_string())
+    };
+    let places: BTreeSet<(String, String)> = sites.iter().map(place).collect();
+    for (thread, lines) in weights {
+        for (line, weight) in lines {
+            if !places.contains(&(thread.clone(), line.clone())) {
+                let message = format!(
+                    "the costs name line {line} of thread `{thread}`, where nothing can be changed"
+                );
+                return Err(failure(&input.subject, &message));
+            }
+            if *weight > MAX_WEIGHT {
+                let message = format!("the cost {weight} is larger than {MAX_WEIGHT}");
+                return Err(failure(&input.subject, &message));
+            }
+        }
+    }
+    for site in sites {
+        let (thread, line) = place(site);
+        if let Some(weight) = weights.get(&thread).and_then(|t| t.get(&line)) {
+            site.options.iter_mut().for_each(|o| o.cost *= weight);
+        }
+    }
+    Ok(())
 }
 
 /// Writes the repaired program, after reading it back and verifying it.
@@ -169,7 +208,7 @@ fn reply(
             Verdict::Violation(witness.clone()),
             "the program fails under sequential consistency already",
         ),
-        Synthesis::Unknown(reason) => (
+        Synthesis::Unknown { reason, .. } => (
             Status::Undecided,
             &input.program,
             Verdict::Unknown(reason.clone()),
@@ -190,8 +229,14 @@ fn reply(
         _ => style.paint(Role::Bad, "not repaired"),
     };
     let subject = &input.subject;
+    let known = match synthesis {
+        Synthesis::Unknown { at_least, .. } if *at_least > 0 => {
+            format!("; every repair costs {at_least} or more ({target})")
+        }
+        _ => String::new(),
+    };
     let details = match &verdict {
-        Verdict::Unknown(reason) => format!("  {reason}\n"),
+        Verdict::Unknown(reason) => format!("  {reason}{known}\n"),
         Verdict::Violation(witness) => format!("  {}\n", sentence(program, model, witness)),
         Verdict::Robust => unreachable!("a robust program is repaired"),
     };
@@ -231,11 +276,14 @@ fn repair_text(
         let why = sentence(&change.without, model, &change.witness);
         let _ = writeln!(out, "{what}\n  without it: {why}");
     }
+    let covered = match repair.tried {
+        1 => "1 largest failing set covers them all".to_owned(),
+        n => format!("{n} largest failing sets cover them all"),
+    };
     let _ = writeln!(
         out,
         "\nThe repaired program verifies ({states}). With one change left out or weaker it does not, nor with any cheaper changes\n\
-         ({}, as large as they get, cover them all).",
-        plural(repair.tried as u64, "failing set")
+         ({covered})."
     );
     out
 }

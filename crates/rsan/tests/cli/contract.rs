@@ -348,3 +348,52 @@ fn translations_go_to_a_file_or_to_standard_output() {
     let folder = scratch("");
     refused(&["emit-c", "-o", &folder, "sb.litmus"], &["error: "]);
 }
+
+/// Fences as statements and within conditions, orders of loads, stores and compare-and-swaps, in both languages.
+#[test]
+fn repaired_programs_are_written_and_verify() {
+    for (model, file) in [
+        ("ra", "locks/peterson-ra.litmus"),
+        ("rc20", "basic/mp-rlx.litmus"),
+        ("rc20", "locks/dekker-rlx-endless.tpl"),
+        ("rc20", "locks/clh-2-rlx-swap.tpl"),
+        ("c20", "locks/dekker-relaxed.litmus"),
+        ("c20", "kernels/double-checked-rlx.litmus"),
+    ] {
+        let input = format!("../../../../litmus/{file}");
+        let output = scratch(&format!("repaired-{}", file.replace('/', "-")));
+        assert_eq!(code(&["verify", "--model", model, &input]), 1, "{file}");
+        let args = ["fence", "--model", model, "--output", &output, &input];
+        let fence = run(&args);
+        assert_eq!(fence.code, 0, "{file}: {}{}", fence.stdout, fence.stderr);
+        assert_eq!(code(&["verify", "--model", model, &output]), 0, "{file}");
+        let again = run(&["fence", "--model", model, &output]);
+        assert!(again.stdout.contains("without any change"), "{file}");
+    }
+}
+
+#[test]
+fn weights_move_a_repair() {
+    let weights = scratch("weights.json");
+    let fence = |text: &str| {
+        std::fs::write(&weights, text).expect("the weights can be written");
+        let cost = ["--model", "c20", "--cost", &weights, "sb.litmus"];
+        run(&[&["fence"], &cost[..]].concat())
+    };
+    let plain = fence("{}");
+    assert!(
+        plain.stdout.contains("4 changes of cost 2"),
+        "{}",
+        plain.stdout
+    );
+    let heavy = fence(r#"{"P0": {"5": 20}}"#);
+    assert!(!heavy.stdout.contains("cost 2 "), "{}", heavy.stdout);
+    assert_eq!(heavy.code, 0);
+    for wrong in [
+        r#"{"P0": {"1": 2}}"#,
+        r#"{"P9": {"5": 2}}"#,
+        r#"{"P0": {"5": 99999}}"#,
+    ] {
+        assert_eq!(fence(wrong).code, 2, "{wrong}");
+    }
+}
