@@ -4,7 +4,7 @@
 //! the least cost, with ties broken by how much stronger the orders become. Exact for programs that `rsan-verify` decides.
 //!
 //! *Method*: implicit hitting sets. The cheapest changes that satisfy the clauses found so far (a 0/1 integer program) are
-//! tried. If the program still fails, the failing set is grown as far as it goes on failing, and a new clause says that a repair
+//! tried. If the program still fails, the failing set is grown as far as it goes on failing soon, and a new clause says that a repair
 //! has a change outside of it.
 //!
 //! *Why that is exact*: let a set of changes leave an execution that is not SC, on a cycle without an edge between two SC

@@ -53,6 +53,10 @@ pub enum Synthesis {
     },
 }
 
+/// States of a search that grows a failing set, in bytes: to know that a set is a repair takes far longer than to find that it
+/// is none, and here only the latter is of use. A set that could have grown further makes a weaker clause, which is sound, too.
+const SOON: u64 = 1 << 20;
+
 /// Why a search ended early.
 enum Stop {
     Unknown(Reason),
@@ -113,7 +117,8 @@ impl Search<'_> {
                 Fault::Weak(_) | Fault::Race { .. } => {}
                 _ => return Ok(Synthesis::Fault(Box::new(witness))),
             }
-            let (clause, grown, witness) = self.learn(chosen, witness)?;
+            let soon = SOON.max(8 * stats.memory);
+            let (clause, grown, witness) = self.learn(chosen, witness, soon)?;
             clauses.push(clause);
             left = Some((grown, witness));
         }
@@ -127,7 +132,25 @@ impl Search<'_> {
 
     /// What is wrong with the changed program, and what it took to know.
     fn verify(&self, chosen: &[Option<usize>]) -> Result<(Option<Witness>, Stats), Stop> {
+        self.verify_within(chosen, self.options.memory_limit)
+    }
+
+    /// What is wrong with the changed program, if that is found soon.
+    fn fails_soon(&self, chosen: &[Option<usize>], memory: u64) -> Result<Option<Witness>, Stop> {
+        let limit = self.options.memory_limit.unwrap_or(u64::MAX).min(memory);
+        match self.verify_within(chosen, Some(limit)) {
+            Err(Stop::Unknown(Reason::MemoryLimit)) => Ok(None),
+            answer => Ok(answer?.0),
+        }
+    }
+
+    fn verify_within(
+        &self,
+        chosen: &[Option<usize>],
+        memory: Option<u64>,
+    ) -> Result<(Option<Witness>, Stats), Stop> {
         let mut options = *self.options;
+        options.memory_limit = memory;
         if let Some(limit) = options.time_limit {
             let left = limit.checked_sub(self.started.elapsed());
             options.time_limit = Some(left.ok_or(Stop::Unknown(Reason::TimeLimit))?);
@@ -150,6 +173,7 @@ impl Search<'_> {
         &self,
         mut chosen: Chosen,
         mut witness: Witness,
+        soon: u64,
     ) -> Result<(Clause, Chosen, Witness), Stop> {
         let all = hereditary(&witness);
         for s in 0..self.sites.len() {
@@ -159,7 +183,7 @@ impl Search<'_> {
                 }
                 let mut more = chosen.clone();
                 more[s] = Some(o);
-                let Some(new) = self.verify(&more)?.0 else {
+                let Some(new) = self.fails_soon(&more, soon)? else {
                     continue;
                 };
                 if !all || hereditary(&new) {

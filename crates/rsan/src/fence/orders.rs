@@ -277,8 +277,8 @@ fn repair_text(
         let _ = writeln!(out, "{what}\n  without it: {why}");
     }
     let covered = match repair.tried {
-        1 => "1 largest failing set covers them all".to_owned(),
-        n => format!("{n} largest failing sets cover them all"),
+        1 => "1 failing set covers them all".to_owned(),
+        n => format!("{n} failing sets cover them all"),
     };
     let _ = writeln!(
         out,
