@@ -5,7 +5,7 @@
 //! since. Each note is an edge of the run (reads-from, modification order or from-read), so any path of notes and
 //! program order is one that every SC order respects. Fences are noted too, for they stand between accesses.
 //!
-//! **Not complete**: a trail keeps its last [`NOTES`] notes, those of ended threads are given to new ones (from [`ENDED`] on), a location keeps [`READERS`] readers, and what
+//! **Not complete**: a trail keeps its last [`NOTES`] notes, those of ended threads are given to new ones (from `ENDED` on), a location keeps `READERS` readers, and what
 //! comes through joins and fibers, or from any but the last who released a lock or the like, is not noted. Then a path may not be found; none is ever invented.
 //!
 //! **Cost**: nothing where nothing is learnt, except that a location remembers who accessed it.

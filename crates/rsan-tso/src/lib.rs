@@ -12,9 +12,9 @@
 //!
 //! | paper | here | meaning |
 //! |---|---|---|
-//! | `τ1` | the SC search ([`search`]) | what happens before the store is delayed |
+//! | `τ1` | the SC search (`search`) | what happens before the store is delayed |
 //! | `st`, `ld` | [`Computation::delayed`], [`Computation::overtaken`] | the delayed store and the load it is delayed past |
-//! | `τ2`, `τ3` | [`steps`] | what happens before it reaches memory |
+//! | `τ2`, `τ3` | `steps` | what happens before it reaches memory |
 //!
 //! # Deviations
 //! 1. One search per attacker instead of a query for each pair of a store and a load: happens-before is followed from all loads
@@ -23,11 +23,11 @@
 //!    delayed store. The paper has this for what follows `ld`; here it holds from the store on, because a load that a helper's
 //!    step does not come after commutes with it.
 //! 3. Accesses between `lock` and `unlock` are one step for everybody else, so a path may enter such a section anywhere and leave it
-//!    anywhere ([`config::Attack::touch`]).
+//!    anywhere (`config::Attack::touch`).
 //! 4. Several programs can be asked about in one go: a fence placed by [`FenceSet`] is a control state in which the attacker is stuck.
 //!
 //! Verdicts are compared with the enumeration of all TSO-consistent graphs on random programs (`tests/oracle.rs`), and every
-//! violation is replayed on an operational machine with store buffers ([`machine`]) before it is reported.
+//! violation is replayed on an operational machine with store buffers (`machine`) before it is reported.
 //!
 //! # Cost
 //! Time and memory are linear in the number of reachable configurations: those of SC, and for each attacker those in which it has

@@ -19,7 +19,7 @@
 //! `RSAN_SCHEDULE="0 1 1 0"` in the environment these steps are then made in this order. The turns are handed on by code
 //! that is not instrumented, so a sanitizer does not see them and finds what it finds in such a run.
 //!
-//! **Invariant**: structured statements are only another way to write the flat code ([`flow`]): whatever is
+//! **Invariant**: structured statements are only another way to write the flat code (`flow`): whatever is
 //! not recognised is a `goto`, also into and out of blocks.
 
 mod expr;
