@@ -5,6 +5,7 @@ pub(crate) mod measure;
 mod peer;
 mod report;
 mod sanitizer;
+mod tso;
 mod verify;
 
 pub(crate) use sanitizer::runtime;
@@ -21,6 +22,10 @@ pub(crate) enum Bench {
     Verify(verify::Args),
     /// Programs under the sanitizer, against ThreadSanitizer: time, memory, and how both grow
     Sanitizer(sanitizer::Args),
+    /// Robustness against TSO and fences, against Trencher when it is installed, and how both grow with the threads
+    ///
+    /// The environment variable RSAN_TRENCHER names its command.
+    Tso(tso::Args),
 }
 
 /// Runs a benchmark; fails only when something cannot be run at all.
@@ -28,6 +33,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
     let result = match bench {
         Bench::Verify(args) => verify::run(args),
         Bench::Sanitizer(args) => sanitizer::run(args),
+        Bench::Tso(args) => tso::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
