@@ -15,7 +15,7 @@ use build::{Built, Workshop};
 use corpus::{check_all, extended};
 use rsan_crosscheck::{Blocking, End, Profile, Random, Run, generate, inevitable, schedules};
 use rsan_lang::emit::{BLOCKED, Options};
-use rsan_model::{Model, Program, Verdict, Witness};
+use rsan_model::{LocKind, Model, Program, Verdict, Witness};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Steps of a schedule; the endless programs of the corpus have none that are longer in their first rounds.
@@ -158,6 +158,13 @@ fn is_touchy(program: &Program) -> bool {
     runs.iter().any(|run| !run.findings.is_empty())
 }
 
+/// Whether a program has plain memory. The sanitizer may miss a race of a run (docs/sanitizer.md says when), so only forced
+/// schedules say something about it.
+fn has_plain_memory(program: &Program) -> bool {
+    let mut locations = program.locations.iter();
+    locations.any(|location| location.kind == LocKind::Plain)
+}
+
 #[test]
 fn free_runs_are_clean_or_have_a_finding_at_once() {
     let Some(workshop) = workshop("free") else {
@@ -165,7 +172,7 @@ fn free_runs_are_clean_or_have_a_finding_at_once() {
     };
     let runs = if extended() { 20 } else { 3 };
     let (mut robust, mut inevitably) = (Vec::new(), Vec::new());
-    let (mut touchy, mut loops, mut others) = (0, 0, 0);
+    let (mut touchy, mut loops, mut plain, mut others) = (0, 0, 0, 0);
     for entry in corpus::entries() {
         if entry.robust && is_touchy(&entry.program) {
             touchy += 1;
@@ -173,6 +180,8 @@ fn free_runs_are_clean_or_have_a_finding_at_once() {
             robust.push(entry);
         } else if has_loops(&entry.program) {
             loops += 1;
+        } else if has_plain_memory(&entry.program) {
+            plain += 1;
         } else if inevitable(&entry.program, LENGTH, BUDGET) == Some(true) {
             inevitably.push(entry);
         } else {
@@ -203,11 +212,11 @@ fn free_runs_are_clean_or_have_a_finding_at_once() {
     });
     println!(
         "{} robust programs, {runs} runs each, {touchy} left out; {} with a finding in every schedule, 1 run each; \
-         {others} without; {loops} that are not robust and have loops",
+         {others} without; {loops} that are not robust and have loops, {plain} and have plain memory",
         robust.len(),
         inevitably.len()
     );
-    assert!(robust.len() > 100 && inevitably.len() > 5);
+    assert!(robust.len() > 100 && !inevitably.is_empty());
     corpus::assert_none(&alarms);
     corpus::assert_none(&missed);
 }
