@@ -6,7 +6,7 @@ use rsan_model::{Instr, Pc, Register, Span, Thread};
 pub(crate) fn remove(thread: &mut Thread, at: usize) {
     thread.code.remove(at);
     thread.spans.remove(at);
-    for_each_target(thread, |pc| {
+    thread.for_each_target(|pc| {
         if pc.index() > at {
             pc.0 -= 1;
         }
@@ -15,7 +15,7 @@ pub(crate) fn remove(thread: &mut Thread, at: usize) {
 
 /// Inserts an instruction before the one at `at`; jumps to that one still go there.
 pub(crate) fn insert(thread: &mut Thread, at: usize, instr: Instr) {
-    for_each_target(thread, |pc| {
+    thread.for_each_target(|pc| {
         if pc.index() >= at {
             pc.0 += 1;
         }
@@ -46,21 +46,5 @@ pub(crate) fn settle(thread: &mut Thread) {
             name: format!("r{r}"),
             init: 0,
         });
-    }
-}
-
-fn for_each_target(thread: &mut Thread, f: impl Fn(&mut Pc)) {
-    for instr in &mut thread.code {
-        match instr {
-            Instr::Branch {
-                then, otherwise, ..
-            } => {
-                f(then);
-                f(otherwise);
-            }
-            Instr::Jump(to) => f(to),
-            Instr::Choose(to) => to.iter_mut().for_each(&f),
-            _ => {}
-        }
     }
 }

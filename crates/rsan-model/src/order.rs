@@ -162,10 +162,17 @@ impl FenceOrd {
 
 macro_rules! display {
     ($type:ty, $($variant:ident => $text:literal),+) => {
-        impl fmt::Display for $type {
+        impl $type {
             /// The C name without the `memory_order_` prefix.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            /// As [`name`](Self::name).
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $text),+ })
+                f.pad(self.name())
             }
         }
     };

@@ -425,6 +425,23 @@ impl Thread {
         self.spans.get(pc.index()).copied().unwrap_or_default()
     }
 
+    /// Calls `f` for every place that an instruction of it may go to, other than the next one.
+    pub fn for_each_target(&mut self, f: impl Fn(&mut Pc)) {
+        for instr in &mut self.code {
+            match instr {
+                Instr::Branch {
+                    then, otherwise, ..
+                } => {
+                    f(then);
+                    f(otherwise);
+                }
+                Instr::Jump(to) => f(to),
+                Instr::Choose(to) => to.iter_mut().for_each(&f),
+                _ => {}
+            }
+        }
+    }
+
     /// The initial values of its registers.
     pub fn initial_registers(&self) -> Vec<Value> {
         self.registers.iter().map(|r| r.init).collect()

@@ -233,7 +233,7 @@ pub fn apply(program: &Program, sites: &[Site], chosen: &[Option<usize>]) -> Pro
     for (site, instr) in options(Kind::Insert) {
         let at = site.pc.index();
         let thread = &mut changed.threads[site.thread.index()];
-        for_each_target(thread, |pc| {
+        thread.for_each_target(|pc| {
             if pc.index() > at {
                 pc.0 += 1;
             }
@@ -243,20 +243,4 @@ pub fn apply(program: &Program, sites: &[Site], chosen: &[Option<usize>]) -> Pro
         thread.spans.insert(at, span);
     }
     changed
-}
-
-fn for_each_target(thread: &mut Thread, f: impl Fn(&mut Pc)) {
-    for instr in &mut thread.code {
-        match instr {
-            Instr::Branch {
-                then, otherwise, ..
-            } => {
-                f(then);
-                f(otherwise);
-            }
-            Instr::Jump(to) => f(to),
-            Instr::Choose(to) => to.iter_mut().for_each(&f),
-            _ => {}
-        }
-    }
 }

@@ -150,17 +150,6 @@ pub fn fence_order(order: c_int) -> Option<FenceOrd> {
     }
 }
 
-/// The name of an order in reports.
-pub fn order_name(order: RmwOrd) -> &'static str {
-    match order {
-        RmwOrd::Relaxed => "relaxed",
-        RmwOrd::Acquire => "acquire",
-        RmwOrd::Release => "release",
-        RmwOrd::AcqRel => "acq_rel",
-        RmwOrd::SeqCst => "seq_cst",
-    }
-}
-
 /// An operation on its way.
 struct Running<'a> {
     me: &'a mut Entered,
@@ -215,7 +204,7 @@ impl Running<'_> {
             access: Side {
                 thread: Some(thread.id()),
                 operation: self.write.operation.name(),
-                order: self.write.order.map(order_name),
+                order: self.write.order.map(RmwOrd::name),
                 value: None,
                 site: self.write.site,
             },
@@ -336,7 +325,7 @@ fn side(logged: LoggedWrite) -> Side {
             .write
             .map_or(Operation::Initial, |write| write.operation)
             .name(),
-        order: logged.write.and_then(|write| write.order).map(order_name),
+        order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
         value: logged.value,
         site: logged.write.map(|write| write.site).unwrap_or_default(),
     }

@@ -20,11 +20,18 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Shows the newest figures. A terminal that cannot be written to is not worth a word.
+    /// Shows the newest figures.
     pub(crate) fn update(&mut self, stats: &Stats) {
         if self.terminal {
+            self.show(&figures(stats));
+        }
+    }
+
+    /// Shows how it is going. A terminal that cannot be written to is not worth a word.
+    pub(crate) fn show(&mut self, state: &str) {
+        if self.terminal {
             self.shown = true;
-            let _ = write!(stderr(), "\r\x1b[K{}", line(self.subject, stats));
+            let _ = write!(stderr(), "\r\x1b[K{}", line(self.subject, state));
         }
     }
 }
@@ -37,10 +44,14 @@ impl Drop for Progress<'_> {
     }
 }
 
-fn line(subject: &str, stats: &Stats) -> String {
+fn line(subject: &str, state: &str) -> String {
+    format!("{subject}: {state}")
+}
+
+fn figures(stats: &Stats) -> String {
     let seconds = stats.elapsed.as_secs_f64().max(0.001);
     format!(
-        "{subject}: {}, {} states/s, depth {}, {}",
+        "{}, {} states/s, depth {}, {}",
         plural(stats.states, "state"),
         count((stats.states as f64 / seconds) as u64),
         stats.depth,
@@ -63,7 +74,7 @@ mod tests {
             elapsed: Duration::from_secs(2),
         };
         assert_eq!(
-            line("a.tpl", &stats),
+            line("a.tpl", &figures(&stats)),
             "a.tpl: 1,000,000 states, 500,000 states/s, depth 40, 64.0 MiB"
         );
     }

@@ -4,7 +4,7 @@ use crate::args::{Goal, VerifyArgs};
 use crate::input::{self, Input, failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::session::{Answer, Reply, Session, accept_all, eprint};
+use crate::session::{Answer, Reply, Session, accept_all};
 use crate::status::Status;
 use crate::{terminal, tso};
 use rsan_model::{Model, Reason, Verdict};
@@ -28,12 +28,8 @@ pub(crate) fn inputs(
     refuse: fn(&str) -> Option<String>,
     engine: &mut Engine<'_>,
 ) -> Status {
-    let stop = match interrupt::stop_flag() {
-        Ok(stop) => stop,
-        Err(error) => {
-            eprint(&format!("error: cannot watch for Ctrl-C: {error}\n"));
-            return Status::BadInput;
-        }
+    let Some(stop) = interrupt::stop_flag() else {
+        return Status::BadInput;
     };
     let session = Session {
         files: &args.files,

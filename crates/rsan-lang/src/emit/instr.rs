@@ -3,10 +3,8 @@
 use super::expr::{Writer, array_element, strip};
 use super::harness::{Helper, Need};
 use super::{Function, NotC, Shape};
-use rsan_model::{
-    CasStrength, Expr, FenceOrd, Instr, Place, ReadOrd, RegId, RmwOp, RmwOrd, ThreadId, WriteOrd,
-};
-use std::fmt::Write as _;
+use rsan_model::{CasStrength, Expr, Instr, Place, ReadOrd, RegId, RmwOp, RmwOrd, ThreadId};
+use std::fmt::{Display, Write as _};
 
 /// A variable that the source does not have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -157,7 +155,7 @@ impl<'p> Function<'_, 'p> {
             }
             Instr::Store { place, value, ord } => {
                 let (address, value) = (self.address(place)?, self.writer().value(value)?);
-                let ord = write_order(*ord);
+                let ord = c_order(*ord);
                 self.line(
                     &format!("atomic_store_explicit({address}, {value}, {ord});"),
                     pc,
@@ -190,8 +188,8 @@ impl<'p> Function<'_, 'p> {
                 let address = self.address(place)?;
                 let writer = self.writer();
                 let (expected, new) = (writer.value(expected)?, writer.value(new)?);
-                let ord = rmw_order(*ord);
-                let relaxed = read_order(ReadOrd::Relaxed);
+                let ord = c_order(*ord);
+                let relaxed = c_order(ReadOrd::Relaxed);
                 self.line(&format!("expected = {expected};"), pc);
                 self.line(
                     &format!("while (!atomic_compare_exchange_strong_explicit({address}, &expected, {new}, {ord}, {relaxed})) {{"),
@@ -211,7 +209,7 @@ impl<'p> Function<'_, 'p> {
                 self.line(&format!("{plain} = {value};"), pc);
             }
             Instr::Fence(ord) => {
-                self.line(&format!("atomic_thread_fence({});", fence_order(*ord)), pc);
+                self.line(&format!("atomic_thread_fence({});", c_order(*ord)), pc);
             }
             Instr::Assign { dst, value } => {
                 let value = self.writer().value(value)?;
@@ -302,7 +300,7 @@ impl<'p> Function<'_, 'p> {
         let load = format!(
             "atomic_load_explicit({}, {})",
             self.address(place)?,
-            read_order(ord)
+            c_order(ord)
         );
         Ok(self.reduced(place, load))
     }
@@ -315,7 +313,7 @@ impl<'p> Function<'_, 'p> {
         ord: RmwOrd,
         used: bool,
     ) -> Result<String, NotC> {
-        let (address, ord) = (self.address(place)?, rmw_order(ord));
+        let (address, ord) = (self.address(place)?, c_order(ord));
         let shape = self.shape(place);
         let value = self.writer().value(operand)?;
         let (function, value, change) = match (op, shape, self.context.modulus()) {
@@ -381,10 +379,11 @@ impl<'p> Function<'_, 'p> {
             CasStrength::Strong => "strong",
             CasStrength::Weak => "weak",
         };
-        if *fail > read_half(*ord) {
+        // The strongest order of a failure that C11 allows.
+        if *fail > ord.read() {
             self.context.needs.borrow_mut().insert(Need::StrongFailure);
         }
-        let (ord, fail) = (rmw_order(*ord), read_order(*fail));
+        let (ord, fail) = (c_order(*ord), c_order(*fail));
         self.line(&format!("expected = {expected};"), pc);
         let swap = format!(
             "atomic_compare_exchange_{strength}_explicit({address}, &expected, {new}, {ord}, {fail})"
@@ -474,46 +473,7 @@ impl<'p> Function<'_, 'p> {
     }
 }
 
-/// The strongest order of a failure that C11 allows.
-fn read_half(ord: RmwOrd) -> ReadOrd {
-    match ord {
-        RmwOrd::Relaxed | RmwOrd::Release => ReadOrd::Relaxed,
-        RmwOrd::Acquire | RmwOrd::AcqRel => ReadOrd::Acquire,
-        RmwOrd::SeqCst => ReadOrd::SeqCst,
-    }
-}
-
-fn read_order(ord: ReadOrd) -> &'static str {
-    match ord {
-        ReadOrd::Relaxed => "memory_order_relaxed",
-        ReadOrd::Acquire => "memory_order_acquire",
-        ReadOrd::SeqCst => "memory_order_seq_cst",
-    }
-}
-
-fn write_order(ord: WriteOrd) -> &'static str {
-    match ord {
-        WriteOrd::Relaxed => "memory_order_relaxed",
-        WriteOrd::Release => "memory_order_release",
-        WriteOrd::SeqCst => "memory_order_seq_cst",
-    }
-}
-
-fn rmw_order(ord: RmwOrd) -> &'static str {
-    match ord {
-        RmwOrd::Relaxed => "memory_order_relaxed",
-        RmwOrd::Acquire => "memory_order_acquire",
-        RmwOrd::Release => "memory_order_release",
-        RmwOrd::AcqRel => "memory_order_acq_rel",
-        RmwOrd::SeqCst => "memory_order_seq_cst",
-    }
-}
-
-fn fence_order(ord: FenceOrd) -> &'static str {
-    match ord {
-        FenceOrd::Acquire => "memory_order_acquire",
-        FenceOrd::Release => "memory_order_release",
-        FenceOrd::AcqRel => "memory_order_acq_rel",
-        FenceOrd::SeqCst => "memory_order_seq_cst",
-    }
+/// How C calls an order.
+fn c_order(ord: impl Display) -> String {
+    format!("memory_order_{ord}")
 }

@@ -9,6 +9,7 @@ pub(crate) use orders::RepairDocument;
 use crate::args::FenceArgs;
 use crate::input::failure;
 use crate::interrupt;
+use crate::progress::Progress;
 use crate::session::{Answer, Reply, Session, accept_all, eprint};
 use crate::status::Status;
 use crate::tso::{
@@ -21,7 +22,6 @@ use rsan_tso::{
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -30,12 +30,8 @@ type Costs = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Finds fences for every input.
 pub(crate) fn run(args: &FenceArgs) -> Status {
-    let stop = match interrupt::stop_flag() {
-        Ok(stop) => stop,
-        Err(error) => {
-            eprint(&format!("error: cannot watch for Ctrl-C: {error}\n"));
-            return Status::BadInput;
-        }
+    let Some(stop) = interrupt::stop_flag() else {
+        return Status::BadInput;
     };
     let costs = match args.cost.as_deref().map_or(Ok(Costs::new()), read_costs) {
         Ok(costs) => costs,
@@ -144,34 +140,6 @@ fn check_costs(input: &TsoInput, costs: &Costs) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// One line on standard error while it lasts, when that is a terminal.
-struct Progress<'a> {
-    subject: &'a str,
-    terminal: bool,
-}
-
-impl<'a> Progress<'a> {
-    fn new(subject: &'a str) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        Self { subject, terminal }
-    }
-
-    fn show(&mut self, state: &str) {
-        if self.terminal {
-            let subject = self.subject;
-            eprint(&format!("\r\x1b[K{subject}: {state}"));
-        }
-    }
-}
-
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
-        if self.terminal {
-            eprint("\r\x1b[K");
-        }
-    }
 }
 
 fn reply(

@@ -1,8 +1,9 @@
 //! `rsan fence --model ra|rc20|c20`: the cheapest fences and stronger orders.
 
-use super::{Costs, Progress, source};
+use super::{Costs, source};
 use crate::args::FenceArgs;
 use crate::input::{self, Input, failure};
+use crate::progress::Progress;
 use crate::session::{Answer, Reply};
 use crate::status::Status;
 use crate::terminal;

@@ -54,12 +54,8 @@ struct Stats {
 /// Runs an instrumented program.
 pub(crate) fn run(args: &RunArgs) -> Status {
     let subject = args.program[0].display().to_string();
-    let stop = match interrupt::stop_flag() {
-        Ok(stop) => stop,
-        Err(error) => {
-            eprint(&format!("error: cannot watch for Ctrl-C: {error}\n"));
-            return Status::BadInput;
-        }
+    let Some(stop) = interrupt::stop_flag() else {
+        return Status::BadInput;
     };
     let plan = Plan {
         program: &args.program,

@@ -112,24 +112,7 @@ fn segments(chain: &[Access<'_>]) -> Option<Vec<(usize, Vec<Step>)>> {
 }
 
 fn order(name: &str) -> Option<RmwOrd> {
-    match name {
-        "relaxed" => Some(RmwOrd::Relaxed),
-        "acquire" => Some(RmwOrd::Acquire),
-        "release" => Some(RmwOrd::Release),
-        "acq_rel" => Some(RmwOrd::AcqRel),
-        "seq_cst" => Some(RmwOrd::SeqCst),
-        _ => None,
-    }
-}
-
-fn name(order: RmwOrd) -> &'static str {
-    match order {
-        RmwOrd::Relaxed => "relaxed",
-        RmwOrd::Acquire => "acquire",
-        RmwOrd::Release => "release",
-        RmwOrd::AcqRel => "acq_rel",
-        RmwOrd::SeqCst => "seq_cst",
-    }
+    RmwOrd::ALL.into_iter().find(|order| order.name() == name)
 }
 
 fn cost(from: RmwOrd, to: RmwOrd) -> u32 {
@@ -166,7 +149,7 @@ fn variants(first: usize, steps: &[Step]) -> Option<Vec<Variant>> {
         let position = first + index;
         let mut orders = vec![(step.order, 0, None)];
         for order in step.stronger() {
-            let to = name(order);
+            let to = order.name();
             let change = Change::Order { step: position, to };
             orders.push((order, cost(step.order, order), Some(change)));
         }
