@@ -5,150 +5,26 @@
 //! told.
 
 pub mod blocking;
+mod load;
+mod order;
 mod wide;
+mod word;
+
+pub use load::{LoadCache, load};
+pub use order::{fence_order, read_order, rmw_order, write_order};
+pub use word::Word;
 
 use crate::chain::Search;
-use crate::location::{Block, Location, Locked, LoggedWrite, Operation, WriteSite};
+use crate::location::{Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
-use crate::thread::{self, Body, Entered, enter_access};
+use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Step};
-use rsan_clocks::write_log::{Epoch, Version};
 use rsan_clocks::{Access, Effect, Violation};
-use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, Value, WriteOrd};
+use rsan_model::{CasStrength, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
-
-/// A word that can be accessed atomically.
-pub trait Word: Copy + Eq {
-    /// As the monitor and reports see it.
-    fn bits(self) -> u128;
-
-    /// The word of these bits; higher ones are dropped.
-    fn from_bits(bits: u128) -> Self;
-
-    /// Reads it.
-    ///
-    /// # Safety
-    /// `at` is valid and aligned.
-    unsafe fn load(at: *mut Self) -> Self;
-
-    /// Writes it.
-    ///
-    /// # Safety
-    /// `at` is valid and aligned.
-    unsafe fn store(at: *mut Self, value: Self);
-
-    /// Writes it if it has the old value; returns what it had.
-    ///
-    /// # Safety
-    /// `at` is valid and aligned.
-    unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self;
-}
-
-macro_rules! words {
-    ($($word:ty, $atomic:ty;)+) => {
-        $(
-            impl Word for $word {
-                #[inline]
-                fn bits(self) -> u128 {
-                    u128::from(self)
-                }
-                #[inline]
-                fn from_bits(bits: u128) -> Self {
-                    bits as Self
-                }
-                #[inline]
-                unsafe fn load(at: *mut Self) -> Self {
-                    // SAFETY: the caller's promise. ORDERING: seq_cst, see the module.
-                    unsafe { <$atomic>::from_ptr(at) }.load(Ordering::SeqCst)
-                }
-                #[inline]
-                unsafe fn store(at: *mut Self, value: Self) {
-                    // SAFETY: the caller's promise. ORDERING: seq_cst, see the module.
-                    unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::SeqCst);
-                }
-                #[inline]
-                unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {
-                    // SAFETY: the caller's promise.
-                    let word = unsafe { <$atomic>::from_ptr(at) };
-                    // ORDERING: seq_cst, see the module.
-                    match word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst) {
-                        Ok(had) | Err(had) => had,
-                    }
-                }
-            }
-        )+
-    };
-}
-
-words! {
-    u8, AtomicU8;
-    u16, AtomicU16;
-    u32, AtomicU32;
-    u64, AtomicU64;
-}
-
-/// There is no atomic type of 128 bits in the language, but the processor has one instruction.
-impl Word for u128 {
-    fn bits(self) -> u128 {
-        self
-    }
-
-    fn from_bits(bits: u128) -> Self {
-        bits
-    }
-
-    unsafe fn load(at: *mut Self) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { wide::load(at) }
-    }
-
-    unsafe fn store(at: *mut Self, value: Self) {
-        // SAFETY: the caller's promise.
-        unsafe { wide::store(at, value) }
-    }
-
-    unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { wide::compare_exchange(at, old, new) }
-    }
-}
-
-/// The order of a load. The bits above the C11 orders are hints for the processor.
-pub fn read_order(order: c_int) -> ReadOrd {
-    match order & 0x7fff {
-        1 | 2 | 4 => ReadOrd::Acquire,
-        5 => ReadOrd::SeqCst,
-        _ => ReadOrd::Relaxed,
-    }
-}
-
-/// The order of a store.
-pub fn write_order(order: c_int) -> WriteOrd {
-    match order & 0x7fff {
-        3 | 4 => WriteOrd::Release,
-        5 => WriteOrd::SeqCst,
-        _ => WriteOrd::Relaxed,
-    }
-}
-
-/// The order of a read-modify-write.
-pub fn rmw_order(order: c_int) -> RmwOrd {
-    RmwOrd::from_halves(read_order(order), write_order(order))
-}
-
-/// The order of a fence, if it is one.
-pub fn fence_order(order: c_int) -> Option<FenceOrd> {
-    match order & 0x7fff {
-        1 | 2 => Some(FenceOrd::Acquire),
-        3 => Some(FenceOrd::Release),
-        4 => Some(FenceOrd::AcqRel),
-        5 => Some(FenceOrd::SeqCst),
-        _ => None,
-    }
-}
+use std::sync::atomic::{Ordering, fence};
 
 /// An operation on its way.
 struct Running<'a> {
@@ -424,152 +300,6 @@ fn operate_locked<W: Word>(
         value: handed.map_or(found, W::from_bits),
         handed: handed.is_some(),
     }
-}
-
-const CACHED_LOADS: usize = 64;
-
-/// Loads of a thread that would change nothing if they were repeated.
-///
-/// After a load the thread knows all that the last write has to say, and the location has all that the thread can
-/// leave there; both only grow. So the same load does nothing, and its check passes, until the location is written
-/// ([`Block::version`]), or the thread's epoch changes, or it learns something ([`Version`]). The race detector sees
-/// nothing new either as long as the stamp that it records is the same ([`Body::own`]) and was not published.
-#[derive(Debug)]
-pub struct LoadCache([CachedLoad; CACHED_LOADS]);
-
-#[derive(Clone, Copy, Debug)]
-struct CachedLoad {
-    address: usize,
-    bytes: usize,
-    strength: u8,
-    version: u64,
-    own: u64,
-    epoch: Epoch,
-    known: Version,
-    block: Option<&'static Block>,
-}
-
-impl Default for LoadCache {
-    fn default() -> Self {
-        Self(
-            [CachedLoad {
-                address: 0,
-                bytes: 0,
-                strength: 0,
-                version: 0,
-                own: 0,
-                epoch: Epoch::START,
-                known: Version::NONE,
-                block: None,
-            }; CACHED_LOADS],
-        )
-    }
-}
-
-impl LoadCache {
-    #[inline]
-    fn index(address: usize) -> usize {
-        (address >> 2 ^ address >> 8) % CACHED_LOADS
-    }
-}
-
-impl CachedLoad {
-    /// Whether a load like this was made since the last write; returns the block.
-    #[inline]
-    fn is_current(&self, address: usize, bytes: usize, order: ReadOrd) -> Option<&'static Block> {
-        let same = self.address == address && self.bytes == bytes && self.strength >= order as u8;
-        let block = self.block.filter(|_| same)?;
-        (block.version() == self.version).then_some(block)
-    }
-}
-
-/// A load that would change nothing.
-///
-/// # Safety
-/// `at` is valid and aligned.
-#[inline]
-unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
-    let me = thread::current()?.idle()?;
-    let cached = &me.loads.0[LoadCache::index(at as usize)];
-    let state = &me.state;
-    if cached.own != me.own
-        || me.dirty
-        || cached.known != state.version()
-        || cached.epoch != state.stamp().epoch
-    {
-        return None;
-    }
-    let block = cached.is_current(at as usize, size_of::<W>(), order)?;
-    // SAFETY: the caller's promise.
-    let value = unsafe { W::load(at) };
-    let unwritten = block.version() == cached.version;
-    debug_assert!(!unwritten || is_unsuspicious(at, order, cached.version));
-    unwritten.then_some(value)
-}
-
-/// Whether the monitor has nothing to say about a load either, unless there was a write meanwhile.
-fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
-    let (Some(me), Some(mut locked)) = (enter_access(), Locked::at(at as usize)) else {
-        return true;
-    };
-    locked.block().version() != version || {
-        let load = || {
-            // SAFETY: the program is about to access the word itself.
-            unsafe { W::load(at) }.bits()
-        };
-        let location = locked.location(at as usize, size_of::<W>(), load);
-        location.check(&me.state, &Access::Load(order)).is_none()
-    }
-}
-
-/// Atomic load.
-///
-/// # Safety
-/// `at` is valid and aligned.
-#[inline]
-pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
-    let order = read_order(order);
-    // SAFETY: the caller's promise.
-    if let Some(value) = unsafe { repeated_load(at, order) } {
-        return value;
-    }
-    // SAFETY: the caller's promise.
-    let raw = || unsafe { W::load(at) };
-    let Some(mut me) = enter_access() else {
-        return probe::load(at, order, raw);
-    };
-    let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
-        return raw();
-    };
-    let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
-    let version = block.version();
-    // Before the monitor is told, so that the location sees the epoch.
-    me.make_private();
-    let name = (
-        Operation::Load,
-        RmwOrd::from_halves(order, WriteOrd::Relaxed),
-    );
-    let found = operate_locked(&mut me, at, locked, name, |op, location| {
-        op.check(location, &Access::Load(order));
-        let value = raw();
-        op.read(location, order);
-        (value, Kind::ATOMIC_READ)
-    });
-    if bytes <= size_of::<u64>() {
-        let stamp = me.state.stamp();
-        let load = CachedLoad {
-            address,
-            bytes,
-            strength: order as u8,
-            version,
-            own: me.own,
-            epoch: stamp.epoch,
-            known: me.state.version(),
-            block: Some(block),
-        };
-        me.loads.0[LoadCache::index(address)] = load;
-    }
-    found.value
 }
 
 /// Atomic store.

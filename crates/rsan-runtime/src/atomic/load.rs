@@ -1,0 +1,157 @@
+//! Atomic loads, and a way around the lock for those that would change nothing.
+
+use super::{Word, operate_locked, read_order};
+use crate::location::{Block, Locked, Operation};
+use crate::probe;
+use crate::race::Kind;
+use crate::thread::{self, enter_access};
+use rsan_clocks::Access;
+use rsan_clocks::write_log::{Epoch, Version};
+use rsan_model::{ReadOrd, RmwOrd, WriteOrd};
+use std::ffi::c_int;
+
+const CACHED_LOADS: usize = 64;
+
+/// Loads of a thread that would change nothing if they were repeated.
+///
+/// After a load the thread knows all that the last write has to say, and the location has all that the thread can
+/// leave there; both only grow. So the same load does nothing, and its check passes, until the location is written
+/// ([`Block::version`]), or the thread's epoch changes, or it learns something ([`Version`]). The race detector sees
+/// nothing new either as long as the stamp that it records is the same ([`crate::thread::Body::own`]) and was not published.
+#[derive(Debug)]
+pub struct LoadCache([CachedLoad; CACHED_LOADS]);
+
+#[derive(Clone, Copy, Debug)]
+struct CachedLoad {
+    address: usize,
+    bytes: usize,
+    strength: u8,
+    version: u64,
+    own: u64,
+    epoch: Epoch,
+    known: Version,
+    block: Option<&'static Block>,
+}
+
+impl Default for LoadCache {
+    fn default() -> Self {
+        Self(
+            [CachedLoad {
+                address: 0,
+                bytes: 0,
+                strength: 0,
+                version: 0,
+                own: 0,
+                epoch: Epoch::START,
+                known: Version::NONE,
+                block: None,
+            }; CACHED_LOADS],
+        )
+    }
+}
+
+impl LoadCache {
+    #[inline]
+    fn index(address: usize) -> usize {
+        (address >> 2 ^ address >> 8) % CACHED_LOADS
+    }
+}
+
+impl CachedLoad {
+    /// Whether a load like this was made since the last write; returns the block.
+    #[inline]
+    fn is_current(&self, address: usize, bytes: usize, order: ReadOrd) -> Option<&'static Block> {
+        let same = self.address == address && self.bytes == bytes && self.strength >= order as u8;
+        let block = self.block.filter(|_| same)?;
+        (block.version() == self.version).then_some(block)
+    }
+}
+
+/// A load that would change nothing.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
+    let me = thread::current()?.idle()?;
+    let cached = &me.loads.0[LoadCache::index(at as usize)];
+    let state = &me.state;
+    if cached.own != me.own
+        || me.dirty
+        || cached.known != state.version()
+        || cached.epoch != state.stamp().epoch
+    {
+        return None;
+    }
+    let block = cached.is_current(at as usize, size_of::<W>(), order)?;
+    // SAFETY: the caller's promise.
+    let value = unsafe { W::load(at) };
+    let unwritten = block.version() == cached.version;
+    debug_assert!(!unwritten || is_unsuspicious(at, order, cached.version));
+    unwritten.then_some(value)
+}
+
+/// Whether the monitor has nothing to say about a load either, unless there was a write meanwhile.
+fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
+    let (Some(me), Some(mut locked)) = (enter_access(), Locked::at(at as usize)) else {
+        return true;
+    };
+    locked.block().version() != version || {
+        let load = || {
+            // SAFETY: the program is about to access the word itself.
+            unsafe { W::load(at) }.bits()
+        };
+        let location = locked.location(at as usize, size_of::<W>(), load);
+        location.check(&me.state, &Access::Load(order)).is_none()
+    }
+}
+
+/// Atomic load.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline]
+pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    let order = read_order(order);
+    // SAFETY: the caller's promise.
+    if let Some(value) = unsafe { repeated_load(at, order) } {
+        return value;
+    }
+    // SAFETY: the caller's promise.
+    let raw = || unsafe { W::load(at) };
+    let Some(mut me) = enter_access() else {
+        return probe::load(at, order, raw);
+    };
+    let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
+        return raw();
+    };
+    let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
+    let version = block.version();
+    // Before the monitor is told, so that the location sees the epoch.
+    me.make_private();
+    let name = (
+        Operation::Load,
+        RmwOrd::from_halves(order, WriteOrd::Relaxed),
+    );
+    let found = operate_locked(&mut me, at, locked, name, |op, location| {
+        op.check(location, &Access::Load(order));
+        let value = raw();
+        op.read(location, order);
+        (value, Kind::ATOMIC_READ)
+    });
+    if bytes <= size_of::<u64>() {
+        let stamp = me.state.stamp();
+        let load = CachedLoad {
+            address,
+            bytes,
+            strength: order as u8,
+            version,
+            own: me.own,
+            epoch: stamp.epoch,
+            known: me.state.version(),
+            block: Some(block),
+        };
+        me.loads.0[LoadCache::index(address)] = load;
+    }
+    found.value
+}
