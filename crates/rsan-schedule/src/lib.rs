@@ -1,0 +1,13 @@
+//! Who runs next: strategies for a scheduler that runs one thread at a time, schedules as text, and the exploration of all
+//! sequentially consistent executions of a program, each once.
+//!
+//! This crate does no I/O, starts no threads and knows no program: a scheduler asks a [`Strategy`] at every visible
+//! operation ([`Op`]) who goes on, and tells it what was done ([`Step`]).
+
+mod op;
+mod random;
+pub mod strategy;
+
+pub use op::{Candidate, Kind, Op, Step};
+pub use random::Random;
+pub use strategy::Strategy;

@@ -1,0 +1,360 @@
+//! What a thread is about to do, and what it did.
+
+use rsan_model::ThreadId;
+use std::fmt;
+
+/// Kinds of visible operations: those at which a scheduler may switch to another thread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A thread's first operation, if the scheduler shows it.
+    Begin,
+    /// A thread's last operation, if the scheduler shows it.
+    End,
+    /// Atomic read.
+    Load,
+    /// Atomic write.
+    Store,
+    /// Read-modify-write that always writes.
+    Update,
+    /// Compare-and-swap: a read, and a write when it succeeds. It never fails without a reason.
+    Compare,
+    /// Read that is enabled only while the expected value is there.
+    Wait,
+    /// Compare-and-swap that is enabled only while the expected value is there.
+    WaitUpdate,
+    /// Thread fence: local, other threads do not notice it.
+    Fence,
+    /// Takes a lock; enabled only while it is free.
+    Lock,
+    /// Gives a lock back.
+    Unlock,
+    /// Any other operation on an object (semaphores, conditions, barriers): ordered with all others on that object. It may be
+    /// disabled, and whether it is depends only on the operations on that object before it.
+    Sync,
+    /// Creates a thread.
+    Spawn,
+    /// Waits for the end of a thread; enabled only after it.
+    Join,
+    /// Gives up the processor: `sched_yield`, a sleep, a pause in a spin loop.
+    Yield,
+}
+
+/// Every kind, and its name in schedule files.
+const NAMES: [(Kind, &str); 15] = [
+    (Kind::Begin, "begin"),
+    (Kind::End, "end"),
+    (Kind::Load, "load"),
+    (Kind::Store, "store"),
+    (Kind::Update, "update"),
+    (Kind::Compare, "compare"),
+    (Kind::Wait, "wait"),
+    (Kind::WaitUpdate, "wait-update"),
+    (Kind::Fence, "fence"),
+    (Kind::Lock, "lock"),
+    (Kind::Unlock, "unlock"),
+    (Kind::Sync, "sync"),
+    (Kind::Spawn, "spawn"),
+    (Kind::Join, "join"),
+    (Kind::Yield, "yield"),
+];
+
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|&(kind, _)| kind)
+    }
+
+    /// Its name in schedule files.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize].1
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, n)| *n == name).map(|&(k, _)| k)
+    }
+
+    /// The kind with this number (`kind as u8`).
+    pub fn from_number(number: u8) -> Option<Self> {
+        NAMES.get(usize::from(number)).map(|&(kind, _)| kind)
+    }
+
+    /// Whether it reads its object, at least on some occasions.
+    pub fn may_read(self) -> bool {
+        match self {
+            Self::Load
+            | Self::Update
+            | Self::Compare
+            | Self::Wait
+            | Self::WaitUpdate
+            | Self::Lock
+            | Self::Sync => true,
+            Self::Begin
+            | Self::End
+            | Self::Store
+            | Self::Fence
+            | Self::Unlock
+            | Self::Spawn
+            | Self::Join
+            | Self::Yield => false,
+        }
+    }
+
+    /// Whether it writes its object, at least on some occasions.
+    pub fn may_write(self) -> bool {
+        match self {
+            Self::Store
+            | Self::Update
+            | Self::Compare
+            | Self::WaitUpdate
+            | Self::Lock
+            | Self::Unlock
+            | Self::Sync => true,
+            Self::Begin
+            | Self::End
+            | Self::Load
+            | Self::Wait
+            | Self::Fence
+            | Self::Spawn
+            | Self::Join
+            | Self::Yield => false,
+        }
+    }
+
+    /// Whether it can be disabled.
+    pub fn may_block(self) -> bool {
+        match self {
+            Self::Wait | Self::WaitUpdate | Self::Lock | Self::Sync | Self::Join => true,
+            Self::Begin
+            | Self::End
+            | Self::Load
+            | Self::Store
+            | Self::Update
+            | Self::Compare
+            | Self::Fence
+            | Self::Unlock
+            | Self::Spawn
+            | Self::Yield => false,
+        }
+    }
+
+    /// Whether it concerns an object of the memory that other threads may access.
+    pub fn is_access(self) -> bool {
+        self.may_read() || self.may_write()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a thread is about to do, as far as it is known before it does it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Op {
+    /// What it is.
+    pub kind: Kind,
+    /// The address of its object; the number of the thread for [`Kind::Join`]; 0 when it has none.
+    pub object: u64,
+    /// The size of the object in bytes; 0 and 1 are the same.
+    pub bytes: u8,
+}
+
+impl Op {
+    /// An operation on an object.
+    pub fn new(kind: Kind, object: u64, bytes: u8) -> Self {
+        Self {
+            kind,
+            object,
+            bytes,
+        }
+    }
+
+    /// An operation without an object.
+    pub fn bare(kind: Kind) -> Self {
+        Self::new(kind, 0, 0)
+    }
+
+    /// Whether the objects of two accesses have a byte in common.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let end = |op: &Self| op.object.saturating_add(u64::from(op.bytes.max(1)));
+        self.object < end(other) && other.object < end(self)
+    }
+
+    /// Whether the order of the two operations, by different threads, can matter: accesses of one object of which at least
+    /// one may write.
+    pub fn conflicts(&self, other: &Self) -> bool {
+        (self.kind.may_write() && other.kind.is_access()
+            || self.kind.is_access() && other.kind.may_write())
+            && self.overlaps(other)
+    }
+
+    /// Whether no other thread can notice *when* it happens, so that a scheduler need not ask before it.
+    ///
+    /// Only such operations need no switch before them. That a store need no switch when the operation before it was a
+    /// relaxed or release store of the same thread, as testers that simulate weak memory have it, does not hold here: they let a
+    /// later load read the older value, a run that is sequentially consistent has to stop between the stores for it. In
+    ///
+    /// ```text
+    /// T1: x = 1; y = 1;            T2: if (x == 1 && y == 0) { a = 1; r = b; }      T3: b = 1; s = a;
+    /// ```
+    ///
+    /// with relaxed accesses, the only weak behaviour (`r == s == 0`) needs a run in which T2 reads both `x` and `y` between
+    /// T1's stores.
+    pub fn is_local(&self) -> bool {
+        match self.kind {
+            Kind::Begin | Kind::Fence => true,
+            Kind::End
+            | Kind::Load
+            | Kind::Store
+            | Kind::Update
+            | Kind::Compare
+            | Kind::Wait
+            | Kind::WaitUpdate
+            | Kind::Lock
+            | Kind::Unlock
+            | Kind::Sync
+            | Kind::Spawn
+            | Kind::Join
+            | Kind::Yield => false,
+        }
+    }
+}
+
+/// A thread that can make a step, and the step.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Candidate {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it is about to do.
+    pub op: Op,
+}
+
+/// What a thread did. Plain data: it is kept in shared memory as [`Step::to_bytes`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Step {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it was about to do.
+    pub op: Op,
+    /// The value it read; wider ones are folded. 0 when it read nothing.
+    pub read: u64,
+    /// The value it wrote; wider ones are folded. 0 when it wrote nothing.
+    pub wrote: u64,
+    /// [`Kind::Compare`], [`Kind::Wait`], [`Kind::WaitUpdate`]: the value that it compares with.
+    pub expected: u64,
+    /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken.
+    pub writes: bool,
+    /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined.
+    pub child: ThreadId,
+}
+
+impl Step {
+    /// Length of [`Step::to_bytes`].
+    pub const BYTES: usize = 48;
+
+    /// A step without values: begin, end, fence, lock, unlock, sync, yield, and what is filled in afterwards.
+    pub fn new(thread: ThreadId, op: Op) -> Self {
+        Self {
+            thread,
+            op,
+            read: 0,
+            wrote: 0,
+            expected: 0,
+            writes: op.kind.may_write(),
+            child: ThreadId(0),
+        }
+    }
+
+    /// Its fixed form, little-endian: thread (4), kind, bytes, writes, 0, object, read, wrote, expected (8 each), child (4),
+    /// zeros.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.thread.0.to_le_bytes());
+        bytes[4] = self.op.kind as u8;
+        bytes[5] = self.op.bytes;
+        bytes[6] = u8::from(self.writes);
+        let words = [self.op.object, self.read, self.wrote, self.expected];
+        for (chunk, word) in bytes[8..40].chunks_exact_mut(8).zip(words) {
+            chunk.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[40..44].copy_from_slice(&self.child.0.to_le_bytes());
+        bytes
+    }
+
+    /// The step with these bytes; `None` when there is none.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
+        let word = |at: usize| {
+            let eight = bytes[at..at + 8].try_into().expect("eight bytes");
+            u64::from_le_bytes(eight)
+        };
+        let half = |at: usize| {
+            let four = bytes[at..at + 4].try_into().expect("four bytes");
+            ThreadId(u32::from_le_bytes(four))
+        };
+        if bytes[6] > 1 || bytes[7] != 0 || bytes[44..] != [0; 4] {
+            return None;
+        }
+        Some(Self {
+            thread: half(0),
+            op: Op::new(Kind::from_number(bytes[4])?, word(8), bytes[5]),
+            read: word(16),
+            wrote: word(24),
+            expected: word(32),
+            writes: bytes[6] == 1,
+            child: half(40),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn names_and_numbers_are_those_of_the_kinds() {
+        for (i, kind) in Kind::all().enumerate() {
+            assert_eq!(kind as usize, i);
+            assert_eq!(Kind::from_number(i as u8), Some(kind));
+            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::from_number(15), None);
+        assert_eq!(Kind::from_name("nothing"), None);
+    }
+
+    #[test]
+    fn steps_survive_shared_memory() {
+        let mut random = Random::new(7);
+        for _ in 0..1000 {
+            let kind = Kind::from_number(random.below(15) as u8).expect("a kind");
+            let step = Step {
+                thread: ThreadId(random.bits() as u32),
+                op: Op::new(kind, random.bits(), random.bits() as u8),
+                read: random.bits(),
+                wrote: random.bits(),
+                expected: random.bits(),
+                writes: random.below(2) == 1,
+                child: ThreadId(random.bits() as u32),
+            };
+            assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
+        }
+        let mut bytes = Step::new(ThreadId(0), Op::bare(Kind::Fence)).to_bytes();
+        bytes[4] = 15;
+        assert_eq!(Step::from_bytes(&bytes), None);
+    }
+
+    #[test]
+    fn conflicts_need_a_common_byte_and_a_write() {
+        let op = Op::new;
+        let load = op(Kind::Load, 8, 4);
+        assert!(!load.conflicts(&load));
+        assert!(load.conflicts(&op(Kind::Store, 10, 1)));
+        assert!(op(Kind::Compare, 11, 8).conflicts(&load));
+        assert!(!load.conflicts(&op(Kind::Store, 12, 4)));
+        assert!(!load.conflicts(&op(Kind::Spawn, 8, 4)));
+        assert!(op(Kind::Lock, 8, 0).conflicts(&op(Kind::Unlock, 8, 0)));
+    }
+}

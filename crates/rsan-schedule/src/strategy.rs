@@ -1,0 +1,41 @@
+//! Who runs next. One strategy per file, behind one small trait.
+
+mod pct;
+mod pos;
+mod prefix;
+mod random;
+
+pub use pct::Pct;
+pub use pos::Pos;
+pub use prefix::Prefix;
+pub use random::RandomWalk;
+
+use crate::{Candidate, Step};
+use rsan_model::ThreadId;
+use std::fmt::Debug;
+
+/// Decides at every visible operation which thread goes on.
+///
+/// A strategy is asked before each step. What it answers depends only on its seed and on what it was told, so the same
+/// program and seed give the same schedule.
+pub trait Strategy: Debug + Send {
+    /// The index in `ready` of the thread that makes the next step; `None` ends the run here, as if the threads that are
+    /// ready waited for ever (only the exploration of all schedules does that).
+    ///
+    /// `ready` is never empty and ascends by thread; `last` is the thread that made the last step.
+    fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize>;
+
+    /// The thread gave up the processor: `sched_yield`, a sleep, or a spin loop that found nothing new.
+    fn yielded(&mut self, _thread: ThreadId) {}
+
+    /// The thread made this step.
+    fn stepped(&mut self, _step: &Step) {}
+}
+
+/// What a strategy does that has no opinion: stay with the last thread while it is ready, else take the lowest.
+pub fn stay(ready: &[Candidate], last: Option<ThreadId>) -> usize {
+    ready
+        .iter()
+        .position(|c| Some(c.thread) == last)
+        .unwrap_or(0)
+}
