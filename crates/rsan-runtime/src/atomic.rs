@@ -16,6 +16,7 @@ pub use word::Word;
 
 use crate::chain::Search;
 use crate::location::{Location, Locked, LoggedWrite, Operation, WriteSite};
+use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
@@ -323,6 +324,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
         Repeat::Done(()) => return,
         Repeat::Not(locked) => locked,
     };
+    model::accept(&mut me, ord.is_sc(), name.0);
     let result = operate(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Store(ord));
         raw();
@@ -364,6 +366,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         Repeat::Done(old) => return old,
         Repeat::Not(locked) => locked,
     };
+    model::accept(&mut me, ord.is_sc(), name);
     let result = operate(&mut me, at, locked, (name, ord), |op, location| {
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
@@ -404,6 +407,7 @@ pub unsafe fn compare_exchange<W: Word>(
         return probe::compare_exchange(at, (expected, new), (ord, fail), raw);
     };
     let name = (Operation::CompareExchange, ord);
+    model::accept(&mut me, ord.is_sc() || fail.is_sc(), name.0);
     let locked = Locked::for_access(at as usize, size_of::<W>());
     let result = operate(&mut me, at, locked, name, |op, location| {
         let access = |expected| Access::Cas {
@@ -452,8 +456,7 @@ pub fn thread_fence(order: c_int) {
     let Some(mut me) = enter_access() else {
         return probe::fence(ord);
     };
-    me.state
-        .fence_c20(ord, rsan_clocks::write_log::Rules::c20());
+    model::fence(&mut me, ord);
     me.dirty |= ord.releases();
     let site = me.site();
     let body: &mut Body = &mut me;

@@ -7,8 +7,9 @@
 //! Besides findings ([`crate::report`]) there are lines about the process itself:
 //!
 //! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path"}       with announce=1, at the start
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","model":"c20"}   with announce=1, at the start
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
 //! ```
 
@@ -57,7 +58,9 @@ pub(crate) fn start(options: &Options) {
     });
     if options.announce {
         let program = report::quote(&modules::executable());
-        append(line("start", &format!(",\"program\":{program}")).as_bytes());
+        let model = options.model;
+        let rest = format!(",\"program\":{program},\"model\":\"{model}\"");
+        append(line("start", &rest).as_bytes());
     } else if let Some(journal) = JOURNAL.lock().as_mut() {
         journal.reopen();
     }
@@ -66,6 +69,13 @@ pub(crate) fn start(options: &Options) {
 /// Notes that a finding was left out.
 pub(crate) fn suppressed() {
     append(line("suppressed", "").as_bytes());
+}
+
+/// Notes that the process ends because it does what the model does not have.
+pub(crate) fn refused(message: &str, stack: &str) {
+    let message = report::quote(message);
+    let rest = format!(",\"message\":{message},\"stack\":{stack}");
+    append(line("refused", &rest).as_bytes());
 }
 
 /// A line about the process.

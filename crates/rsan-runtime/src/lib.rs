@@ -10,6 +10,7 @@
 //! * [`abi`]: what compilers call. [`intercept`]: what the program calls in libc, and we look at first.
 //! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
+//! * [`model`]: what the memory models do differently.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
 //!   none.
@@ -56,6 +57,7 @@ pub mod journal;
 pub mod location;
 pub mod lock;
 pub mod memory;
+pub mod model;
 pub mod modules;
 pub mod options;
 pub mod probe;

@@ -3,6 +3,7 @@
 //!
 //! All of them stand in one table; an unknown name or a bad value is told to the user and otherwise ignored.
 
+use rsan_model::Model;
 use std::fmt::Write as _;
 
 /// The settings of a run.
@@ -24,6 +25,8 @@ pub struct Options {
     pub races: bool,
     /// Check atomic accesses for robustness.
     pub robustness: bool,
+    /// What accesses are judged by: [`Model::C20`] or [`Model::Rc20`].
+    pub model: Model,
     /// Writes kept per location; 0 keeps all.
     pub log_cap: usize,
     /// Threads' places in the clocks before those of ended threads are taken.
@@ -53,6 +56,11 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
+fn model(text: &str) -> Option<Model> {
+    let models = [Model::C20, Model::Rc20];
+    models.into_iter().find(|model| model.name() == text)
+}
+
 macro_rules! table {
     ($($name:ident, $default:literal, $parse:expr, $help:literal;)+) => {
         const TABLE: &[Row] = &[$(Row {
@@ -77,6 +85,7 @@ table! {
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
     robustness, "1", flag, "report violations of robustness";
+    model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "32", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
@@ -116,6 +125,7 @@ impl Default for Options {
             halt_on_error: false,
             races: false,
             robustness: false,
+            model: Model::C20,
             log_cap: 0,
             slots: 0,
             probes: 0,

@@ -30,7 +30,7 @@
 mod json;
 mod text;
 
-pub(crate) use json::quote;
+pub(crate) use json::{quote, stack as json_stack};
 
 use crate::benign;
 use crate::chain::{self, Chain, Search};

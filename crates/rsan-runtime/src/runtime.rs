@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    benign, ending, heap, inherited, journal, location, probe, report, shadow, stack, suppress,
-    thread, trail,
+    benign, ending, heap, inherited, journal, location, model, probe, report, shadow, stack,
+    suppress, thread, trail,
 };
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -116,6 +116,7 @@ extern "C" fn before_fork() {
     probe::lock().lock();
     benign::lock().lock();
     location::lock_all();
+    model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
 }
@@ -131,6 +132,7 @@ extern "C" fn in_child() {
 extern "C" fn after_fork() {
     trail::lock().unlock();
     stack::contexts_lock().unlock();
+    model::lock().unlock();
     location::unlock_all();
     benign::lock().unlock();
     probe::lock().unlock();

@@ -187,6 +187,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = runs)]
     pub(crate) runs: usize,
 
+    /// Memory model: c20 (the default) or rc20, which has no seq_cst accesses
+    #[arg(long, value_parser = run_model)]
+    pub(crate) model: Option<Model>,
+
     /// End a run after this time (500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
@@ -365,6 +369,15 @@ fn verify_model(text: &str) -> Result<Model, String> {
             "robustness against RC11 is not decided; use c20, or `rsan litmus --model rc11`"
                 .to_owned(),
         ),
+    }
+}
+
+fn run_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        model @ (Model::C20 | Model::Rc20) => Ok(model),
+        model => Err(format!(
+            "programs that are run are not checked against {model}; there are c20 and rc20"
+        )),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::declared::Declared;
 use crate::location_clocks::{self, LocationClocks};
 use crate::mutation::{Mutant, Mutation};
-use crate::write_log::{self, Epoch, LogModel, Options, StaleWrite, WriteLog};
+use crate::write_log::{self, Epoch, LogModel, Options, Rules, StaleWrite, ThreadState, WriteLog};
 use crate::{
     Access, AccessKind, Bounds, Monitor, Race, RaceMonitor, ReleaseAcquire, Timestamp, Violation,
 };
-use rsan_model::{CasStrength, LocId, Model, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+use rsan_model::{CasStrength, FenceOrd, LocId, Model, ReadOrd, RmwOrd, ThreadId, WriteOrd};
 
 /// A monitor that tests can copy, prune and look into.
 pub(super) trait Form: Monitor + Bounds {
@@ -100,6 +100,20 @@ pub(super) enum Kind {
         options: Options,
         first_epoch: u32,
     },
+    /// A log with C20's rules for accesses, and RC20's fences: exact for RC20 where no access is seq_cst.
+    LogByC20,
+}
+
+/// See [`Kind::LogByC20`].
+#[derive(Clone, Default)]
+struct Rc20ByC20(write_log::Rc20);
+
+impl LogModel for Rc20ByC20 {
+    const SC_ACCESSES: bool = true;
+
+    fn fence(&mut self, thread: &mut ThreadState, ord: FenceOrd, rules: Rules) {
+        self.0.fence(thread, ord, rules);
+    }
 }
 
 pub(super) const UNPRUNED: Options = Options {
@@ -177,7 +191,9 @@ impl Variant {
                 let clocks = LocationClocks::<location_clocks::Rc20>::new([]);
                 Box::new(ReleaseAcquire(clocks))
             }
-            Kind::Log { .. } => Box::new(ReleaseAcquire(self.build_log::<write_log::Rc20>())),
+            Kind::Log { .. } | Kind::LogByC20 => {
+                Box::new(ReleaseAcquire(self.build_log::<write_log::Rc20>()))
+            }
             Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }
@@ -192,7 +208,7 @@ impl Variant {
                 [],
                 self.mutation(),
             )),
-            Kind::Log { .. } => Box::new(self.build_log::<write_log::C20>()),
+            Kind::Log { .. } | Kind::LogByC20 => Box::new(self.build_log::<write_log::C20>()),
             Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }
@@ -204,6 +220,7 @@ impl Variant {
                 self.mutation(),
             )),
             Kind::Log { .. } => Box::new(self.build_log::<write_log::Rc20>()),
+            Kind::LogByC20 => Box::new(WriteLog::<Rc20ByC20>::new([], UNPRUNED)),
             Kind::Declared => Box::new(Declared::new(self.model)),
         }
     }

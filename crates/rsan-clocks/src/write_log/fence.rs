@@ -60,7 +60,8 @@ impl ThreadState {
         self.renew_version();
     }
 
-    /// A fence of RC20. `reserved` is shared by all threads, under its own lock.
+    /// A fence of RC20. `reserved` is shared by all threads, under its own lock. As long as no access is seq_cst, the
+    /// rules for accesses may be those of C20.
     pub fn fence_rc20(&mut self, ord: FenceOrd, reserved: &mut ReservedLocation, rules: Rules) {
         if !ord.is_sc() {
             self.acquire_release(ord, rules);

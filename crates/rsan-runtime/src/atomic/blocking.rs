@@ -3,6 +3,7 @@
 
 use super::{Running, Word, operate, read_order, rmw_order};
 use crate::location::{Location, Locked, Operation};
+use crate::model;
 use crate::race::Kind;
 use crate::thread::enter;
 use rsan_clocks::{Access, Effect};
@@ -42,6 +43,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, value: W, order: c_int) {
         let raw = || unsafe { W::load(at) };
         if arrives || raw() == value {
             let found = enter().and_then(|mut me| {
+                model::accept(&mut me, ord.is_sc(), name.0);
                 let locked = Locked::for_access(at as usize, size_of::<W>());
                 operate(&mut me, at, locked, name, |op, location| {
                     let values = [Location::compared(value.bits())];
@@ -82,6 +84,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
         // SAFETY: the caller's promise.
         if arrives || unsafe { W::load(at) } == expected {
             let found = enter().and_then(|mut me| {
+                model::accept(&mut me, ord.is_sc(), name.0);
                 let locked = Locked::for_access(at as usize, size_of::<W>());
                 operate(&mut me, at, locked, name, |op, location| {
                     let access = Access::Bcas {

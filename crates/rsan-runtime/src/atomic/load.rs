@@ -2,6 +2,7 @@
 
 use super::{Word, operate_locked, read_order};
 use crate::location::{Block, Locked, Operation};
+use crate::model;
 use crate::probe;
 use crate::race::Kind;
 use crate::thread::{self, enter_access};
@@ -122,6 +123,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     let Some(mut me) = enter_access() else {
         return probe::load(at, order, raw);
     };
+    model::accept(&mut me, order.is_sc(), Operation::Load);
     let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
     };

@@ -131,6 +131,13 @@ fn json_side(line: &mut String, side: &Side, modules: &[Module]) {
     line.push('}');
 }
 
+/// A stack.
+pub(crate) fn stack(frames: &[(Option<&str>, usize)]) -> String {
+    let mut text = String::new();
+    json_frames(&mut text, frames);
+    text
+}
+
 fn json_frames(line: &mut String, frames: &[(Option<&str>, usize)]) {
     line.push('[');
     for (index, (module, offset)) in frames.iter().enumerate() {

@@ -5,6 +5,7 @@ use super::log;
 use super::memory::Memory;
 use super::repair::{self, Change};
 use super::symbols::{Frame, place_of};
+use rsan_model::Model;
 use serde::Serialize;
 
 /// A step of the chain.
@@ -89,7 +90,7 @@ pub(super) enum RepairChange {
 }
 
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
-pub(super) fn repair(logged: &log::Chain, links: &[Link]) -> Option<Repair> {
+pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Option<Repair> {
     if !logged.fences_known {
         return None;
     }
@@ -103,7 +104,7 @@ pub(super) fn repair(logged: &log::Chain, links: &[Link]) -> Option<Repair> {
             address: link.address.as_deref(),
         })
         .collect();
-    let changes = repair::repair(&accesses)?;
+    let changes = repair::repair(&accesses, model)?;
     Some(Repair {
         message: message(&changes, links),
         changes: changes

@@ -7,9 +7,10 @@ use super::handover::Handover;
 use super::library;
 use super::log::Findings;
 use super::processes::Processes;
-use super::record::Record;
+use super::record::{Fatal, Record};
 use super::scratch::Scratch;
 use crate::session::eprint;
+use rsan_model::Model;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -68,8 +69,10 @@ pub(crate) struct Runs {
     pub(crate) failure: Option<ExitStatus>,
     pub(crate) failures: usize,
     /// Runs that the runtime had to end, and why in the first.
-    pub(crate) fatal: Option<String>,
+    pub(crate) fatal: Option<Fatal>,
     pub(crate) fatals: usize,
+    /// What the program was judged by.
+    pub(crate) model: Option<Model>,
     pub(crate) interrupted: bool,
     pub(crate) halted: bool,
 }
@@ -129,6 +132,7 @@ fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> R
     runs.suppressed = runs.suppressed.max(record.suppressed);
     runs.unseen += usize::from(record.processes.is_empty());
     runs.main_seen |= record.processes.contains(&processes.id());
+    runs.model = runs.model.or(record.model);
     let fatal = record.fatal.is_some();
     if let Some(message) = record.fatal {
         runs.fatal.get_or_insert(message);

@@ -9,6 +9,7 @@ use super::memory::Memory;
 use super::names::Names;
 use super::sentence;
 use super::symbols::{Frame, Symbols, place_of};
+use rsan_model::Model;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -93,6 +94,7 @@ impl Access {
 pub(super) struct Resolver {
     pub(super) symbols: Symbols,
     pub(super) names: Names,
+    model: Option<Model>,
 }
 
 impl Finding {
@@ -137,7 +139,8 @@ impl Finding {
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
         let repair = logged_chain.zip(links.as_ref());
-        let repair = repair.and_then(|(logged, links)| chain::repair(logged, links));
+        let model = resolver.model.unwrap_or(Model::C20);
+        let repair = repair.and_then(|(logged, links)| chain::repair(logged, links, model));
         Self {
             kind,
             property,
@@ -196,9 +199,12 @@ impl Finding {
     }
 }
 
-/// Every distinct finding, with its stacks.
-pub(crate) fn findings(logged: &Findings) -> Vec<Finding> {
-    let mut resolver = Resolver::default();
+/// Every distinct finding against a model, with its stacks.
+pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
+    let mut resolver = Resolver {
+        model: Some(model),
+        ..Resolver::default()
+    };
     let mut all: Vec<Finding> = Vec::new();
     for (finding, runs) in logged.iter() {
         let finding = Finding::new(finding, runs, &mut resolver);

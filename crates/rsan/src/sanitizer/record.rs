@@ -1,6 +1,8 @@
 //! The log of a run: what its processes say of themselves, in the form that the runtime documents in its `journal` module,
 //! and their findings.
 
+use super::log::Address;
+use rsan_model::Model;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -10,11 +12,21 @@ pub(crate) struct Record {
     /// Processes that ran with the runtime.
     pub(crate) processes: BTreeSet<u32>,
     /// Why the runtime ended a process: the first one.
-    pub(crate) fatal: Option<String>,
+    pub(crate) fatal: Option<Fatal>,
+    /// What the first process was judged by.
+    pub(crate) model: Option<Model>,
     /// Findings that the runtime left out.
     pub(crate) suppressed: usize,
     /// The other lines: findings.
     pub(crate) findings: String,
+}
+
+/// Why the runtime ended a process.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Fatal {
+    pub(crate) message: String,
+    /// Where the program does what the runtime refuses, innermost first.
+    pub(crate) stack: Vec<Address>,
 }
 
 #[derive(Deserialize)]
@@ -22,10 +34,15 @@ pub(crate) struct Record {
 enum Line {
     Start {
         pid: u32,
+        model: String,
     },
     Suppressed,
     Fatal {
         message: String,
+    },
+    Refused {
+        message: String,
+        stack: Vec<Address>,
     },
     #[serde(other)]
     Other,
@@ -37,12 +54,17 @@ impl Record {
         let mut record = Self::default();
         for line in log.lines() {
             match serde_json::from_str(line) {
-                Ok(Line::Start { pid }) => {
+                Ok(Line::Start { pid, model }) => {
                     record.processes.insert(pid);
+                    record.model = record.model.or_else(|| model.parse().ok());
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,
                 Ok(Line::Fatal { message }) => {
-                    record.fatal.get_or_insert(message);
+                    let stack = Vec::new();
+                    record.fatal.get_or_insert(Fatal { message, stack });
+                }
+                Ok(Line::Refused { message, stack }) => {
+                    record.fatal.get_or_insert(Fatal { message, stack });
                 }
                 Ok(Line::Other) | Err(_) => {
                     record.findings.push_str(line);
@@ -60,7 +82,7 @@ mod tests {
 
     #[test]
     fn lines_about_processes_are_told_from_findings() {
-        let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a"}
+        let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a","model":"rc20"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"race","address":"0x1"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"suppressed"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"fatal","message":"out of memory"}
@@ -68,7 +90,12 @@ mod tests {
         let record = Record::new(log);
         assert_eq!(record.suppressed, 1);
         assert_eq!(record.processes.into_iter().collect::<Vec<_>>(), [7]);
-        assert_eq!(record.fatal.as_deref(), Some("out of memory"));
+        assert_eq!(record.model, Some(Model::Rc20));
+        let fatal = record.fatal.expect("there is one");
+        assert_eq!(
+            (fatal.message.as_str(), fatal.stack.len()),
+            ("out of memory", 0)
+        );
         let findings: Vec<_> = record.findings.lines().collect();
         assert_eq!(findings.len(), 2);
         assert!(findings[0].contains("race") && findings[1] == "{\"schema\":\"rsan-ru");

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &RunArgs) -> Status {
             OutputFormat::Text => Stdout::Shared,
             OutputFormat::Json => Stdout::Stderr,
         },
-        options: String::new(),
+        options: args.model.map(option).unwrap_or_default(),
         halt: None,
         stop: &stop,
     };
@@ -110,9 +110,11 @@ pub(crate) fn check(
     style: Style,
 ) -> Result<Reply, String> {
     let fail = |message: String| failure(file, &message);
-    if args.verify.model != Model::C20 || args.verify.property != Goal::Search(Property::Robust) {
+    if ![Model::C20, Model::Rc20].contains(&args.verify.model)
+        || args.verify.property != Goal::Search(Property::Robust)
+    {
         return Err(fail(
-            "compiled programs are checked for robustness against c20 only".to_owned(),
+            "compiled programs are checked for robustness against c20 or rc20 only".to_owned(),
         ));
     }
     if let Err(error) = std::fs::metadata(file) {
@@ -134,11 +136,16 @@ pub(crate) fn check(
         timeout: Some(args.verify.time_limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
-        options: String::new(),
+        options: option(args.verify.model),
         halt: None,
         stop,
     };
     answer("check", file, plan, &args.sanitizer, style).map_err(fail)
+}
+
+/// The setting of the runtime for a model.
+fn option(model: Model) -> String {
+    format!(" model={model}")
 }
 
 /// Runs as planned and asked, and says what came of it.
@@ -157,7 +164,7 @@ fn answer(
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
-            let mut found = findings::findings(logged).into_iter();
+            let mut found = findings::findings(logged, Model::C20).into_iter();
             found.any(|finding| !suppressions.suppresses(&finding))
         };
         let mut plan = plan;
@@ -165,12 +172,13 @@ fn answer(
             plan.halt = Some(&wanted);
             // The runtime is faster, but it would end at suppressed findings too.
             if args.suppressions.is_none() {
-                plan.options.push_str("halt_on_error=1");
+                plan.options.push_str(" halt_on_error=1");
             }
         }
         execute(&plan)?
     };
-    let mut found = findings::findings(&runs.findings);
+    let model = runs.model.unwrap_or(Model::C20);
+    let mut found = findings::findings(&runs.findings, model);
     let suppressed = suppressions.apply(&mut found) + runs.suppressed;
     let (status, mut notes) = judge(&runs, program, found.len());
     note_log(&runs, &mut notes);
@@ -186,7 +194,7 @@ fn answer(
             Status::Finding => "violation",
             Status::BadInput | Status::Undecided | Status::Failed => "unknown",
         },
-        model: Model::C20.name(),
+        model: model.name(),
         property: "robust",
         reason,
         findings: found,
@@ -236,7 +244,11 @@ fn answer_text(
     reason: Option<&str>,
     style: Style,
 ) -> String {
-    let in_runs = format!("in {}", text::runs(runs.done));
+    let model = match runs.model {
+        None | Some(Model::C20) => String::new(),
+        Some(other) => format!(" against {other}"),
+    };
+    let in_runs = format!("in {}{model}", text::runs(runs.done));
     let plural = if found.len() == 1 { "" } else { "s" };
     let mut text = match status {
         Status::Finding => format!("{subject}: {} finding{plural} {in_runs}", found.len()),

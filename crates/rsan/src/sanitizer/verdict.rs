@@ -1,6 +1,8 @@
 //! What a series of runs means: the exit status, and what there is to say about it.
 
 use super::execute::Runs;
+use super::record::Fatal;
+use super::symbols::{Frame, Symbols, place_of};
 use super::text::runs as count;
 use crate::status::Status;
 use signal_hook::low_level::signal_name;
@@ -35,8 +37,8 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
             "{name} itself was not built with rsan, but it started {processes}"
         ));
     }
-    if let Some(message) = &runs.fatal {
-        let fatals = count(runs.fatals);
+    if let Some(fatal) = &runs.fatal {
+        let (fatals, message) = (count(runs.fatals), explained(fatal));
         notes.push(format!("the runtime had to end {fatals}: {message}"));
         status = status.and(Status::Undecided);
     }
@@ -64,6 +66,16 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
         status = status.and(Status::Finding);
     }
     (status, notes)
+}
+
+/// Why the runtime ended a run, and where.
+fn explained(fatal: &Fatal) -> String {
+    let stack = Symbols::default().stack(&fatal.stack);
+    let message = &fatal.message;
+    match place_of(&stack).and_then(Frame::place) {
+        Some(place) => format!("{place}: {message}"),
+        None => message.clone(),
+    }
 }
 
 fn ended(status: ExitStatus) -> String {

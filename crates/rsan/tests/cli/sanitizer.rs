@@ -105,6 +105,42 @@ fn check_has_the_statuses_of_the_contract() {
 }
 
 #[test]
+fn the_model_is_an_option() {
+    if gcc_is_missing() {
+        return;
+    }
+    let weak = run(&["check", "--model", "rc20", "--runs", "2", "weak.c"]);
+    assert_eq!(weak.code, 1, "{}", weak.stderr);
+    let title = "weak.c: 1 finding in 2 runs against rc20\n";
+    assert!(weak.stdout.starts_with(title), "{}", weak.stdout);
+    let refused = run(&["check", "--model", "rc20", "--runs", "2", "seq_cst.c"]);
+    let text = "seq_cst.c: undecided, no finding in 2 runs against rc20; the runtime had to end 2 runs: seq_cst.c:9: \
+                a seq_cst load: rc20 has none; use model c20, or seq_cst fences\n";
+    assert_eq!((refused.code, refused.stdout.as_str()), (3, text));
+    assert_eq!(run(&["check", "--runs", "1", "seq_cst.c"]).code, 0);
+    let folder = scratch("model");
+    compile(&folder, &["cc", &data("seq_cst.c"), "-o", "seq_cst"]);
+    let args = ["run", "--model", "rc20", "--format", "json", "--"];
+    let refused = run_in(&folder, &[&args[..], &["./seq_cst"]].concat());
+    assert_eq!(refused.code, 3, "{}", refused.stdout);
+    let document: Value = serde_json::from_str(&refused.stdout).expect("a document");
+    assert_eq!(document["model"], "rc20");
+    let mut by_environment = rsan(Path::new(&folder));
+    by_environment
+        .args(["run", "./seq_cst"])
+        .env("RSAN_OPTIONS", "model=rc20");
+    let refused: Run = by_environment.output().expect("rsan starts").into();
+    assert_eq!(refused.code, 3, "{}", refused.stdout);
+    let other = run_in(&folder, &["run", "--model", "tso", "./seq_cst"]);
+    assert_eq!(other.code, 2);
+    assert!(
+        other.stderr.contains("there are c20 and rc20"),
+        "{}",
+        other.stderr
+    );
+}
+
+#[test]
 fn documents_have_the_common_form() {
     if gcc_is_missing() {
         return;

@@ -98,7 +98,12 @@ impl Built {
 
     /// Runs it freely.
     pub(crate) fn run(&self) -> Done {
-        self.start("", |command| command)
+        self.run_with("")
+    }
+
+    /// Runs it freely, with settings.
+    pub(crate) fn run_with(&self, options: &str) -> Done {
+        self.start(options, |command| command)
     }
 
     fn start(&self, options: &str, set_up: impl FnOnce(&mut Command) -> &mut Command) -> Done {

@@ -28,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) program: Program,
     /// Whether it is robust against C++20.
     pub(crate) robust: bool,
+    /// The same for RC20; `None` if it has seq_cst accesses, which RC20 has not.
+    pub(crate) robust_rc20: Option<bool>,
 }
 
 /// The corpus.
@@ -45,6 +47,10 @@ pub(crate) fn entries() -> Vec<Entry> {
             name: row.file.replace(['/', '.'], "-"),
             program,
             robust: row.robust["c20"] == "yes",
+            robust_rc20: match row.robust["rc20"].as_str() {
+                "refused" => None,
+                verdict => Some(verdict == "yes"),
+            },
             file: row.file,
         }
     };

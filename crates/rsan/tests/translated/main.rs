@@ -10,6 +10,7 @@
 mod build;
 mod compare;
 mod corpus;
+mod models;
 
 use build::{Built, Workshop};
 use corpus::{check_all, extended};
@@ -41,11 +42,11 @@ fn has_loops(program: &Program) -> bool {
 const WITNESS_MEMORY: u64 = 8 << 20;
 
 /// How the verifier says that a program is not robust.
-fn witness(program: &Program) -> Option<Witness> {
+fn witness(program: &Program, model: Model) -> Option<Witness> {
     let options = rsan_verify::Options {
         memory_limit: Some(WITNESS_MEMORY),
         workers: 1,
-        ..rsan_verify::Options::new(Model::C20)
+        ..rsan_verify::Options::new(model)
     };
     let outcome = rsan_verify::verify(program, &options, &mut |_| {}).expect("it has a meaning");
     match outcome.verdict {
@@ -69,7 +70,9 @@ fn scheduled_runs_find_what_the_monitor_finds() {
             Err(message) => return (vec![message], 0),
         };
         let mut runs = schedules(&program, Blocking::Loop, LENGTH, random);
-        let witness = (!entry.robust).then(|| witness(&program)).flatten();
+        let witness = (!entry.robust)
+            .then(|| witness(&program, Model::C20))
+            .flatten();
         if let Some(witness) = &witness {
             match Run::witnessed(&program, Blocking::Loop, witness) {
                 Ok(run) if run.findings.is_empty() && run.last.end() != Some(End::Failure) => {

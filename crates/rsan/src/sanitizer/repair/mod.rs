@@ -1,7 +1,7 @@
 //! The smallest change that forbids a weak outcome, in the shape of its chain of accesses.
 //!
 //! **Decides** which stronger orders and which seq_cst fences make the accesses of the chain, as a straight-line
-//! program with the fences that stand between them, robust against C++20; the oracle of `rsan-axioms` is asked, nothing is guessed. Of all that do, the
+//! program with the fences that stand between them, robust against the model; the oracle of `rsan-axioms` is asked, nothing is guessed. Of all that do, the
 //! cheapest is taken: adding acquire or release to an order costs 1, making it seq_cst 3, a new seq_cst fence 4; among
 //! equals, the fewest changes. What the rest of the program does is not looked at: it may make a change superfluous.
 //!
@@ -11,7 +11,7 @@
 
 mod shape;
 
-use rsan_model::RmwOrd;
+use rsan_model::{Model, RmwOrd};
 use shape::{Act, Step, is_robust};
 
 /// A step of a chain.
@@ -50,26 +50,26 @@ struct Variant {
 
 /// The cheapest changes that make the accesses robust; `None` if the chain is not of a kind that is understood, or
 /// nothing is found.
-pub(super) fn repair(chain: &[Access<'_>]) -> Option<Vec<Change>> {
+pub(super) fn repair(chain: &[Access<'_>], model: Model) -> Option<Vec<Change>> {
     let segments = segments(chain)?;
     let plain: Vec<_> = segments.iter().map(|(_, steps)| steps.clone()).collect();
-    let strongest: Vec<_> = plain.iter().map(|steps| strongest(steps)).collect();
-    if is_robust(&plain)? || !is_robust(&strongest)? {
+    let strongest: Vec<_> = plain.iter().map(|steps| strongest(steps, model)).collect();
+    if is_robust(&plain, model)? || !is_robust(&strongest, model)? {
         return None;
     }
     let mut choices = Vec::new();
     for (index, (first, steps)) in segments.iter().enumerate() {
         let mut kept = Vec::new();
-        for variant in variants(*first, steps)? {
+        for variant in variants(*first, steps, model)? {
             let mut threads = strongest.clone();
             threads[index] = variant.steps.clone();
-            if is_robust(&threads)? {
+            if is_robust(&threads, model)? {
                 kept.push(variant);
             }
         }
         choices.push(kept);
     }
-    cheapest(&choices)
+    cheapest(&choices, model)
 }
 
 /// The first position and the steps of each thread; `None` if a thread comes twice or does something else.
@@ -129,9 +129,13 @@ const FENCE_STEP: Step = Step {
     location: 0,
 };
 
-fn strongest(steps: &[Step]) -> Vec<Step> {
+fn strongest(steps: &[Step], model: Model) -> Vec<Step> {
     let strong = |step: &Step| Step {
-        order: RmwOrd::SeqCst,
+        order: if model.has_sc_accesses() || step.act == Act::Fence {
+            RmwOrd::SeqCst
+        } else {
+            RmwOrd::AcqRel
+        },
         ..*step
     };
     let pairs = steps.iter().flat_map(|step| [strong(step), FENCE_STEP]);
@@ -139,7 +143,7 @@ fn strongest(steps: &[Step]) -> Vec<Step> {
 }
 
 /// Every way to make the steps stronger, which stand in the chain from `first` on.
-fn variants(first: usize, steps: &[Step]) -> Option<Vec<Variant>> {
+fn variants(first: usize, steps: &[Step], model: Model) -> Option<Vec<Variant>> {
     let mut all = vec![Variant {
         cost: 0,
         changes: Vec::new(),
@@ -148,7 +152,7 @@ fn variants(first: usize, steps: &[Step]) -> Option<Vec<Variant>> {
     for (index, step) in steps.iter().enumerate() {
         let position = first + index;
         let mut orders = vec![(step.order, 0, None)];
-        for order in step.stronger() {
+        for order in step.stronger(model) {
             let to = order.name();
             let change = Change::Order { step: position, to };
             orders.push((order, cost(step.order, order), Some(change)));
@@ -184,7 +188,7 @@ fn variants(first: usize, steps: &[Step]) -> Option<Vec<Variant>> {
 }
 
 /// The cheapest robust combination of a variant of each segment.
-fn cheapest(choices: &[Vec<Variant>]) -> Option<Vec<Change>> {
+fn cheapest(choices: &[Vec<Variant>], model: Model) -> Option<Vec<Change>> {
     let mut combinations: Vec<(u32, Vec<Change>, Vec<Vec<Step>>)> =
         vec![(0, Vec::new(), Vec::new())];
     for variants in choices {
@@ -203,7 +207,7 @@ fn cheapest(choices: &[Vec<Variant>]) -> Option<Vec<Change>> {
         }
     }
     for (_, changes, threads) in combinations {
-        if is_robust(&threads)? {
+        if is_robust(&threads, model)? {
             return Some(changes);
         }
     }
@@ -216,6 +220,10 @@ mod tests {
 
     /// `thread operation order location`, one after the other.
     fn changes(chain: &[(u32, &str, &str, &str)]) -> Option<Vec<Change>> {
+        changes_for(chain, Model::C20)
+    }
+
+    fn changes_for(chain: &[(u32, &str, &str, &str)], model: Model) -> Option<Vec<Change>> {
         let chain: Vec<_> = chain
             .iter()
             .map(|&(thread, operation, order, address)| Access {
@@ -225,7 +233,7 @@ mod tests {
                 address: (operation != "fence").then_some(address),
             })
             .collect();
-        repair(&chain)
+        repair(&chain, model)
     }
 
     #[test]
@@ -250,6 +258,19 @@ mod tests {
         assert_eq!(changes(&fenced), Some(both));
         let seq_cst = relaxed.map(|(thread, operation, _, x)| (thread, operation, "seq_cst", x));
         assert_eq!(changes(&seq_cst), None, "it is robust");
+    }
+
+    /// One fence in each thread is enough for RC20, where fences are ordered among each other.
+    #[test]
+    fn repairs_for_rc20_have_no_seq_cst_accesses() {
+        let relaxed = [
+            (1, "store", "relaxed", "x"),
+            (1, "load", "relaxed", "y"),
+            (2, "store", "relaxed", "y"),
+            (2, "load", "relaxed", "x"),
+        ];
+        let fences = [0, 2].map(|after| Change::Fence { after });
+        assert_eq!(changes_for(&relaxed, Model::Rc20), Some(fences.to_vec()));
     }
 
     #[test]

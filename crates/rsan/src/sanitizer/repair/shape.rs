@@ -25,8 +25,8 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The orders that are stronger.
-    pub(super) fn stronger(self) -> impl Iterator<Item = RmwOrd> {
+    /// The orders of the model that are stronger.
+    pub(super) fn stronger(self, model: Model) -> impl Iterator<Item = RmwOrd> {
         const ORDERS: [RmwOrd; 5] = [
             RmwOrd::Relaxed,
             RmwOrd::Acquire,
@@ -44,7 +44,8 @@ impl Step {
                 Act::Rmw => true,
                 Act::Fence => *order != RmwOrd::Relaxed,
             };
-            keeps && makes_sense && *order != self.order
+            let exists = !order.is_sc() || self.act == Act::Fence || model.has_sc_accesses();
+            keeps && makes_sense && exists && *order != self.order
         })
     }
 
@@ -81,13 +82,13 @@ impl Step {
 /// Graphs after which the oracle gives up.
 const GRAPHS: u64 = 50_000;
 
-/// Whether threads that do these steps are robust against C++20; `None` if the oracle gives up.
-pub(super) fn is_robust(threads: &[Vec<Step>]) -> Option<bool> {
+/// Whether threads that do these steps are robust against the model; `None` if the oracle gives up.
+pub(super) fn is_robust(threads: &[Vec<Step>], model: Model) -> Option<bool> {
     let limits = Limits {
         max_graphs: GRAPHS,
         ..Limits::default()
     };
-    let answer = robustness(&program(threads), Model::C20, &limits).ok()?;
+    let answer = robustness(&program(threads), model, &limits).ok()?;
     if answer.robust && answer.cut.is_some() {
         return None;
     }
@@ -140,7 +141,7 @@ mod tests {
                 order,
                 location,
             };
-            step.stronger().collect::<Vec<_>>()
+            step.stronger(Model::C20).collect::<Vec<_>>()
         };
         use RmwOrd::{AcqRel, Acquire, Relaxed, Release, SeqCst};
         assert_eq!(stronger(Act::Load, Relaxed), [Acquire, SeqCst]);
