@@ -6,8 +6,10 @@
 
 mod op;
 mod random;
+mod schedule;
 pub mod strategy;
 
 pub use op::{Candidate, Kind, Op, Step};
 pub use random::Random;
+pub use schedule::{ParseError, Planned, Problem, Schedule};
 pub use strategy::Strategy;

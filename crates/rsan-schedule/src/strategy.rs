@@ -1,14 +1,18 @@
-//! Who runs next. One strategy per file, behind one small trait.
+//! Who runs next. One strategy per file, behind one small trait; [`Spec`] knows those that sample by name.
 
 mod pct;
 mod pos;
 mod prefix;
 mod random;
+mod replay;
+mod spec;
 
 pub use pct::Pct;
 pub use pos::Pos;
 pub use prefix::Prefix;
 pub use random::RandomWalk;
+pub use replay::{Divergence, Replay};
+pub use spec::{Spec, SpecError};
 
 use crate::{Candidate, Step};
 use rsan_model::ThreadId;
@@ -30,6 +34,11 @@ pub trait Strategy: Debug + Send {
 
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}
+
+    /// Where the run left the schedule that it should follow, if it did.
+    fn divergence(&self) -> Option<Divergence> {
+        None
+    }
 }
 
 /// What a strategy does that has no opinion: stay with the last thread while it is ready, else take the lowest.
@@ -39,3 +48,6 @@ pub fn stay(ready: &[Candidate], last: Option<ThreadId>) -> usize {
         .position(|c| Some(c.thread) == last)
         .unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;
