@@ -25,8 +25,8 @@ impl ClockIndex for LocId {
     }
 }
 
-/// Entries that need no allocation: enough for the threads of small programs.
-const INLINE: usize = 6;
+/// Entries that need no allocation: enough for the threads of small programs, and a clock of threads has 24 bytes.
+const INLINE: usize = 5;
 
 /// A map from `I` to `T`, pointwise ordered; entries that were never raised are `T::default()`, the least.
 #[derive(Clone, Debug)]
@@ -38,18 +38,20 @@ pub struct Clock<I, T> {
 /// What is beyond the end is the least. A clock moves to the heap when it needs more, and stays there.
 #[derive(Clone, Debug)]
 enum Entries<T> {
+    /// Nothing was ever raised, or the clock was cleared: all joins with it are for free.
+    Absent,
     Inline([T; INLINE]),
-    Heap(Vec<T>),
+    Heap(Box<[T]>),
 }
 
 /// Which write of each location is the newest in some set.
 pub type LocationClock = Clock<LocId, Timestamp>;
 
-impl<I, T: Copy + Default> Default for Clock<I, T> {
+impl<I, T> Default for Clock<I, T> {
     #[inline]
     fn default() -> Self {
         Self {
-            entries: Entries::Inline([T::default(); INLINE]),
+            entries: Entries::Absent,
             index: PhantomData,
         }
     }
@@ -59,6 +61,7 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     #[inline]
     fn slice(&self) -> &[T] {
         match &self.entries {
+            Entries::Absent => &[],
             Entries::Inline(entries) => entries,
             Entries::Heap(entries) => entries,
         }
@@ -74,32 +77,34 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     #[inline]
     pub fn set(&mut self, i: I, value: T) {
         let entries = match &mut self.entries {
+            Entries::Absent => &mut [],
             Entries::Inline(entries) => &mut entries[..],
             Entries::Heap(entries) => &mut entries[..],
         };
         match entries.get_mut(i.position()) {
             Some(entry) => *entry = value,
             None if value == T::default() => {}
-            None => self.heap(i.position() + 1)[i.position()] = value,
+            None => self.with_room(i.position() + 1)[i.position()] = value,
         }
     }
 
-    /// Its entries on the heap, at least `count` of them.
+    /// Its entries, at least `count` of them.
     #[cold]
-    fn heap(&mut self, count: usize) -> &mut Vec<T> {
-        if let Entries::Inline(few) = &self.entries {
-            let mut entries = Vec::with_capacity(count.max(INLINE));
-            entries.extend_from_slice(few);
-            self.entries = Entries::Heap(entries);
+    fn with_room(&mut self, count: usize) -> &mut [T] {
+        if self.slice().len() < count {
+            self.entries = if count <= INLINE {
+                Entries::Inline([T::default(); INLINE])
+            } else {
+                let mut entries = vec![T::default(); count.next_power_of_two()];
+                let old = self.slice();
+                entries[..old.len()].copy_from_slice(old);
+                Entries::Heap(entries.into())
+            };
         }
         match &mut self.entries {
-            Entries::Heap(entries) => {
-                if entries.len() < count {
-                    entries.resize(count, T::default());
-                }
-                entries
-            }
-            Entries::Inline(_) => unreachable!("they were just moved"),
+            Entries::Absent => &mut [],
+            Entries::Inline(entries) => entries,
+            Entries::Heap(entries) => entries,
         }
     }
 
@@ -114,38 +119,41 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     /// Pointwise maximum; says whether anything grew.
     #[inline]
     pub fn join(&mut self, other: &Self) -> bool {
-        if let (Entries::Inline(mine), Entries::Inline(theirs)) =
-            (&mut self.entries, &other.entries)
-        {
-            return join(mine, theirs);
+        match (&mut self.entries, &other.entries) {
+            (_, Entries::Absent) => false,
+            (Entries::Inline(mine), Entries::Inline(theirs)) => join(mine, theirs),
+            _ => self.join_slices(other),
         }
+    }
+
+    #[inline(never)]
+    fn join_slices(&mut self, other: &Self) -> bool {
         let theirs = other.slice();
         let used = theirs.iter().rposition(|e| *e != T::default());
         let Some(last) = used else { return false };
-        let theirs = &theirs[..=last];
-        match &mut self.entries {
-            Entries::Inline(mine) if last < INLINE => join(&mut mine[..=last], theirs),
-            Entries::Heap(mine) if last < mine.len() => join(&mut mine[..=last], theirs),
-            Entries::Inline(_) | Entries::Heap(_) => {
-                join(&mut self.heap(last + 1)[..=last], theirs)
-            }
-        }
+        join(&mut self.with_room(last + 1)[..=last], &theirs[..=last])
     }
 
     /// Becomes a copy of `other`, reusing its own memory.
     #[inline]
     pub fn assign(&mut self, other: &Self) {
         match (&mut self.entries, &other.entries) {
+            (Entries::Absent, Entries::Absent) => {}
             (Entries::Inline(mine), Entries::Inline(theirs)) => *mine = *theirs,
-            (Entries::Heap(mine), Entries::Inline(theirs)) => {
-                mine.clear();
-                mine.extend_from_slice(theirs);
+            (Entries::Absent, Entries::Inline(theirs)) => self.entries = Entries::Inline(*theirs),
+            _ => self.assign_slices(other),
+        }
+    }
+
+    #[inline(never)]
+    fn assign_slices(&mut self, other: &Self) {
+        let theirs = other.slice();
+        match &mut self.entries {
+            Entries::Heap(mine) if mine.len() >= theirs.len() && !theirs.is_empty() => {
+                mine[..theirs.len()].copy_from_slice(theirs);
+                mine[theirs.len()..].fill(T::default());
             }
-            (Entries::Heap(mine), Entries::Heap(theirs)) => mine.clone_from(theirs),
-            (Entries::Inline(_), Entries::Heap(theirs)) if theirs.is_empty() => self.clear(),
-            (Entries::Inline(_), Entries::Heap(theirs)) => {
-                self.entries = Entries::Heap(theirs.clone());
-            }
+            _ => self.entries = other.entries.clone(),
         }
     }
 
@@ -153,15 +161,20 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     #[inline]
     pub fn clear(&mut self) {
         match &mut self.entries {
-            Entries::Inline(entries) => *entries = [T::default(); INLINE],
-            Entries::Heap(entries) => entries.clear(),
+            Entries::Absent => {}
+            Entries::Inline(_) => self.entries = Entries::Absent,
+            Entries::Heap(entries) => entries.fill(T::default()),
         }
     }
 
     /// Whether every entry is the least one.
     #[inline]
     pub fn is_zero(&self) -> bool {
-        self.slice().iter().all(|e| *e == T::default())
+        match &self.entries {
+            Entries::Absent => true,
+            Entries::Inline(entries) => entries.iter().all(|e| *e == T::default()),
+            Entries::Heap(entries) => entries.iter().all(|e| *e == T::default()),
+        }
     }
 
     /// Whether every entry is at least that of `other`.
@@ -254,6 +267,6 @@ mod tests {
             cleared
         });
         assert!(zero.is_zero());
-        assert!(matches!(zero.entries, Entries::Inline(_)));
+        assert!(matches!(zero.entries, Entries::Absent));
     }
 }

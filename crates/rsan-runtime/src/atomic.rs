@@ -2,7 +2,10 @@
 //!
 //! The operations themselves are seq_cst whatever the program asked for, so that the run is sequentially consistent
 //! across locations too, and for code that is not instrumented. What the program asked for is what the monitor is
-//! told.
+//! told. A store that the program does not want seq_cst is a plain one of the processor: the next operation of the
+//! thread begins with taking a lock, which on this platform (x86-64, where an exchange is a barrier) waits until the
+//! store is seen by all. The one operation that takes no lock, a [`load`] that is repeated, never follows a store
+//! directly, for a store changes the thread's epoch.
 
 pub mod blocking;
 mod load;
@@ -25,7 +28,6 @@ use crate::trail::{self, Act, Step};
 use rsan_clocks::{Access, Effect, Violation};
 use rsan_model::{CasStrength, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::ffi::c_int;
-use std::sync::atomic::{Ordering, fence};
 
 /// An operation on its way.
 struct Running<'a> {
@@ -62,6 +64,10 @@ impl Running<'_> {
             Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
         };
         let missed = location.logged(&violation.missed);
+        let place = missed.write.map_or(0, |write| write.site.pc);
+        if self.me.known.contains((self.write.site.pc, place)) {
+            return;
+        }
         let search = self.search(&missed);
         let thread = &self.me.state;
         let stale = location.stale(thread, access).into_iter();
@@ -315,10 +321,18 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     let Some(mut me) = enter_access() else {
         return probe::store(at, ord, raw);
     };
+    let raw_locked = || {
+        if ord.is_sc() {
+            raw();
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { W::store_locked(at, value) };
+        }
+    };
     let name = (Operation::Store, RmwOrd::from_halves(ReadOrd::Relaxed, ord));
     let effect = |value| Effect::Write { value, ord };
     let locked = match repeat(&mut me, at, name, effect, || {
-        raw();
+        raw_locked();
         ((), value)
     }) {
         Repeat::Done(()) => return,
@@ -327,7 +341,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     model::accept(&mut me, ord.is_sc(), name.0);
     let result = operate(&mut me, at, locked, name, |op, location| {
         op.check(location, &Access::Store(ord));
-        raw();
+        raw_locked();
         op.write(location, value.bits(), ord.releases(), effect);
         (value, Kind::ATOMIC_WRITE)
     });
@@ -446,10 +460,17 @@ pub unsafe fn compare_exchange<W: Word>(
     }
 }
 
+/// As strong as any fence that the program asked for.
+#[inline]
+fn barrier() {
+    // SAFETY: leaves the word that it touches as it is. Any locked instruction is a full barrier, and the processor does
+    // this one faster than `mfence`.
+    unsafe { std::arch::asm!("lock or dword ptr [rsp], 0") };
+}
+
 /// A fence between threads.
 pub fn thread_fence(order: c_int) {
-    // ORDERING: as strong as any fence that the program asked for.
-    fence(Ordering::SeqCst);
+    barrier();
     let Some(ord) = fence_order(order) else {
         return;
     };

@@ -168,6 +168,35 @@ impl Finding {
     }
 }
 
+/// Pairs of places, of the access and of the write that it misses, whose violation was written already. A cache, so that
+/// nothing is collected for a report that would not be written.
+#[derive(Debug)]
+pub struct KnownPlaces([(usize, usize); KNOWN]);
+
+const KNOWN: usize = 64;
+
+impl Default for KnownPlaces {
+    fn default() -> Self {
+        Self([(0, 0); KNOWN])
+    }
+}
+
+impl KnownPlaces {
+    fn index(places: (usize, usize)) -> usize {
+        (places.0 ^ places.0 >> 6 ^ places.1 << 3) % KNOWN
+    }
+
+    /// Whether the violation is known to be written.
+    pub fn contains(&self, places: (usize, usize)) -> bool {
+        self.0[Self::index(places)] == places
+    }
+
+    /// Notes that it is.
+    pub fn insert(&mut self, places: (usize, usize)) {
+        self.0[Self::index(places)] = places;
+    }
+}
+
 /// Whether a finding was written already.
 pub fn is_known(me: &Body, finding: &Finding) -> bool {
     let key = finding.key();

@@ -11,7 +11,7 @@ pub mod fiber;
 use crate::atomic::LoadCache;
 use crate::lock::Lock;
 use crate::options::Options;
-use crate::report::Key;
+use crate::report::{Key, KnownPlaces};
 use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Step, Trail};
@@ -57,6 +57,8 @@ pub struct Body {
     pub options: &'static Options,
     /// What this thread has reported.
     pub reported: HashSet<Key>,
+    /// Violations that need no report any more.
+    pub known: KnownPlaces,
     /// From whom it learnt, for reports.
     pub trail: Trail,
 }
@@ -151,6 +153,7 @@ impl Registry {
             caller: 0,
             options: self.options,
             reported: HashSet::new(),
+            known: KnownPlaces::default(),
             trail: Trail::default(),
         };
         body.refresh();

@@ -38,7 +38,8 @@ impl ThreadState {
         if !rules.breaks(Mutant::ScFenceWithoutBump) {
             self.bump();
         }
-        let early_release = self.view.sc.access.clone();
+        let releases_earlier = rules.breaks(Mutant::ScFenceReleasesEarlierSc);
+        let earlier = releases_earlier.then(|| self.view.sc.access.clone());
         let sc = &mut self.view.sc;
         if !rules.breaks(Mutant::ScFenceWithoutEco) {
             sc.access.join(&sc.eco);
@@ -50,8 +51,8 @@ impl ThreadState {
             sc.fence.assign(&sc.access);
         }
         self.release(rules);
-        if rules.breaks(Mutant::ScFenceReleasesEarlierSc) {
-            self.released.sc.access = early_release;
+        if let Some(earlier) = earlier {
+            self.released.sc.access = earlier;
         }
         if rules.breaks(Mutant::ScFenceReleasesNoFence) {
             self.released.sc.fence.clear();

@@ -16,6 +16,7 @@ pub struct ScSet {
 
 impl ScSet {
     /// Adds the other set; says whether anything was new.
+    #[inline]
     pub fn join(&mut self, other: &Self) -> bool {
         let accesses = self.accesses.join(&other.accesses);
         let fences = self.fences.join(&other.fences);
@@ -23,6 +24,7 @@ impl ScSet {
     }
 
     /// Becomes a copy of the other set.
+    #[inline]
     pub fn assign(&mut self, other: &Self) {
         self.accesses.assign(&other.accesses);
         self.fences.assign(&other.fences);
@@ -35,6 +37,7 @@ impl ScSet {
     }
 
     /// Whether it was never given anything.
+    #[inline]
     pub fn is_absent(&self) -> bool {
         self.accesses.is_zero() && self.fences.is_zero()
     }
@@ -69,6 +72,7 @@ pub struct ScView {
 
 impl ScView {
     /// Whether it was never given anything.
+    #[inline]
     pub fn is_absent(&self) -> bool {
         self.access.is_absent() && self.fence.is_absent() && self.eco.is_absent()
     }
@@ -105,6 +109,7 @@ impl View {
     }
 
     /// Whether it was never given anything.
+    #[inline]
     pub fn is_absent(&self) -> bool {
         self.hb.is_zero() && self.sc.is_absent()
     }

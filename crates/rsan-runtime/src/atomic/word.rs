@@ -23,6 +23,15 @@ pub trait Word: Copy + Eq {
     /// `at` is valid and aligned.
     unsafe fn store(at: *mut Self, value: Self);
 
+    /// Writes it, as part of an operation that began with taking a lock.
+    ///
+    /// # Safety
+    /// `at` is valid and aligned.
+    unsafe fn store_locked(at: *mut Self, value: Self) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::store(at, value) };
+    }
+
     /// Writes it if it has the old value; returns what it had.
     ///
     /// # Safety
@@ -51,6 +60,11 @@ macro_rules! words {
                 unsafe fn store(at: *mut Self, value: Self) {
                     // SAFETY: the caller's promise. ORDERING: seq_cst, see [`crate::atomic`].
                     unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::SeqCst);
+                }
+                #[inline]
+                unsafe fn store_locked(at: *mut Self, value: Self) {
+                    // SAFETY: the caller's promise. ORDERING: release, see [`crate::atomic`].
+                    unsafe { <$atomic>::from_ptr(at) }.store(value, Ordering::Release);
                 }
                 #[inline]
                 unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self {

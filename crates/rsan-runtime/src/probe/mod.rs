@@ -204,7 +204,12 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         return Judgement::Nothing;
     };
     let finding = suspicion.finding(first.side, Wait::NotAsked);
-    if report::is_known(me, &finding) || benign::covers(me, &finding) {
+    if report::is_known(me, &finding) {
+        let places = (suspicion.access.site.pc, suspicion.missed.site.pc);
+        me.known.insert(places);
+        return Judgement::Nothing;
+    }
+    if benign::covers(me, &finding) {
         return Judgement::Nothing;
     }
     let writes = suspicion.sort == Suspect::Writes;
