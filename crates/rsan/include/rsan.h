@@ -16,6 +16,7 @@ extern "C" {
 
 #ifdef __RSAN__
 void __rsan_wait(const volatile void *address, size_t bytes, uint64_t value, int order);
+uint64_t __rsan_wait_any(const volatile void *address, size_t bytes, const uint64_t *values, size_t count, int order);
 void __rsan_bcas(volatile void *address, size_t bytes, uint64_t expected, uint64_t desired, int order);
 void __rsan_benign_begin(void);
 void __rsan_benign_end(void);
@@ -28,6 +29,8 @@ void __rsan_benign_address(const volatile void *address, size_t bytes);
 
 /* rsan_wait(object, value, order): waits until the atomic object has the value, by loads of that order. To rsan it is one
    read of that value: what the loads read before is of no account.
+
+   rsan_wait_any(object, order, values...): the same for several values, integers in C; returns the one that came.
 
    rsan_bcas(object, expected, desired, order): waits until the atomic object has the expected value, and replaces it by
    the desired one in the same step, which has that order. What is there before is of no account.
@@ -64,6 +67,24 @@ inline void rsan_wait(const std::atomic<T> *object, typename rsan_detail::same<T
 #endif
 }
 
+template <class T, class... V>
+inline T rsan_wait_any(const std::atomic<T> *object, std::memory_order order, V... values) {
+#ifdef __RSAN__
+    const uint64_t wanted[] = {rsan_detail::bits(static_cast<T>(values))...};
+    const uint64_t seen = __rsan_wait_any(object, sizeof(T), wanted, sizeof...(V), static_cast<int>(order));
+    T result;
+    std::memcpy(&result, &seen, sizeof(T));
+    return result;
+#else
+    const T wanted[] = {static_cast<T>(values)...};
+    for (;;) {
+        const T seen = object->load(order);
+        for (const T &value : wanted)
+            if (seen == value) return seen;
+    }
+#endif
+}
+
 template <class T>
 inline void rsan_bcas(std::atomic<T> *object, typename rsan_detail::same<T>::type expected,
                       typename rsan_detail::same<T>::type desired, std::memory_order order) {
@@ -79,6 +100,10 @@ inline void rsan_bcas(std::atomic<T> *object, typename rsan_detail::same<T>::typ
 
 #define rsan_wait(object, value, order)                                                                                \
     __rsan_wait((object), sizeof *(object), (uint64_t)(uintptr_t)(value), (int)(order))
+#define rsan_wait_any(object, order, ...)                                                                              \
+    ((__typeof__((void)0, *(object)))__rsan_wait_any((object), sizeof *(object), (const uint64_t[]){__VA_ARGS__},      \
+                                                     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),       \
+                                                     (int)(order)))
 #define rsan_bcas(object, expected, desired, order)                                                                    \
     __rsan_bcas((object), sizeof *(object), (uint64_t)(uintptr_t)(expected), (uint64_t)(uintptr_t)(desired),           \
                 (int)(order))
@@ -90,6 +115,19 @@ inline void rsan_bcas(std::atomic<T> *object, typename rsan_detail::same<T>::typ
         while (atomic_load_explicit((object), (order)) != (value)) {                                                   \
         }                                                                                                              \
     } while (0)
+#define rsan_wait_any(object, order, ...)                                                                              \
+    __extension__({                                                                                                    \
+        const uint64_t rsan_values_[] = {__VA_ARGS__};                                                                 \
+        const size_t rsan_count_ = sizeof rsan_values_ / sizeof *rsan_values_;                                         \
+        __typeof__((void)0, *(object)) rsan_seen_;                                                                     \
+        size_t rsan_at_;                                                                                               \
+        do {                                                                                                           \
+            rsan_seen_ = atomic_load_explicit((object), (order));                                                      \
+            for (rsan_at_ = 0; rsan_at_ < rsan_count_; rsan_at_++)                                                     \
+                if (rsan_seen_ == (__typeof__(rsan_seen_))rsan_values_[rsan_at_]) break;                               \
+        } while (rsan_at_ == rsan_count_);                                                                             \
+        rsan_seen_;                                                                                                    \
+    })
 #define rsan_bcas(object, expected, desired, order)                                                                    \
     do {                                                                                                               \
         __typeof__((void)0, *(object)) rsan_found_;                                                                    \

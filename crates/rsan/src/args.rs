@@ -107,7 +107,7 @@ const EMIT_C_HELP: &str = "\
 The translation is C11 with POSIX threads, a function for each thread, and makes the accesses of the source. Waits are
 spin loops. Endless loops are left after ROUNDS rounds (3), and a program that has not ended after DEADLINE seconds (10) ends
 with status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program
-has the threads make their steps in this order.
+has the threads make their steps in this order. With --annotated, waits are those of rsan.h: one access to the sanitizer.
 
 Exit status: 0; 2 wrong usage or bad input.
 
@@ -333,6 +333,10 @@ pub(crate) struct EmitCArgs {
     /// Let the order of the steps be given when the translation is run
     #[arg(long)]
     pub(crate) scheduled: bool,
+
+    /// Write waits and blocking compare-and-swaps with rsan.h, not as loops
+    #[arg(long)]
+    pub(crate) annotated: bool,
 
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]

@@ -22,6 +22,7 @@ fn translate(args: &EmitCArgs) -> Result<Status, String> {
     let input = input::read(&args.file, terminal::stderr_style())?;
     let options = emit::Options {
         scheduled: args.scheduled,
+        annotated: args.annotated,
     };
     let text = emit::print(&input.program, options).map_err(|e| failure(&input.subject, &e))?;
     if let Some(path) = &args.output {

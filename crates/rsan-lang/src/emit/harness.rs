@@ -204,9 +204,12 @@ pub(super) fn prelude(context: &Context<'_>) -> String {
     } else if lasts {
         text.push_str("#define _POSIX_C_SOURCE 200809L\n");
     }
+    let mut instructions = context.program.instructions();
+    let annotated = instructions.any(|(_, _, instr)| context.is_annotated(instr));
     let headers = [
         ("assert.h", context.needs(Need::Helper(Helper::Assert))),
         ("pthread.h", true),
+        ("rsan.h", annotated),
         ("sched.h", lasts),
         ("signal.h", lasts),
         ("stdatomic.h", true),

@@ -172,6 +172,9 @@ impl<'p> Function<'_, 'p> {
                 self.assign(*dst, &update, pc);
             }
             Instr::Cas { .. } => self.compare_and_swap(instr, pc)?,
+            Instr::Wait { .. } | Instr::Bcas { .. } if self.context.is_annotated(instr) => {
+                self.annotated(instr, pc)?;
+            }
             Instr::Wait {
                 dst,
                 place,
@@ -391,6 +394,56 @@ impl<'p> Function<'_, 'p> {
         self.assign(*success, &swap, pc);
         if dst.is_some() {
             self.assign(*dst, "expected", pc);
+        }
+        Ok(())
+    }
+
+    /// A wait or a blocking compare-and-swap as a call.
+    fn annotated(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
+        let writer = self.writer();
+        match instr {
+            Instr::Wait {
+                dst,
+                place,
+                values,
+                ord,
+            } => {
+                let (address, ord) = (self.address(place)?, c_order(*ord));
+                let values: Vec<String> = values
+                    .iter()
+                    .map(|v| writer.operand(v))
+                    .collect::<Result<_, _>>()?;
+                match &*values {
+                    [only] => {
+                        self.line(&format!("rsan_wait({address}, {only}, {ord});"), pc);
+                        if dst.is_some() {
+                            self.assign(*dst, only, pc);
+                        }
+                    }
+                    several => {
+                        let several = several.join(", ");
+                        let seen = format!("rsan_wait_any({address}, {ord}, {several})");
+                        match dst {
+                            Some(_) => self.assign(*dst, &seen, pc),
+                            None => self.line(&format!("(void){seen};"), pc),
+                        }
+                    }
+                }
+            }
+            Instr::Bcas {
+                place,
+                expected,
+                new,
+                ord,
+            } => {
+                let (address, ord) = (self.address(place)?, c_order(*ord));
+                let (expected, new) = (writer.value(expected)?, writer.value(new)?);
+                self.line(
+                    &format!("rsan_bcas({address}, {expected}, {new}, {ord});"),
+                    pc,
+                );
+            }
+            _ => unreachable!("nothing else has a function of its own"),
         }
         Ok(())
     }

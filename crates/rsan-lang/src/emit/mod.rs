@@ -15,9 +15,14 @@
 //! 6. *Plain accesses* are volatile, or compilers would drop those whose value is not used.
 //! 7. Weak compare-and-swaps fail spuriously when the machine likes.
 //!
+//! [`Options::annotated`] undoes deviation 1 for a program that is compiled with `rsan cc`: the wait or compare-and-swap is then
+//! one access to the sanitizer, as in the model. Two kinds of waits remain loops: on a location that holds any congruent number
+//! (deviation 5), and those for no value at all, which nothing can end.
+//!
 //! [`Options::scheduled`] adds a function call before every step that others can notice. With
 //! `RSAN_SCHEDULE="0 1 1 0"` in the environment these steps are then made in this order. The turns are handed on by code
-//! that is not instrumented, so a sanitizer does not see them and finds what it finds in such a run.
+//! that is not instrumented, so a sanitizer does not see them and finds what it finds in such a run. With both options a
+//! thread keeps its turn until its wait is over, so a schedule has no attempts in vain.
 //!
 //! **Invariant**: structured statements are only another way to write the flat code (`flow`): whatever is
 //! not recognised is a `goto`, also into and out of blocks.
@@ -32,7 +37,8 @@ use flow::Label;
 use harness::{Helper, Need};
 use names::Table;
 use rsan_model::{
-    Domain, Instr, LocId, LocKind, Observable, Program, RegId, RmwOp, Start, Thread, ThreadId,
+    Domain, Instr, LocId, LocKind, Observable, Place, Program, RegId, RmwOp, Start, Thread,
+    ThreadId,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -46,6 +52,8 @@ pub const BLOCKED: i32 = 3;
 pub struct Options {
     /// The order of the steps can be given from outside.
     pub scheduled: bool,
+    /// Waits and blocking compare-and-swaps are those of `rsan.h`.
+    pub annotated: bool,
 }
 
 /// Why a program has no translation.
@@ -178,6 +186,20 @@ impl<'p> Context<'p> {
                 matches!(instr, Instr::Wait { .. } | Instr::Bcas { .. })
                     || instr.successors(pc).iter().any(|to| *to <= pc)
             })
+    }
+
+    /// Whether an instruction is written with a function of `rsan.h`.
+    fn is_annotated(&self, instr: &Instr) -> bool {
+        let congruent = |place: &Place| {
+            let mut candidates = place.candidates();
+            candidates.any(|loc| self.shapes[loc.index()] == Shape::Congruent)
+        };
+        self.options.annotated
+            && match instr {
+                Instr::Wait { place, values, .. } => !values.is_empty() && !congruent(place),
+                Instr::Bcas { .. } => true,
+                _ => false,
+            }
     }
 
     fn title(&self) -> String {

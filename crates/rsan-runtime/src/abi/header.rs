@@ -5,15 +5,32 @@ use crate::{benign, entries};
 use std::ffi::c_int;
 
 unsafe extern "C" fn wait(at: usize, bytes: usize, value: u64, order: c_int) {
-    // SAFETY: the program's own object, of a type of this size.
-    unsafe {
-        match bytes {
-            1 => blocking::wait(at as *mut u8, value as u8, order),
-            2 => blocking::wait(at as *mut u16, value as u16, order),
-            4 => blocking::wait(at as *mut u32, value as u32, order),
-            8 => blocking::wait(at as *mut u64, value, order),
-            _ => refuse("rsan_wait"),
-        }
+    // SAFETY: the caller's promise; one value.
+    unsafe { wait_any(at, bytes, &raw const value, 1, order) };
+}
+
+unsafe extern "C" fn wait_any(
+    at: usize,
+    bytes: usize,
+    values: *const u64,
+    count: usize,
+    order: c_int,
+) -> u64 {
+    // SAFETY: the header passes an array of so many values.
+    let values = unsafe { std::slice::from_raw_parts(values, count) };
+    macro_rules! of {
+        ($word:ty) => {{
+            let values: Vec<_> = values.iter().map(|value| *value as $word).collect();
+            // SAFETY: the program's own object, of a type of this size.
+            u64::from(unsafe { blocking::wait(at as *mut $word, &values, order) })
+        }};
+    }
+    match bytes {
+        1 => of!(u8),
+        2 => of!(u16),
+        4 => of!(u32),
+        8 => of!(u64),
+        _ => refuse("rsan_wait"),
     }
 }
 
@@ -60,6 +77,7 @@ extern "C" fn benign_address(address: usize, bytes: usize) {
 
 entries! {
     __rsan_wait => wait;
+    __rsan_wait_any => wait_any;
     __rsan_bcas => compare_exchange;
     __rsan_benign_begin => benign_begin;
     __rsan_benign_end => benign_end;

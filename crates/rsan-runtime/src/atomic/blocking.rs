@@ -17,12 +17,17 @@ fn give_way() {
 }
 
 impl Running<'_> {
-    /// Asks the monitor about an access that takes only this value. The monitor compares numbers, which two values
+    /// Asks the monitor about an access that takes only these values. The monitor compares numbers, which two values
     /// may share.
-    fn check_value(&mut self, location: &Location, access: &Access<'_>, value: u128) {
+    fn check_values(
+        &mut self,
+        location: &Location,
+        access: &Access<'_>,
+        takes: impl Fn(u128) -> bool,
+    ) {
         self.check(location, access);
         if let Some(suspicion) = &mut self.suspicion {
-            let right = |side: Option<u128>| side == Some(value);
+            let right = |side: Option<u128>| side.is_some_and(&takes);
             suspicion
                 .candidates
                 .retain(|candidate| right(candidate.side.value));
@@ -30,39 +35,45 @@ impl Running<'_> {
     }
 }
 
-/// Waits until a word has a value.
+/// Waits until a word has one of some values, and returns it.
 ///
 /// # Safety
 /// `at` is valid and aligned.
-pub unsafe fn wait<W: Word>(at: *mut W, value: W, order: c_int) {
+pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
+    let numbers: Vec<_> = values
+        .iter()
+        .map(|value| Location::compared(value.bits()))
+        .collect();
     let ord = read_order(order);
     let name = (Operation::Wait, RmwOrd::from_halves(ord, WriteOrd::Relaxed));
     let mut arrives = true;
     loop {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
-        if arrives || raw() == value {
+        if arrives || values.contains(&raw()) {
             let found = enter().and_then(|mut me| {
                 model::accept(&mut me, ord.is_sc(), name.0);
                 let locked = Locked::for_access(at as usize, size_of::<W>());
                 operate(&mut me, at, locked, name, |op, location| {
-                    let values = [Location::compared(value.bits())];
                     let access = Access::Wait {
-                        values: &values,
+                        values: &numbers,
                         ord,
                     };
                     if arrives {
-                        op.check_value(location, &access, value.bits());
+                        op.check_values(location, &access, |bits| {
+                            values.contains(&W::from_bits(bits))
+                        });
                     }
                     let found = raw();
-                    if found == value {
+                    if values.contains(&found) {
                         op.read(location, ord);
                     }
                     (found, Kind::ATOMIC_READ)
                 })
             });
-            if found.map_or_else(raw, |found| found.value) == value {
-                return;
+            let found = found.map_or_else(raw, |found| found.value);
+            if values.contains(&found) {
+                return found;
             }
             arrives = false;
         }
@@ -92,7 +103,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
                         ord,
                     };
                     if arrives {
-                        op.check_value(location, &access, expected.bits());
+                        op.check_values(location, &access, |bits| bits == expected.bits());
                     }
                     let found = raw();
                     if found != expected {

@@ -13,6 +13,7 @@ static void work() {
     data++;
     lock.store(false, std::memory_order_release);
     rsan_wait(&pointer, &data, std::memory_order_acquire);
+    rsan_wait_any(&ready, std::memory_order_relaxed, -1, 1);
     RSAN_BENIGN(statistics++);
 }
 

@@ -8,7 +8,11 @@ use rsan_lang::emit::Options;
 use rsan_model::Model;
 
 fn build(workshop: &Workshop, entry: &Entry, scheduled: bool) -> Built {
-    let built = workshop.build(&entry.name, &entry.program, Options { scheduled });
+    let options = Options {
+        scheduled,
+        ..Options::default()
+    };
+    let built = workshop.build(&entry.name, &entry.program, options);
     built.unwrap_or_else(|message| panic!("{message}"))
 }
 
