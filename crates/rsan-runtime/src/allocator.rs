@@ -1,5 +1,20 @@
-//! The runtime's own memory: libc's allocator by its second name, so that `malloc` can be intercepted.
+//! The runtime's own memory, apart from the program's.
+//!
+//! Records of the runtime between the blocks of the program's heap would spread these over more pages, and each page of
+//! the heap costs many of shadow. So the runtime has mappings of its own: a block of up to [`LARGEST`] bytes has the size
+//! of its *class* and comes from the class's free list, or from its *slab*, which is taken into use from its start on; a
+//! larger block is a mapping, which goes back to the system when it is freed.
+//!
+//! **Cost**: a lock per class, held for a few instructions. A block is at most a quarter larger than asked for, beyond
+//! 128 bytes. Memory of a class stays its own: the peak of each class is kept.
+//!
+//! **Invariants**: under a lock of a class only the lock of the [`Reserve`] is taken, and under that none. A thread
+//! that holds one is busy, so that no signal handler of it comes back here. System calls are made directly, for `mmap`
+//! and `syscall` are intercepted.
 
+use crate::lock::{Lock, RawLock};
+use crate::probe::system_call;
+use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
 
@@ -18,47 +33,212 @@ unsafe extern "C" {
 
 /// What `Vec`, `Box` and friends use in this library.
 #[derive(Debug)]
-pub struct Direct;
+pub struct Own;
 
-/// A block that was allocated. Ends the process if there is none: the runtime cannot do without.
-fn there(block: *mut c_void) -> *mut u8 {
-    if block.is_null() {
-        crate::report::out_of_memory("the runtime's own records");
+const PAGE: usize = 4096;
+/// What every block is aligned to, and the distance of the sizes of small classes.
+const STEP: usize = 16;
+/// log2 of the size up to which classes are [`STEP`] apart; beyond it there are four for each power of two.
+const SMALL_BITS: usize = 7;
+const SMALL: usize = (1 << SMALL_BITS) / STEP;
+const LARGEST_BITS: usize = 16;
+/// The size of the largest blocks that are kept when they are freed.
+pub const LARGEST: usize = 1 << LARGEST_BITS;
+const COUNT: usize = SMALL + 4 * (LARGEST_BITS - SMALL_BITS);
+/// Bytes that a class gets at a time, and their alignment. Pages that are not used yet cost nothing.
+const SLAB: usize = 4 * LARGEST;
+/// Slabs that are mapped at a time.
+const SLABS: usize = 16;
+
+/// The class of a block of this size, which is at most [`LARGEST`].
+fn class_of(size: usize) -> usize {
+    let last = size.max(1) - 1;
+    if last < SMALL * STEP {
+        return last / STEP;
     }
-    block.cast()
+    let bits = last.ilog2() as usize;
+    SMALL + 4 * (bits - SMALL_BITS) + (last >> (bits - 2) & 3)
 }
 
-/// What `__libc_malloc` aligns to.
-const ALIGNED: usize = 16;
+/// How large the blocks of a class are.
+fn size_of_class(class: usize) -> usize {
+    match class.checked_sub(SMALL) {
+        None => (class + 1) * STEP,
+        Some(further) => (further % 4 + 5) << (further / 4 + SMALL_BITS - 2),
+    }
+}
 
-// SAFETY: the functions are glibc's allocator, which has the properties asked for; larger alignments go through
-// `__libc_memalign`, whose blocks `__libc_free` takes. `realloc` keeps only the usual alignment, so it is used
-// only for that.
-unsafe impl GlobalAlloc for Direct {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: any size and any power of two are allowed.
-        let block = unsafe {
-            if layout.align() <= ALIGNED {
-                __libc_malloc(layout.size())
-            } else {
-                __libc_memalign(layout.align(), layout.size())
-            }
-        };
-        there(block)
+/// What a block of the layout takes: the size of a class, or a number of pages. Sizes that are powers of two are
+/// aligned to themselves.
+fn space(layout: Layout) -> usize {
+    let size = match layout.align() {
+        ..=STEP => layout.size(),
+        align => layout.size().max(align).next_power_of_two(),
+    };
+    if size <= LARGEST {
+        size_of_class(class_of(size))
+    } else {
+        size.next_multiple_of(PAGE)
+    }
+}
+
+/// A free block holds the next one.
+type Free = *mut Block;
+
+struct Block {
+    next: Free,
+}
+
+/// Blocks of one size.
+#[repr(align(64))]
+struct Class {
+    free: Free,
+    /// The rest of the slab, which was never used.
+    slab: (usize, usize),
+}
+
+// SAFETY: the free blocks belong to the class.
+unsafe impl Send for Class {}
+
+static CLASSES: [Lock<Class>; COUNT] = [const {
+    Lock::new(Class {
+        free: std::ptr::null_mut(),
+        slab: (0, 0),
+    })
+}; COUNT];
+
+/// Slabs that no class has yet.
+struct Reserve {
+    next: usize,
+    end: usize,
+}
+
+static RESERVE: Lock<Reserve> = Lock::new(Reserve { next: 0, end: 0 });
+
+/// Fresh zeroed memory. Ends the process if there is none: the runtime cannot do without.
+fn map(bytes: usize) -> usize {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let arguments = [0, bytes, protection as usize, flags as usize, usize::MAX, 0];
+    // SAFETY: a fresh mapping; nothing else is touched.
+    let place = unsafe { system_call(libc::SYS_mmap, arguments) };
+    there(place)
+}
+
+fn there(place: isize) -> usize {
+    match usize::try_from(place) {
+        Ok(place) => place,
+        Err(_) => crate::report::out_of_memory("the runtime's own records"),
+    }
+}
+
+impl Reserve {
+    fn slab(&mut self) -> usize {
+        if self.next == self.end {
+            let bytes = SLABS * SLAB;
+            let start = map(bytes).next_multiple_of(SLAB);
+            // The first slab is lost if the mapping is not aligned.
+            (self.next, self.end) = (start, start + bytes - SLAB);
+        }
+        let slab = self.next;
+        self.next += SLAB;
+        slab
+    }
+}
+
+impl Class {
+    fn take(&mut self, size: usize) -> *mut u8 {
+        if !self.free.is_null() {
+            let block = self.free;
+            // SAFETY: a free block, which is large enough for this and belongs to the class.
+            self.free = unsafe { (*block).next };
+            return block.cast();
+        }
+        let (next, end) = &mut self.slab;
+        if *end - *next < size {
+            *next = RESERVE.lock().slab();
+            *end = *next + SLAB;
+        }
+        let block = *next;
+        *next += size;
+        block as *mut u8
     }
 
-    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
-        // SAFETY: the block comes from `alloc` or `realloc`.
-        unsafe { __libc_free(block.cast()) }
+    /// # Safety
+    /// The block is one of the class, and nobody uses it any more.
+    unsafe fn give(&mut self, block: *mut u8) {
+        let block = block.cast::<Block>();
+        // SAFETY: blocks have room and alignment for this.
+        unsafe { block.write(Block { next: self.free }) };
+        self.free = block;
+    }
+}
+
+/// Makes the thread busy, if it is not: see the invariants.
+fn quietly<R>(act: impl FnOnce() -> R) -> R {
+    let idle = thread::current().filter(|context| !context.is_busy());
+    let _me = idle.and_then(|_| thread::enter_if_attached());
+    act()
+}
+
+/// Larger alignments can't be had; nothing here asks for one.
+fn is_possible(layout: Layout) -> bool {
+    layout.align() <= PAGE
+}
+
+// SAFETY: blocks are disjoint, for each part of a slab is handed out once, and again only when it was given back; they
+// are as large as their class, and as aligned as `space` says. Mappings are aligned to pages.
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let size = space(layout);
+        if size > LARGEST {
+            return if is_possible(layout) {
+                map(size) as *mut u8
+            } else {
+                std::ptr::null_mut()
+            };
+        }
+        quietly(|| CLASSES[class_of(size)].lock().take(size))
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let block = unsafe { self.alloc(layout) };
+        // Mappings are zeroed.
+        if space(layout) <= LARGEST {
+            // SAFETY: just allocated with this size.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let size = space(layout);
+        if size > LARGEST {
+            // SAFETY: a mapping of this size, which nobody uses any more.
+            unsafe { system_call(libc::SYS_munmap, [block as usize, size, 0, 0, 0, 0]) };
+            return;
+        }
+        // SAFETY: the caller's promise; the layout is that of the allocation.
+        quietly(|| unsafe { CLASSES[class_of(size)].lock().give(block) });
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the block comes from here, and a fresh one is as large as what is copied.
+        // SAFETY: the caller's promise.
+        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let (before, after) = (space(layout), space(wanted));
+        if before == after {
+            return block;
+        }
+        if before > LARGEST && after > LARGEST {
+            let may_move = libc::MREMAP_MAYMOVE as usize;
+            let arguments = [block as usize, before, after, may_move, 0, 0];
+            // SAFETY: a mapping of this size, which is the caller's.
+            return there(unsafe { system_call(libc::SYS_mremap, arguments) }) as *mut u8;
+        }
+        // SAFETY: the fresh block is as large as what is copied, and the old one is the caller's.
         unsafe {
-            if layout.align() <= ALIGNED {
-                return there(__libc_realloc(block.cast(), size));
-            }
-            let fresh = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            let fresh = self.alloc(wanted);
             std::ptr::copy_nonoverlapping(block, fresh, size.min(layout.size()));
             self.dealloc(block, layout);
             fresh
@@ -67,4 +247,124 @@ unsafe impl GlobalAlloc for Direct {
 }
 
 #[global_allocator]
-static GLOBAL: Direct = Direct;
+static GLOBAL: Own = Own;
+
+/// In the order in which they are taken.
+fn locks() -> impl Iterator<Item = &'static RawLock> {
+    let classes = CLASSES.iter().map(Lock::raw);
+    classes.chain(std::iter::once(RESERVE.raw()))
+}
+
+/// Takes the locks for the time of a fork. Nothing can be allocated until [`unlock_all`].
+pub(crate) fn lock_all() {
+    locks().for_each(RawLock::lock);
+}
+
+/// Undoes [`lock_all`].
+pub(crate) fn unlock_all() {
+    locks().for_each(RawLock::unlock);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_of_a_size_is_the_smallest_that_holds_it() {
+        for size in 1..=LARGEST {
+            let class = class_of(size);
+            assert!(size <= size_of_class(class), "{size}");
+            assert!(class == 0 || size_of_class(class - 1) < size, "{size}");
+        }
+        assert_eq!(class_of(LARGEST), COUNT - 1);
+    }
+
+    fn layout(size: usize, align: usize) -> Layout {
+        Layout::from_size_align(size, align).expect("a layout")
+    }
+
+    #[test]
+    fn blocks_are_aligned_and_apart() {
+        let sizes = [
+            1,
+            16,
+            17,
+            100,
+            129,
+            1000,
+            5000,
+            LARGEST,
+            LARGEST + 1,
+            1 << 20,
+        ];
+        let aligns = [1, 16, 64, 512, PAGE];
+        let mut blocks = Vec::new();
+        for (number, layout) in sizes
+            .into_iter()
+            .flat_map(|size| aligns.map(|align| layout(size, align)))
+            .enumerate()
+        {
+            let fill = number as u8;
+            // SAFETY: the size is not 0, and the block is filled up to it.
+            let block = unsafe {
+                let block = Own.alloc(layout);
+                block.write_bytes(fill, layout.size());
+                block
+            };
+            assert_eq!(block.align_offset(layout.align()), 0);
+            blocks.push((block, layout, fill));
+        }
+        for (block, layout, fill) in blocks {
+            // SAFETY: allocated and filled above, and given back once.
+            unsafe {
+                assert_eq!(*block, fill);
+                assert_eq!(*block.add(layout.size() - 1), fill);
+                Own.dealloc(block, layout);
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_keeps_its_contents_when_it_grows_and_shrinks() {
+        let mut before = layout(1, 8);
+        // SAFETY: a block of the allocator, used within its size and given back once.
+        unsafe {
+            let mut block = Own.alloc_zeroed(before);
+            assert_eq!(*block, 0);
+            *block = 7;
+            for size in [20, 300, LARGEST, 3 * LARGEST, 9 * LARGEST, LARGEST + 1, 40] {
+                block = Own.realloc(block, before, size);
+                before = layout(size, 8);
+                assert_eq!(*block, 7);
+                *block.add(size - 1) = 7;
+            }
+            Own.dealloc(block, before);
+        }
+    }
+
+    #[test]
+    fn a_freed_block_is_the_next_one() {
+        let mut class = Class {
+            free: std::ptr::null_mut(),
+            slab: (0, 0),
+        };
+        let (first, second) = (class.take(48), class.take(48));
+        assert_eq!(second as usize - first as usize, 48);
+        // SAFETY: a block of the class, given back once.
+        unsafe { class.give(first) };
+        assert_eq!(class.take(48), first);
+        assert_eq!(class.take(48) as usize - second as usize, 48);
+    }
+
+    #[test]
+    fn threads_have_blocks_of_their_own() {
+        std::thread::scope(|scope| {
+            for number in 0..4u8 {
+                scope.spawn(move || {
+                    let vectors: Vec<_> = (1..500).map(|size| vec![number; size]).collect();
+                    assert!(vectors.iter().flatten().all(|byte| *byte == number));
+                });
+            }
+        });
+    }
+}

@@ -23,13 +23,13 @@
 //! # Ground rules
 //! 1. *No panic leaves the library.* Entries are `extern "C"`, so a panic aborts the process with its message.
 //!    Functions that may be unwound by thread cancellation are `extern "C-unwind"` and own nothing meanwhile.
-//! 2. *No recursion into the interceptors.* Our own memory comes from libc's allocator directly
+//! 2. *No recursion into the interceptors.* Our own memory comes from mappings of our own
 //!    ([`allocator`]). While a thread is inside the runtime its context is *busy* ([`thread::enter`]), and every
 //!    entry and interceptor then does only what the program asked for. The same makes a signal handler harmless that
 //!    interrupts the runtime: what the handler does is executed, but not seen.
 //! 3. *No lock is held while calling out*: findings are written, threads created, and blocking calls made without
 //!    any. A thread holds at most one location's lock, and takes no other lock under it but those of [`stack`]'s
-//!    contexts and of [`shadow`]'s arena, which take none.
+//!    contexts, of blocks and of [`allocator`], which take none of the others.
 //! 4. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
 //!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
 //! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.

@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    benign, ending, heap, inherited, journal, location, model, probe, report, shadow, stack,
-    suppress, thread, trail,
+    allocator, benign, ending, heap, inherited, journal, location, model, probe, report, shadow,
+    stack, suppress, thread, trail,
 };
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -104,7 +104,7 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
     }
 }
 
-/// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts.
+/// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts, memory.
 extern "C" fn before_fork() {
     crate::abi::libatomic::locks()
         .iter()
@@ -119,6 +119,7 @@ extern "C" fn before_fork() {
     model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
+    allocator::lock_all();
 }
 
 /// In the child: what the parent found is the parent's.
@@ -130,6 +131,7 @@ extern "C" fn in_child() {
 
 /// In the parent and in the child.
 extern "C" fn after_fork() {
+    allocator::unlock_all();
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     model::lock().unlock();

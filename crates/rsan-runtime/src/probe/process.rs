@@ -20,7 +20,7 @@ const SECONDS: i64 = 30;
 ///
 /// # Safety
 /// As the system call.
-pub(super) unsafe fn system_call(number: i64, arguments: [usize; 6]) -> isize {
+pub(crate) unsafe fn system_call(number: i64, arguments: [usize; 6]) -> isize {
     let result;
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: the kernel's calling convention; the rest is the caller's promise.
