@@ -8,7 +8,7 @@
 //! **Cost**: a lock per class, held for a few instructions. A block is at most a quarter larger than asked for, beyond
 //! 128 bytes. Memory of a class stays its own: the peak of each class is kept.
 //!
-//! **Invariants**: under a lock of a class only the lock of the [`Reserve`] is taken, and under that none. A thread
+//! **Invariants**: under a lock of a class only the lock of the reserve is taken, and under that none. A thread
 //! that holds one is busy, so that no signal handler of it comes back here. System calls are made directly, for `mmap`
 //! and `syscall` are intercepted.
 

@@ -4,21 +4,22 @@
 //! lazily, when an access in it is recorded: the number is a node of a tree of calling contexts that all threads
 //! share, and is kept in the frame and in a small cache of the thread.
 //!
-//! **Deviations**: frames beyond [`DEPTH`] are counted, not shown. A thread that switches stacks by itself
-//! (`swapcontext` without announcing fibers) has one stack of calls; callers in it may be those of another.
+//! **Deviations**: frames beyond [`DEPTH`] are counted, not shown, and recursion is folded (`contexts.rs`). A thread that
+//! switches stacks by itself (`swapcontext` without announcing fibers) has one stack of calls; callers in it may be those of
+//! another.
 
-use crate::lock::Lock;
+mod contexts;
+
+pub use contexts::Callee;
+pub(crate) use contexts::lock as contexts_lock;
+
 use crate::shadow::map_zeroed;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use contexts::{Call, child};
 
 /// Frames that are kept per thread.
 pub const DEPTH: usize = 1 << 16;
-const CACHE: usize = 512;
-/// Distinct stacks that are told apart, so that a program that recurses does not fill the memory with them.
-const MANY: usize = 1 << 18;
-/// Numbers of stacks: they have to fit in 24 bits, see [`crate::race`].
-const MOST: usize = 1 << 24;
+/// Stacks that a thread finds without a lock; a power of two.
+const CACHE: usize = 1 << 13;
 /// Frames that a report shows.
 const SHOWN: usize = 64;
 
@@ -46,7 +47,7 @@ impl Node {
     /// The stack with these return addresses, innermost first.
     pub fn of(stack: &[usize]) -> Self {
         let outermost = stack.iter().rev();
-        outermost.fold(Self::ROOT, |parent, pc| child(parent, *pc))
+        outermost.fold(Self::ROOT, |parent, pc| child(parent, Call::access(*pc)))
     }
 
     /// Return addresses, innermost first.
@@ -58,20 +59,13 @@ impl Node {
 
     /// The innermost return address apart from the others, if it is a site as one number.
     pub fn as_site(self) -> Site {
-        let contexts = CONTEXTS.lock();
-        let index = (self.0 as usize).wrapping_sub(2);
-        let known = contexts.nodes.get(index);
-        known.map_or(Site::default(), |&(node, pc)| Site { node, pc })
+        let mut last = contexts::outward(self, 1);
+        last.pop().unwrap_or_default()
     }
 
     fn append_to(self, stack: &mut Vec<usize>) {
-        let contexts = CONTEXTS.lock();
-        let mut node = self;
-        while node.0 > Node::ROOT.0 && stack.len() < SHOWN {
-            let (parent, pc) = contexts.nodes[node.0 as usize - 2];
-            stack.push(pc);
-            node = parent;
-        }
+        let sites = contexts::outward(self, SHOWN - stack.len());
+        stack.extend(sites.iter().map(|site| site.pc));
     }
 }
 
@@ -84,81 +78,20 @@ impl Site {
     }
 }
 
-#[derive(Debug)]
-struct Contexts {
-    /// Node 2 and following: parent and call site.
-    nodes: Vec<(Node, usize)>,
-    index: Option<HashMap<(Node, usize), Node, BuildHasherDefault<Mixer>>>,
+/// A stack that was looked up. Valid when all bytes are zero: then it is none.
+#[derive(Clone, Copy, Debug)]
+struct Cached {
+    pc: usize,
+    parent: Node,
+    node: Node,
 }
 
-/// A quick hash for keys that nobody chooses to collide.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes
-            .iter()
-            .for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-static CONTEXTS: Lock<Contexts> = Lock::new(Contexts {
-    nodes: Vec::new(),
-    index: None,
-});
-
-/// The lock of the tree, for fork.
-pub(crate) fn contexts_lock() -> &'static crate::lock::RawLock {
-    CONTEXTS.raw()
-}
-
-/// A stack that calls from `pc`. When there are [`MANY`], new ones are without their callers.
-fn child(parent: Node, pc: usize) -> Node {
-    let mut contexts = CONTEXTS.lock();
-    let count = contexts.nodes.len();
-    let index = contexts.index.get_or_insert_default();
-    if let Some(node) = index.get(&(parent, pc)) {
-        return *node;
-    }
-    if count >= MANY && parent != Node::ROOT {
-        drop(contexts);
-        return child(Node::ROOT, pc);
-    }
-    if count + 2 >= MOST {
-        return Node::ROOT;
-    }
-    let next = Node(count as u32 + 2);
-    index.insert((parent, pc), next);
-    contexts.nodes.push((parent, pc));
-    next
-}
-
-fn cached_child(cache: &mut [(Node, Frame); CACHE], parent: Node, pc: usize) -> Node {
-    let place = (pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE;
-    let (known, cached) = &mut cache[place];
-    if *known != parent || cached.pc != pc {
-        *known = parent;
-        *cached = Frame {
-            pc,
-            node: child(parent, pc),
-        };
+fn cached_child(cache: &mut [Cached; CACHE], parent: Node, call: Call) -> Node {
+    let pc = call.pc;
+    let cached = &mut cache[(pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE];
+    if cached.parent != parent || cached.pc != pc {
+        let node = child(parent, call);
+        *cached = Cached { pc, parent, node };
     }
     cached.node
 }
@@ -166,6 +99,7 @@ fn cached_child(cache: &mut [(Node, Frame); CACHE], parent: Node, pc: usize) -> 
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
     pc: usize,
+    callee: Callee,
     node: Node,
 }
 
@@ -184,7 +118,8 @@ pub struct Stack {
     depth: usize,
     /// Where `setjmp` was called: the stack pointer then, and the depth.
     jumps: Vec<(usize, usize)>,
-    cache: Box<[(Node, Frame); CACHE]>,
+    /// In zeroed memory.
+    cache: &'static mut [Cached; CACHE],
 }
 
 impl Default for Stack {
@@ -193,26 +128,35 @@ impl Default for Stack {
             frames: map_zeroed(DEPTH),
             depth: 0,
             jumps: Vec::new(),
-            cache: Box::new([(Node::UNKNOWN, Frame::default()); CACHE]),
+            // SAFETY: fresh zeroed memory, of which nobody else knows.
+            cache: unsafe { &mut *map_zeroed::<[Cached; CACHE]>(1) },
         }
     }
 }
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: made by `map_zeroed` with this size, and owned.
-        unsafe { libc::syscall(libc::SYS_munmap, self.frames, DEPTH * size_of::<Frame>()) };
+        // SAFETY: made by `map_zeroed` with these sizes, and owned.
+        unsafe {
+            libc::syscall(libc::SYS_munmap, self.frames, DEPTH * size_of::<Frame>());
+            let cache = std::ptr::from_mut(self.cache);
+            libc::syscall(libc::SYS_munmap, cache, size_of::<[Cached; CACHE]>());
+        }
     }
 }
 
 impl Stack {
     /// A function was entered that returns to `pc`.
     #[inline]
-    pub fn push(&mut self, pc: usize) {
+    pub fn push(&mut self, pc: usize, callee: Callee) {
         if self.depth < DEPTH {
             let node = Node::UNKNOWN;
             // SAFETY: within the mapping.
-            unsafe { self.frames.add(self.depth).write(Frame { pc, node }) };
+            unsafe {
+                self.frames
+                    .add(self.depth)
+                    .write(Frame { pc, callee, node })
+            };
         }
         self.depth += 1;
     }
@@ -279,7 +223,8 @@ impl Stack {
         let known = frames.iter().rposition(|f| f.node != Node::UNKNOWN);
         let mut node = known.map_or(Node::ROOT, |i| frames[i].node);
         for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
-            node = cached_child(&mut self.cache, node, frame.pc);
+            let (pc, callee) = (frame.pc, frame.callee);
+            node = cached_child(self.cache, node, Call { pc, callee });
             frame.node = node;
         }
         node
@@ -293,7 +238,7 @@ impl Stack {
 
     /// A site as one number.
     pub fn leaf_of(&mut self, site: Site) -> Node {
-        cached_child(&mut self.cache, site.node, site.pc)
+        cached_child(self.cache, site.node, Call::access(site.pc))
     }
 }
 
@@ -304,12 +249,12 @@ mod tests {
     #[test]
     fn equal_stacks_have_equal_nodes() {
         let (mut one, mut two) = (Stack::default(), Stack::default());
-        one.push(10);
-        one.push(20);
-        two.push(10);
-        two.push(30);
+        one.push(10, Callee::UNKNOWN);
+        one.push(20, Callee::UNKNOWN);
+        two.push(10, Callee::UNKNOWN);
+        two.push(30, Callee::UNKNOWN);
         two.pop();
-        two.push(20);
+        two.push(20, Callee::UNKNOWN);
         assert_eq!(one.site(5), two.site(5));
         assert_eq!(one.site(5).stack(), [5, 20, 10]);
         two.pop();
@@ -322,7 +267,7 @@ mod tests {
     #[test]
     fn too_deep_a_stack_is_cut() {
         let mut stack = Stack::default();
-        (0..DEPTH + 10).for_each(|pc| stack.push(pc));
+        (0..DEPTH + 10).for_each(|pc| stack.push(pc, Callee::UNKNOWN));
         assert_eq!(stack.site(1).stack().len(), SHOWN);
         (0..DEPTH + 10).for_each(|_| stack.pop());
         assert_eq!(stack.site(1).stack(), [1]);

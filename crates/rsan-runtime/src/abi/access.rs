@@ -1,6 +1,7 @@
 //! Functions, plain accesses, and copies.
 
 use crate::race::{self, Kind};
+use crate::stack::Callee;
 use crate::thread::{attach, current};
 use crate::{entries, intercept};
 use std::ffi::c_void;
@@ -14,7 +15,8 @@ extern "C" fn init() {
 
 extern "C" fn func_entry(returns_to: usize) {
     if let Some(context) = current().or_else(attach) {
-        context.stack().push(returns_to);
+        let callee = Callee::at(crate::tls::caller());
+        context.stack().push(returns_to, callee);
     }
 }
 
