@@ -1,15 +1,17 @@
-//! Automata prepared for the search: what leaves each control state, which registers still matter there, and from
-//! which writes an attack can start at all.
+//! Automata prepared for the search: what leaves each control state, which registers still matter there, and whether
+//! they can fail.
 
-use crate::fences::FenceSet;
-use rsan_model::Value;
-use rsan_model::automata::{Automata, Automaton, Op, StateId};
-use std::collections::BTreeSet;
+use rsan_model::automata::{Automata, Automaton, Op};
+use rsan_model::{BinOp, Domain, Expr, Value};
 
 /// Automata and what the search needs to know of them.
 pub(crate) struct Compiled<'a> {
     pub(crate) automata: &'a Automata,
     pub(crate) threads: Vec<CompiledThread>,
+    /// Where the registers of each thread begin, and one past the last.
+    pub(crate) bases: Vec<usize>,
+    /// Whether a thread may meet a failing assertion, a wrong index or an expression without a value.
+    pub(crate) may_fail: bool,
 }
 
 pub(crate) struct CompiledThread {
@@ -17,10 +19,6 @@ pub(crate) struct CompiledThread {
     pub(crate) leaving: Vec<Leaving>,
     /// Which registers may still be read in each control state.
     pub(crate) live: Vec<Vec<bool>>,
-    /// For each transition, whether it is a write that may be delayed past a load that matters.
-    pub(crate) attacks: Vec<bool>,
-    /// For each control state, whether a fence was put there.
-    pub(crate) fenced: Vec<bool>,
 }
 
 #[derive(Clone, Default)]
@@ -30,43 +28,65 @@ pub(crate) struct Leaving {
 }
 
 impl<'a> Compiled<'a> {
-    pub(crate) fn new(automata: &'a Automata, fences: &FenceSet) -> Self {
-        Self::with(automata, fences, is_inside, false)
-    }
-
-    /// Each thread may have several copies, which are others to each other.
-    pub(crate) fn for_templates(automata: &'a Automata) -> Self {
-        Self::with(automata, &FenceSet::default(), is_inside, true)
+    pub(crate) fn new(automata: &'a Automata) -> Self {
+        Self::with(automata, is_inside)
     }
 
     /// With fences as steps of their own.
     pub(crate) fn with_visible_fences(automata: &'a Automata) -> Self {
-        Self::with(automata, &FenceSet::default(), Op::is_local, false)
+        Self::with(automata, Op::is_local)
     }
 
-    fn with(
-        automata: &'a Automata,
-        fences: &FenceSet,
-        inside: fn(&Op) -> bool,
-        copies: bool,
-    ) -> Self {
-        let footprints: Vec<Footprint> = automata.threads.iter().map(Footprint::of).collect();
-        let threads = automata.threads.iter().enumerate().map(|(t, thread)| {
-            let fenced: Vec<bool> = (0..thread.states.len())
-                .map(|s| fences.contains(t, StateId(s as u32)))
-                .collect();
-            let others = Footprint::of_others(&footprints, (!copies).then_some(t));
-            CompiledThread {
-                leaving: leaving(thread, inside),
-                live: live(thread),
-                attacks: attacks(thread, &fenced, &others),
-                fenced,
-            }
+    fn with(automata: &'a Automata, inside: fn(&Op) -> bool) -> Self {
+        let threads = automata.threads.iter().map(|thread| CompiledThread {
+            leaving: leaving(thread, inside),
+            live: live(thread),
         });
+        let mut bases = vec![0];
+        for thread in &automata.threads {
+            bases.push(bases[bases.len() - 1] + thread.registers.len());
+        }
+        let transitions = automata.threads.iter().flat_map(|t| &t.transitions);
+        let may_fail = transitions.into_iter().any(|t| may_fail(&t.op));
         Self {
             automata,
             threads: threads.collect(),
+            bases,
+            may_fail,
         }
+    }
+}
+
+/// Whether an operation may end a run as a failure.
+fn may_fail(op: &Op) -> bool {
+    let (first, second, third) = match op {
+        Op::Assert(_) | Op::Bounds(_) => return true,
+        Op::Read { addr, accept, .. } => (Some(addr), accept.as_ref(), None),
+        Op::Write { addr, value } => (Some(addr), Some(value), None),
+        Op::Update {
+            addr,
+            accept,
+            value,
+            ..
+        } => (Some(addr), accept.as_ref(), value.as_ref()),
+        Op::Assign { value, .. } => (Some(value), None, None),
+        Op::Check(e) => (Some(e), None, None),
+        Op::Fence | Op::Lock | Op::Unlock | Op::Noop => (None, None, None),
+    };
+    [first, second, third].into_iter().flatten().any(is_partial)
+}
+
+/// Whether an expression may have no value.
+fn is_partial(e: &Expr) -> bool {
+    match e {
+        Expr::Const(_) | Expr::Reg(_) => false,
+        Expr::Element { .. } => true,
+        Expr::Unary(_, e) => is_partial(e),
+        Expr::Binary(op, l, r) => {
+            let divides = matches!(op, BinOp::Div | BinOp::Rem);
+            divides && r.as_const().is_none_or(|n| n == 0) || is_partial(l) || is_partial(r)
+        }
+        Expr::If(c, t, o) => is_partial(c) || is_partial(t) || is_partial(o),
     }
 }
 
@@ -155,94 +175,7 @@ fn through(op: &Op, live: &mut [bool]) {
     }
 }
 
-/// The addresses that a thread may read or write; `None` when some are computed.
-#[derive(Clone, Default)]
-struct Footprint {
-    accessed: Option<BTreeSet<Value>>,
-    written: Option<BTreeSet<Value>>,
-}
-
-impl Footprint {
-    fn of(thread: &Automaton) -> Self {
-        let mut accessed = Some(BTreeSet::new());
-        let mut written = Some(BTreeSet::new());
-        let add = |set: &mut Option<BTreeSet<Value>>, addr: &rsan_model::Expr| match (
-            addr.as_const().and_then(|n| Value::try_from(n).ok()),
-            set,
-        ) {
-            (Some(n), Some(set)) => {
-                set.insert(n);
-            }
-            (None, set) => *set = None,
-            _ => {}
-        };
-        for transition in &thread.transitions {
-            match &transition.op {
-                Op::Read { addr, .. } => add(&mut accessed, addr),
-                Op::Update {
-                    addr, value: None, ..
-                } => add(&mut accessed, addr),
-                Op::Write { addr, .. } | Op::Update { addr, .. } => {
-                    add(&mut accessed, addr);
-                    add(&mut written, addr);
-                }
-                _ => {}
-            }
-        }
-        Self { accessed, written }
-    }
-
-    fn of_others(all: &[Self], me: Option<usize>) -> Self {
-        let union = |part: fn(&Self) -> &Option<BTreeSet<Value>>| {
-            let mut union = BTreeSet::new();
-            for (t, footprint) in all.iter().enumerate() {
-                if Some(t) != me {
-                    union.extend(part(footprint).as_ref()?);
-                }
-            }
-            Some(union)
-        };
-        Self {
-            accessed: union(|f| &f.accessed),
-            written: union(|f| &f.written),
-        }
-    }
-}
-
-/// The writes to an address that others may access, from which a load of an address that others may write can be
-/// reached without passing anything that drains the buffer.
-fn attacks(thread: &Automaton, fenced: &[bool], others: &Footprint) -> Vec<bool> {
-    let concerns =
-        |set: &Option<BTreeSet<Value>>, addr: &rsan_model::Expr| match (set, addr.as_const()) {
-            (Some(set), Some(n)) => Value::try_from(n).is_ok_and(|n| set.contains(&n)),
-            (Some(set), None) => !set.is_empty(),
-            (None, _) => true,
-        };
-    // Control states from which such a load can be reached.
-    let mut reaches = vec![false; thread.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for transition in &thread.transitions {
-            let from = transition.from.index();
-            let here = match &transition.op {
-                _ if fenced[from] || reaches[from] => false,
-                Op::Read { addr, .. } if concerns(&others.written, addr) => true,
-                op if op.drains() => false,
-                _ => reaches[transition.to.index()],
-            };
-            changed |= here;
-            reaches[from] |= here;
-        }
-    }
-    let starts = thread
-        .transitions
-        .iter()
-        .map(|transition| match &transition.op {
-            Op::Write { addr, .. } => {
-                concerns(&others.accessed, addr) && reaches[transition.to.index()]
-            }
-            _ => false,
-        });
-    starts.collect()
+/// The address that an expression's value names. Addresses are not values of the program, so they do not wrap as those do.
+pub(crate) fn address(n: i64) -> Value {
+    Domain::Int32.wrap(n)
 }

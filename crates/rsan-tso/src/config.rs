@@ -31,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) regs: Vec<Value>,
     /// By number of address; what is beyond the end is 0.
     pub(crate) memory: Vec<Value>,
+    /// The threads with a store that nothing drained yet, as bits; only kept where triangular races are looked for.
+    pub(crate) stored: u64,
 }
 
 /// The element of a table whose missing elements are the default.
@@ -54,7 +56,11 @@ impl Config {
     /// As numbers, the same for equal configurations.
     pub(crate) fn encode(&self, numbers: &mut Vec<Value>) {
         numbers.clear();
-        numbers.push(self.lock as Value);
+        let stored = self.stored != 0;
+        numbers.push((self.lock * 2 + usize::from(stored)) as Value);
+        if stored {
+            numbers.extend([self.stored as u32 as Value, (self.stored >> 32) as Value]);
+        }
         numbers.extend(self.pcs.iter().map(|pc| *pc as Value));
         numbers.extend(&self.regs);
         let used = self.memory.iter().rposition(|v| *v != 0);
@@ -62,13 +68,22 @@ impl Config {
     }
 
     pub(crate) fn decode(numbers: &[Value], threads: usize, regs: usize) -> Self {
-        let (pcs, rest) = numbers[1..].split_at(threads);
+        let (lock, rest) = (numbers[0] as usize, &numbers[1..]);
+        let (stored, rest) = match lock % 2 {
+            0 => (0, rest),
+            _ => (
+                u64::from(rest[0] as u32) | u64::from(rest[1] as u32) << 32,
+                &rest[2..],
+            ),
+        };
+        let (pcs, rest) = rest.split_at(threads);
         let (regs, memory) = rest.split_at(regs);
         Self {
-            lock: numbers[0] as usize,
+            lock: lock / 2,
             pcs: pcs.iter().map(|pc| *pc as u32).collect(),
             regs: regs.to_vec(),
             memory: memory.to_vec(),
+            stored,
         }
     }
 }
@@ -158,6 +173,7 @@ impl Attack {
             pcs: pcs.iter().map(|pc| *pc as u32).collect(),
             regs: regs.to_vec(),
             memory: Vec::new(),
+            stored: 0,
         };
         let mut attack = Self {
             target: numbers[1] as usize,

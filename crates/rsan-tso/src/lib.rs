@@ -25,6 +25,8 @@
 //! 3. Accesses between `lock` and `unlock` are one step for everybody else, so a path may enter such a section anywhere and leave it
 //!    anywhere (`config::Attack::touch`).
 //! 4. Several programs can be asked about in one go: a fence placed by [`FenceSet`] is a control state in which the attacker is stuck.
+//! 5. Which stores and loads can take part is first read off the text of the program (`prefilter`), and where none can no state is
+//!    looked at.
 //!
 //! Verdicts are compared with the enumeration of all TSO-consistent graphs on random programs (`tests/oracle.rs`), and every
 //! violation is replayed on an operational machine with store buffers (`machine`) before it is reported.
@@ -35,13 +37,21 @@
 //!
 //! This crate does no I/O and knows no syntax.
 
+mod attack_steps;
+mod attacker;
 mod compiled;
 mod config;
+mod exhaust;
 mod fences;
+mod limits;
 mod machine;
+mod memory;
 mod optimal;
 mod parametric;
+mod prefilter;
+mod random;
 mod search;
+mod space;
 mod steps;
 mod store;
 mod trace;
@@ -50,16 +60,17 @@ mod triangular;
 mod witness;
 
 pub use fences::{FencePlace, FenceSet};
+pub use limits::{Limits, Stats};
 pub use machine::{Action, Event};
 pub use optimal::{Repair, Synthesis, cheapest_fences};
 pub use parametric::{AllInstances, Instance, all_instances, instantiate};
-pub use search::{Limits, Stats};
 pub use steps::FaultKind;
 pub use translate::Translated;
 pub use triangular::{TriangularRace, triangular_races};
 pub use witness::Computation;
 
 use compiled::Compiled;
+use prefilter::Prefilter;
 use rsan_model::Reason;
 use rsan_model::automata::Automata;
 use search::{Found, Search};
@@ -123,12 +134,29 @@ pub struct Outcome {
 
 /// Whether a program with these additional fences is robust against TSO.
 pub fn robustness(automata: &Automata, fences: &FenceSet, limits: &Limits<'_>) -> Outcome {
-    let compiled = Compiled::new(automata, fences);
-    let (found, stats) = Search::new(&compiled, limits).run();
-    let verdict = match found {
+    let compiled = Compiled::new(automata);
+    let prefilter = Prefilter::new(automata);
+    match Search::new(&compiled, &prefilter, limits) {
+        Ok(mut search) => {
+            search.put(fences);
+            let found = search.run();
+            Outcome {
+                verdict: verdict(automata, found),
+                stats: search.stats(),
+            }
+        }
+        Err(found) => Outcome {
+            verdict: verdict(automata, found),
+            stats: Stats::default(),
+        },
+    }
+}
+
+fn verdict(automata: &Automata, found: Found) -> Verdict {
+    match found {
         Found::Nothing => Verdict::Robust,
-        Found::Attack(success) => {
-            Verdict::Violation(Box::new(witness::computation(automata, &success)))
+        Found::Attacks(attacks) => {
+            Verdict::Violation(Box::new(witness::computation(automata, &attacks[0])))
         }
         Found::Fault {
             path,
@@ -142,6 +170,5 @@ pub fn robustness(automata: &Automata, fences: &FenceSet, limits: &Limits<'_>) -
             kind,
         ))),
         Found::Unknown(reason) => Verdict::Unknown(reason),
-    };
-    Outcome { verdict, stats }
+    }
 }

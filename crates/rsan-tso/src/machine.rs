@@ -4,7 +4,7 @@
 //! of ours, not a finding.
 
 use rsan_model::automata::{Automata, Op};
-use rsan_model::{Expr, Value};
+use rsan_model::{Domain, Expr, Value};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A step of a computation.
@@ -96,6 +96,11 @@ impl<'a> Machine<'a> {
         Some(self.automata.domain.wrap(n))
     }
 
+    fn address(&self, thread: usize, e: &Expr) -> Option<Value> {
+        let n = e.eval(&self.regs[thread]).ok()?;
+        Some(Domain::Int32.wrap(n))
+    }
+
     fn accepts(&self, thread: usize, e: Option<&Expr>) -> bool {
         e.is_none_or(|e| e.eval(&self.regs[thread]).is_ok_and(|n| n != 0))
     }
@@ -138,14 +143,14 @@ impl<'a> Machine<'a> {
     fn execute(&mut self, thread: usize, transition: usize, op: &Op) -> Option<()> {
         match op {
             Op::Read { reg, addr, accept } => {
-                let address = self.eval(thread, addr)?;
+                let address = self.address(thread, addr)?;
                 let (value, from) = self.look(thread, address);
                 self.regs[thread][reg.index()] = value;
                 self.accepts(thread, accept.as_ref()).then_some(())?;
                 self.note(thread, transition, address, (Some(value), None), from);
             }
             Op::Write { addr, value } => {
-                let address = self.eval(thread, addr)?;
+                let address = self.address(thread, addr)?;
                 let value = self.eval(thread, value)?;
                 let event = self.note(thread, transition, address, (None, Some(value)), None);
                 self.buffers[thread].push_back((address, value, event));
@@ -156,7 +161,7 @@ impl<'a> Machine<'a> {
                 accept,
                 value,
             } => {
-                let address = self.eval(thread, addr)?;
+                let address = self.address(thread, addr)?;
                 let (old, from) = self.look(thread, address);
                 if let Some(reg) = reg {
                     self.regs[thread][reg.index()] = old;

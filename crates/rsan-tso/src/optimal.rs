@@ -4,23 +4,29 @@
 //! passes between the delayed store and the load ([`Computation::between`]): everywhere else all buffers are empty, and
 //! a fence passes. So a set of fences works if and only if it hits `between` of every violating computation, and the
 //! cheapest one is a cheapest hitting set. The computations are found one by one: the cheapest set that hits those known is
-//! tried, and if the program is still not robust there is a new one, which the set does not hit. The last set costs no more
+//! tried, and if the program is still not robust there are new ones, which the set does not hit. The last set costs no more
 //! than any other that hits the computations found, hence than any that works.
 //!
 //! Trencher (Bouajjani, Derevenetc and Meyer, ESOP 2013, section 5) computes all irreducible sets per attack beforehand;
-//! the sets found are as cheap, and most attacks never have to be looked at.
-//!
-//! The hitting set is a 0/1 integer program, solved by `microlp` (branch and bound over the simplex method): small, pure Rust,
-//! and deterministic. The tests compare it with brute force.
+//! the sets found are as cheap, and most attacks never have to be looked at. Three things keep the number of steps small.
+//! - Whenever a computation is found, all places that would forbid it get a fence for a while, and what is still found then has no
+//!   place in common with it; such sets bound the cost from below at once.
+//! - The text of the program gives a set that works, and costs perhaps more: one after which no store reaches a load that
+//!   matters. Once the known computations cost as much, it is a cheapest one, and no state has to be looked at.
+//! - A fence that alone hits one of the known computations is needed; nothing has to be searched to prove it.
 
+use crate::attacker::Success;
+use crate::compiled::Compiled;
 use crate::fences::{FencePlace, FenceSet};
-use crate::search::{Limits, Stats};
-use crate::witness::Computation;
-use crate::{Fault, Verdict, robustness};
-use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+use crate::limits::{Limits, Stats};
+use crate::prefilter::Prefilter;
+use crate::search::{Found, Search};
+use crate::witness::{self, Computation};
+use crate::{Fault, Verdict, verdict};
+use rsan_cover::Clause;
 use rsan_model::Reason;
 use rsan_model::automata::Automata;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A cheapest set of fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +37,7 @@ pub struct Repair {
     pub cost: u64,
     /// The sets of places of which every set that works needs one: no cheaper set hits them all.
     pub required: Vec<Vec<FencePlace>>,
-    /// What the last search did, which found the program robust.
+    /// What the search did.
     pub stats: Stats,
 }
 
@@ -45,141 +51,208 @@ pub enum Synthesis {
     /// The program fails under SC already.
     Fault(Box<Fault>),
     /// Not decided.
-    Unknown(Reason),
+    Unknown {
+        /// Why.
+        reason: Reason,
+        /// What every set that works costs.
+        at_least: u64,
+        /// A set that works and may be too expensive, if one is known.
+        enough: Option<Vec<FencePlace>>,
+    },
 }
 
-/// The cheapest fences that make a program robust; `cost` says what a fence costs at a place.
+/// The cheapest fences that make a program robust; `cost` says what a fence costs at a place. `progress` hears how many weak
+/// runs are known and how many fences forbid them.
 pub fn cheapest_fences(
     automata: &Automata,
     cost: &dyn Fn(FencePlace) -> u64,
     limits: &Limits<'_>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Synthesis {
-    let mut required: Vec<Vec<FencePlace>> = Vec::new();
-    loop {
-        let fences = hitting_set(&required, cost);
-        progress(required.len(), fences.len());
-        let outcome = robustness(automata, &fences, limits);
-        match outcome.verdict {
-            Verdict::Violation(computation) => {
-                let is_fenceable =
-                    |p: &FencePlace| automata.threads[p.thread].states[p.state.index()].fenceable;
-                let places = computation.between.iter().copied().filter(is_fenceable);
-                let places: Vec<FencePlace> = places.collect();
-                if places.is_empty() {
-                    return Synthesis::Impossible(computation);
-                }
-                required.push(places);
-            }
-            Verdict::Robust => {
-                let repair = prove(automata, fences, required, cost, limits, outcome.stats);
-                return match repair {
-                    Ok(repair) => Synthesis::Repair(Box::new(repair)),
-                    Err(reason) => Synthesis::Unknown(reason),
-                };
-            }
-            Verdict::TriangularRace(_) => unreachable!("robustness does not look for races"),
-            Verdict::Fault(fault) => return Synthesis::Fault(fault),
-            Verdict::Unknown(reason) => return Synthesis::Unknown(reason),
-        }
-    }
-}
-
-/// Why each fence is needed.
-fn prove(
-    automata: &Automata,
-    fences: FenceSet,
-    required: Vec<Vec<FencePlace>>,
-    cost: &dyn Fn(FencePlace) -> u64,
-    limits: &Limits<'_>,
-    stats: Stats,
-) -> Result<Repair, Reason> {
-    let mut reasons = Vec::new();
-    for place in fences.iter() {
-        match robustness(automata, &fences.without(place), limits).verdict {
-            Verdict::Violation(computation) => reasons.push((place, *computation)),
-            Verdict::Unknown(reason) => return Err(reason),
-            // A fence that costs nothing may be there without need.
-            Verdict::Robust | Verdict::TriangularRace(_) | Verdict::Fault(_) => {}
-        }
-    }
-    Ok(Repair {
-        cost: reasons.iter().map(|(place, _)| cost(*place)).sum(),
-        fences: reasons,
-        required,
-        stats,
-    })
-}
-
-/// A cheapest set of places that has one of each of these.
-fn hitting_set(required: &[Vec<FencePlace>], cost: &dyn Fn(FencePlace) -> u64) -> FenceSet {
-    let places: BTreeSet<FencePlace> = required.iter().flatten().copied().collect();
-    let mut problem = Problem::new(OptimizationDirection::Minimize);
-    let variables: BTreeMap<FencePlace, Variable> = places
-        .into_iter()
-        .map(|place| (place, problem.add_binary_var(cost(place) as f64)))
-        .collect();
-    for places in required {
-        let sum: Vec<(Variable, f64)> = places.iter().map(|p| (variables[p], 1.0)).collect();
-        problem.add_constraint(&sum[..], ComparisonOp::Ge, 1.0);
-    }
-    let outcome = problem.solve().expect("all places together hit everything");
-    let SolveOutcome::Solution(solution) = outcome else {
-        unreachable!("no limit was set for the solver");
+    let compiled = Compiled::new(automata);
+    let prefilter = Prefilter::new(automata);
+    let search = match Search::new(&compiled, &prefilter, limits) {
+        Ok(search) => search,
+        Err(found) => return undecided(automata, found, 0, None),
     };
-    let chosen = variables.iter().filter(|(_, v)| solution[**v] > 0.5);
-    chosen.map(|(place, _)| *place).collect()
+    let mut synthesizer = Synthesizer {
+        automata,
+        cost,
+        prefilter: &prefilter,
+        search,
+        known: Vec::new(),
+        ways: Vec::new(),
+    };
+    synthesizer.run(progress)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rsan_model::automata::StateId;
+/// A search ended without attacks, and not because there are none.
+fn undecided(
+    automata: &Automata,
+    found: Found,
+    at_least: u64,
+    enough: Option<FenceSet>,
+) -> Synthesis {
+    match verdict(automata, found) {
+        Verdict::Fault(fault) => Synthesis::Fault(fault),
+        Verdict::Unknown(reason) => Synthesis::Unknown {
+            reason,
+            at_least,
+            enough: enough.map(|fences| fences.iter().collect()),
+        },
+        other => unreachable!("handled before: {other:?}"),
+    }
+}
 
-    fn place(n: u32) -> FencePlace {
-        FencePlace {
-            thread: 0,
-            state: StateId(n),
+struct Synthesizer<'a> {
+    automata: &'a Automata,
+    cost: &'a dyn Fn(FencePlace) -> u64,
+    prefilter: &'a Prefilter<'a>,
+    search: Search<'a>,
+    /// The computations found, and the places that forbid each.
+    known: Vec<(Vec<FencePlace>, Computation)>,
+    /// Ways from stores to loads in the text.
+    ways: Vec<Vec<FencePlace>>,
+}
+
+impl Synthesizer<'_> {
+    fn run(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Synthesis {
+        loop {
+            let cheapest = self.hitting_set(false);
+            let at_least = self.price(&cheapest);
+            let enough = self.enough();
+            let fences = match &enough {
+                Some(enough) if self.price(enough) == at_least => enough.clone(),
+                _ => cheapest,
+            };
+            progress(self.known.len(), fences.len());
+            self.search.put(&fences);
+            match self.search.run() {
+                Found::Nothing => match self.prove(fences) {
+                    Ok(repair) => return Synthesis::Repair(Box::new(repair)),
+                    Err(found) => return undecided(self.automata, found, at_least, enough),
+                },
+                Found::Attacks(found) => {
+                    if let Err(computation) = self.learn_more(fences, found) {
+                        return Synthesis::Impossible(computation);
+                    }
+                }
+                found => return undecided(self.automata, found, at_least, enough),
+            }
         }
     }
 
-    /// Cheapest by trying all sets of places 0 to 9.
-    fn brute_force(required: &[Vec<FencePlace>], costs: &[u64]) -> u64 {
-        let hits = |set: u32| {
-            let hit = |places: &Vec<FencePlace>| places.iter().any(|p| set >> p.state.0 & 1 != 0);
-            required.iter().all(hit)
-        };
-        let cost = |set: u32| (0..10).map(|i| costs[i] * u64::from(set >> i & 1)).sum();
-        let sets = (0..1 << 10).filter(|set| hits(*set));
-        sets.map(cost).min().expect("all places hit everything")
+    /// Remembers attacks, and finds others that have no place in common with them.
+    fn learn_more(
+        &mut self,
+        mut fences: FenceSet,
+        mut found: Vec<Success>,
+    ) -> Result<(), Box<Computation>> {
+        loop {
+            let new = self.known.len();
+            for success in &found {
+                self.learn(success)?;
+            }
+            let places = self.known[new..].iter().flat_map(|(places, _)| places);
+            fences = fences.iter().chain(places.copied()).collect();
+            self.search.put(&fences);
+            found = match self.search.glance() {
+                Found::Attacks(found) => found,
+                // Whatever it is, the next search says it again.
+                Found::Nothing | Found::Fault { .. } | Found::Unknown(_) => return Ok(()),
+            };
+        }
     }
 
-    #[test]
-    fn the_solver_is_as_cheap_as_brute_force() {
-        let mut seed = 1u64;
-        let mut random = |n: u64| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (seed >> 33) % n
-        };
-        for _ in 0..300 {
-            let costs: Vec<u64> = (0..10).map(|_| 1 + random(5)).collect();
-            let required: Vec<Vec<FencePlace>> = (0..random(12))
-                .map(|_| {
-                    let mut set: Vec<u32> = (0..1 + random(4)).map(|_| random(10) as u32).collect();
-                    set.sort_unstable();
-                    set.dedup();
-                    set.into_iter().map(place).collect()
-                })
-                .collect();
-            let found = hitting_set(&required, &|p| costs[p.state.index()]);
-            let cost: u64 = found.iter().map(|p| costs[p.state.index()]).sum();
-            assert_eq!(
-                cost,
-                brute_force(&required, &costs),
-                "{required:?} {costs:?}"
-            );
+    fn learn(&mut self, success: &Success) -> Result<(), Box<Computation>> {
+        let computation = witness::computation(self.automata, success);
+        let places = self.fenceable(&computation.between);
+        if places.is_empty() {
+            return Err(Box::new(computation));
         }
+        self.known.push((places, computation));
+        Ok(())
+    }
+
+    fn fenceable(&self, places: &[FencePlace]) -> Vec<FencePlace> {
+        let threads = &self.automata.threads;
+        let can = |p: &FencePlace| threads[p.thread].states[p.state.index()].fenceable;
+        places.iter().copied().filter(can).collect()
+    }
+
+    fn price(&self, fences: &FenceSet) -> u64 {
+        fences.iter().map(self.cost).sum()
+    }
+
+    /// The cheapest set that hits all known computations and cuts all ways in the text from a store to a load that matters,
+    /// if there is one: it works, whatever the states of the program are.
+    fn enough(&mut self) -> Option<FenceSet> {
+        loop {
+            let fences = self.hitting_set(true);
+            let ways = self.prefilter.ways(&fences);
+            if ways.is_empty() {
+                return Some(fences);
+            }
+            for way in ways {
+                let places = self.fenceable(&way);
+                if places.is_empty() {
+                    return None;
+                }
+                self.ways.push(places);
+            }
+        }
+    }
+
+    /// A cheapest set of places that has one of each known computation, and of each way if these count, too.
+    fn hitting_set(&self, with_ways: bool) -> FenceSet {
+        let known = self.known.iter().map(|(places, _)| places);
+        let ways = self.ways.iter().filter(|_| with_ways);
+        let required: Vec<&Vec<FencePlace>> = known.chain(ways).collect();
+        let places: BTreeSet<FencePlace> =
+            required.iter().flat_map(|p| p.iter().copied()).collect();
+        let places: Vec<FencePlace> = places.into_iter().collect();
+        let number = |p: &FencePlace| places.binary_search(p).expect("all places are there");
+        let clauses: Vec<Clause> = required
+            .iter()
+            .map(|places| Clause::one_of(places.iter().map(number)))
+            .collect();
+        let chosen = rsan_cover::cheapest(&clauses, &[], |place| (self.cost)(places[place]) as f64);
+        let chosen = chosen.expect("all places together hit everything");
+        chosen.into_iter().map(|place| places[place]).collect()
+    }
+
+    /// Why each fence of a set that works is needed.
+    fn prove(&mut self, mut fences: FenceSet) -> Result<Repair, Found> {
+        let mut reasons = Vec::new();
+        for place in fences.clone().iter() {
+            let alone = |places: &[FencePlace]| {
+                let hit = |f: &FencePlace| places.contains(f);
+                fences.iter().filter(hit).eq([place])
+            };
+            let reason = self.known.iter().find(|(places, _)| alone(places));
+            if let Some((_, computation)) = reason {
+                reasons.push((place, computation.clone()));
+                continue;
+            }
+            // Only a fence that costs nothing can be there without such a computation.
+            let others = fences.without(place);
+            self.search.put(&others);
+            match self.search.run() {
+                Found::Nothing => fences = others,
+                Found::Attacks(found) => {
+                    let computation = witness::computation(self.automata, &found[0]);
+                    reasons.push((place, computation));
+                }
+                found => return Err(found),
+            }
+        }
+        let required = self.known.iter().map(|(places, _)| places.clone());
+        let required: BTreeSet<Vec<FencePlace>> = required.collect();
+        Ok(Repair {
+            cost: self.price(&fences),
+            fences: reasons,
+            required: required.into_iter().collect(),
+            stats: self.search.stats(),
+        })
     }
 }

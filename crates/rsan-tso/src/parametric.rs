@@ -16,14 +16,13 @@
 use crate::compiled::Compiled;
 use crate::config::{Addresses, Attack, Config};
 use crate::fences::FenceSet;
-use crate::search::{Limits, Stats, Watch};
+use crate::limits::{Limits, Stats, Watch};
+use crate::prefilter::{Attackable, Prefilter};
 use crate::steps::{FaultKind, Trouble};
 use crate::{Verdict, robustness};
 use rsan_model::automata::{Automata, Automaton};
 use rsan_model::{Reason, Value};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// What is known of all instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,22 +79,21 @@ struct Node {
 
 /// Whether every instance is robust against TSO.
 pub fn all_instances(automata: &Automata, limits: &Limits<'_>) -> (AllInstances, Stats) {
-    let compiled = Compiled::for_templates(automata);
+    let compiled = Compiled::new(automata);
+    let prefilter = Prefilter::for_templates(automata);
+    let threads = 0..automata.threads.len();
     let mut tree = Tree {
         compiled: &compiled,
+        attackers: threads
+            .map(|t| prefilter.attackable(t, &FenceSet::default()))
+            .collect(),
         addresses: Addresses::default(),
         rests: Vec::new(),
         numbers: HashMap::new(),
         known: Vec::new(),
         nodes: Vec::new(),
     };
-    let memory = AtomicU64::new(0);
-    let began = Instant::now();
-    let watch = Watch {
-        limits,
-        began,
-        memory: &memory,
-    };
+    let watch = Watch::new(limits);
     let answer = match tree.explore(&watch) {
         Ok(false) => AllInstances::Robust,
         Ok(true) => smallest(automata, limits, &watch),
@@ -111,7 +109,7 @@ pub fn all_instances(automata: &Automata, limits: &Limits<'_>) -> (AllInstances,
         states: tree.nodes.len() as u64 - attack_states,
         attack_states,
         memory: 0,
-        elapsed: began.elapsed(),
+        elapsed: watch.began.elapsed(),
     };
     (answer, stats)
 }
@@ -130,6 +128,8 @@ impl From<Trouble> for Stop {
 
 struct Tree<'a> {
     compiled: &'a Compiled<'a>,
+    /// Each template as attacker.
+    attackers: Vec<Attackable>,
     addresses: Addresses,
     rests: Vec<Rest>,
     numbers: HashMap<Vec<Value>, usize>,
@@ -155,15 +155,13 @@ impl Tree<'_> {
             attack: None,
         };
         self.add(&rest, counts, None);
-        let mut next = 0;
+        let (mut next, mut told) = (0, 0);
         while next < self.nodes.len() {
             if next.is_multiple_of(64) {
-                // ORDERING: relaxed; nobody else looks. An estimate.
+                // An estimate.
                 let used = (self.nodes.len() + self.rests.len()) as u64 * 1024;
-                watch.memory.store(used, Ordering::Relaxed);
-                if let Some(reason) = watch.check() {
-                    return Err(Stop::Limit(reason));
-                }
+                watch.tell(used, &mut told);
+                watch.check().map_err(Stop::Limit)?;
             }
             if self.expand(next)? {
                 return Ok(true);
@@ -190,6 +188,7 @@ impl Tree<'_> {
             pcs: vec![0; threads],
             regs: vec![0; self.compiled.register_count()],
             memory: rest.memory.clone(),
+            stored: 0,
         };
         if rest.holder.is_some() {
             config.lock = actor.template + 1;
@@ -263,7 +262,8 @@ impl Tree<'_> {
             return Ok(());
         }
         let mut started = Vec::new();
-        compiled.start_attack(config, template, &mut self.addresses, &mut |_, c, a| {
+        let attacker = &self.attackers[template];
+        compiled.start_attack(config, attacker, &mut self.addresses, &mut |_, c, a| {
             started.push((c, a));
         })?;
         for (config, attack) in started {
@@ -289,7 +289,8 @@ impl Tree<'_> {
         let (compiled, template) = (self.compiled, attacker.template);
         let mut after = Vec::new();
         let addresses = &mut self.addresses;
-        compiled.attacker_step(&config, attack, template, addresses, &mut |_, c, a| {
+        let role = &self.attackers[template];
+        compiled.attacker_step(&config, attack, role, addresses, &mut |_, c, a| {
             after.push((c, a));
         })?;
         for (config, attack) in after {
@@ -406,6 +407,7 @@ fn code(rest: &Rest) -> Vec<Value> {
         pcs: Vec::new(),
         regs: Vec::new(),
         memory: rest.memory.clone(),
+        stored: 0,
     };
     match &rest.attack {
         None => {
@@ -467,7 +469,7 @@ fn smallest(automata: &Automata, limits: &Limits<'_>, watch: &Watch<'_>) -> AllI
                 Verdict::Fault(fault) => return AllInstances::Fault(fault.kind),
                 Verdict::Unknown(reason) => return AllInstances::Unknown(reason),
             }
-            if let Some(reason) = watch.check() {
+            if let Err(reason) = watch.check() {
                 return AllInstances::Unknown(reason);
             }
         }

@@ -18,6 +18,14 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) const NONE: u32 = u32::MAX;
 
+    pub(crate) fn new(parent: u32, thread: usize, transition: u32) -> Self {
+        Self {
+            parent,
+            thread: thread as u16,
+            transition,
+        }
+    }
+
     /// Of a state that nothing led to.
     pub(crate) const ROOT: Self = Self {
         parent: Self::NONE,
@@ -86,8 +94,8 @@ impl Store {
         &self.bytes[start..self.ends[state]]
     }
 
-    /// Adds a state unless it is there; returns its number if it is new.
-    pub(crate) fn insert(&mut self, numbers: &[Value], origin: Origin) -> Option<u32> {
+    /// Adds a state unless it is there; returns its number, and whether it is new.
+    pub(crate) fn insert(&mut self, numbers: &[Value], origin: Origin) -> (u32, bool) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         for &number in numbers {
@@ -103,15 +111,16 @@ impl Store {
         new
     }
 
-    fn insert_bytes(&mut self, state: &[u8], origin: Origin) -> Option<u32> {
+    fn insert_bytes(&mut self, state: &[u8], origin: Origin) -> (u32, bool) {
         if (self.ends.len() + 1) * 3 > self.table.len() * 2 {
             self.grow();
         }
         let mask = self.table.len() - 1;
         let mut at = hash(state) as usize & mask;
         while self.table[at] != 0 {
-            if self.slice(self.table[at] - 1) == state {
-                return None;
+            let other = self.table[at] - 1;
+            if self.slice(other) == state {
+                return (other, false);
             }
             at = (at + 1) & mask;
         }
@@ -120,7 +129,7 @@ impl Store {
         self.bytes.extend_from_slice(state);
         self.ends.push(self.bytes.len());
         self.origins.push(origin);
-        Some(number)
+        (number, true)
     }
 
     fn grow(&mut self) {
@@ -171,11 +180,11 @@ mod tests {
             .map(|n| vec![n, -n, i32::MIN + n, i32::MAX - n, n % 7])
             .collect();
         for (i, state) in states.iter().enumerate() {
-            assert_eq!(store.insert(state, Origin::ROOT), Some(i as u32));
+            assert_eq!(store.insert(state, Origin::ROOT), (i as u32, true));
         }
         let mut numbers = Vec::new();
         for (i, state) in states.iter().enumerate() {
-            assert_eq!(store.insert(state, Origin::ROOT), None);
+            assert_eq!(store.insert(state, Origin::ROOT), (i as u32, false));
             store.read(i as u32, &mut numbers);
             assert_eq!(&numbers, state);
         }

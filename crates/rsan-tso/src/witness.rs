@@ -1,8 +1,8 @@
 //! From a successful attack to a TSO computation, replayed step by step on the operational machine.
 
+use crate::attacker::Success;
 use crate::fences::FencePlace;
 use crate::machine::{Action, Event, Machine};
-use crate::search::Success;
 use crate::trace::Trace;
 use rsan_model::Edge;
 use rsan_model::automata::{Automata, Op, StateId};

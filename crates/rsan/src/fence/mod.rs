@@ -183,11 +183,16 @@ fn reply(
             );
             (Status::Finding, text)
         }
-        Synthesis::Unknown(reason) => {
+        Synthesis::Unknown {
+            reason,
+            at_least,
+            enough,
+        } => {
             document.verdict = "unknown";
-            document.reason = Some(reason.to_string());
+            let known = known(d, *at_least, enough.as_deref(), cost);
+            document.reason = Some(format!("{reason}; {known}"));
             let text = format!(
-                "{subject}: {}: {reason}\n",
+                "{subject}: {}: {reason}\n{known}\n",
                 style.paint(Role::Undecided, "unknown")
             );
             (Status::Undecided, text)
@@ -198,8 +203,34 @@ fn reply(
         text,
         document: Answer::Tso(Box::new(document)),
         dot: None,
-        interrupted: *synthesis == Synthesis::Unknown(Reason::Interrupted),
+        interrupted: matches!(
+            synthesis,
+            Synthesis::Unknown {
+                reason: Reason::Interrupted,
+                ..
+            }
+        ),
     }
+}
+
+/// What is known when a limit ends the search.
+fn known(
+    d: Describe<'_>,
+    at_least: u64,
+    enough: Option<&[FencePlace]>,
+    cost: &dyn Fn(FencePlace) -> u64,
+) -> String {
+    let mut known = format!("every set of fences that works costs at least {at_least}");
+    if let Some(places) = enough {
+        let price: u64 = places.iter().map(|p| cost(*p)).sum();
+        let names: Vec<String> = places.iter().map(|p| place_name(d, *p)).collect();
+        let _ = write!(
+            known,
+            "; this one works and costs {price}: {}",
+            names.join(", ")
+        );
+    }
+    known
 }
 
 fn repair_doc(

@@ -20,8 +20,9 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
-    ("rsan-tso", &["rsan-model"]),
-    ("rsan-repair", &["rsan-model", "rsan-verify"]),
+    ("rsan-cover", &[]),
+    ("rsan-tso", &["rsan-model", "rsan-cover"]),
+    ("rsan-repair", &["rsan-model", "rsan-verify", "rsan-cover"]),
     ("rsan-report", &["rsan-model"]),
     (
         "rsan",

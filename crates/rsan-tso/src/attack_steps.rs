@@ -1,0 +1,155 @@
+//! What the attacker and its helpers can do next.
+
+use crate::compiled::Compiled;
+use crate::config::{Addresses, Attack, Config, Mark, Touch, get, set};
+use crate::memory::Watched;
+use crate::prefilter::Attackable;
+use crate::steps::{Role, Trouble};
+use rsan_model::Value;
+use rsan_model::automata::Op;
+
+impl Compiled<'_> {
+    /// The attacks that start at a configuration: the thread delays a store.
+    pub(crate) fn start_attack(
+        &self,
+        config: &Config,
+        attacker: &Attackable,
+        addresses: &mut Addresses,
+        found: &mut dyn FnMut(u32, Config, Attack),
+    ) -> Result<(), Trouble> {
+        let thread = attacker.thread;
+        if config.lock != 0 {
+            return Ok(());
+        }
+        let pc = config.pcs[thread] as usize;
+        for &transition in &self.threads[thread].leaving[pc].shared {
+            if !attacker.starts[transition as usize] {
+                continue;
+            }
+            let Some((at, value)) = self.delayed(config, thread, transition) else {
+                continue;
+            };
+            let target = addresses.number(at);
+            let mut attack = Attack {
+                target,
+                reached: 0,
+                buffer: Vec::new(),
+                marks: Vec::new(),
+            };
+            set(&mut attack.buffer, target, Some(value));
+            let mut after = config.clone();
+            after.pcs[thread] = self.transition(thread, transition).to.0;
+            self.settle(
+                after,
+                thread,
+                Role::Attacker(&attacker.fenced),
+                &mut |config| {
+                    found(transition, config, attack.clone());
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Address and value of a store.
+    fn delayed(&self, config: &Config, thread: usize, transition: u32) -> Option<(Value, Value)> {
+        let Op::Write { addr, value } = &self.transition(thread, transition).op else {
+            return None;
+        };
+        let regs = &config.regs[self.registers(thread)];
+        Some((
+            self.address(addr, regs).ok()?,
+            self.value(value, regs).ok()?,
+        ))
+    }
+
+    /// The attacker goes on, delaying all its stores.
+    pub(crate) fn attacker_step(
+        &self,
+        config: &Config,
+        attack: &Attack,
+        attacker: &Attackable,
+        addresses: &mut Addresses,
+        found: &mut dyn FnMut(u32, Config, Attack),
+    ) -> Result<(), Trouble> {
+        let thread = attacker.thread;
+        if config.lock != 0 {
+            return Ok(());
+        }
+        let pc = config.pcs[thread] as usize;
+        for &transition in &self.threads[thread].leaving[pc].shared {
+            let mut after = config.clone();
+            let mut attack = attack.clone();
+            let range = self.registers(thread);
+            let step = self.transition(thread, transition);
+            match &step.op {
+                Op::Write { .. } => {
+                    let Some((at, value)) = self.delayed(config, thread, transition) else {
+                        continue;
+                    };
+                    set(&mut attack.buffer, addresses.number(at), Some(value));
+                }
+                Op::Read { reg, addr, accept } => {
+                    let regs = &mut after.regs[range];
+                    let Ok(at) = self.address(addr, regs) else {
+                        continue;
+                    };
+                    let at = addresses.number(at);
+                    let early = get(&attack.buffer, at);
+                    regs[reg.index()] = early.unwrap_or(get(&config.memory, at));
+                    if accept.as_ref().is_some_and(|e| !self.holds(e, regs)) {
+                        continue;
+                    }
+                    if early.is_none() {
+                        let mark: Mark = get(&attack.marks, at);
+                        let fixed = mark.fixed.max(Touch::Read);
+                        set(&mut attack.marks, at, Mark { fixed, ..mark });
+                    }
+                }
+                _ => continue,
+            }
+            after.pcs[thread] = step.to.0;
+            self.settle(
+                after,
+                thread,
+                Role::Attacker(&attacker.fenced),
+                &mut |config| {
+                    found(transition, config, attack.clone());
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A thread other than the attacker acts, if what it does comes after a load of the attacker. `found` is told
+    /// whether the attack succeeds by it.
+    pub(crate) fn helper_step(
+        &self,
+        config: &Config,
+        attack: &Attack,
+        thread: usize,
+        addresses: &mut Addresses,
+        found: &mut dyn FnMut(u32, Config, Attack, bool),
+    ) -> Result<(), Trouble> {
+        let pc = config.pcs[thread] as usize;
+        for &transition in &self.threads[thread].leaving[pc].shared {
+            let mut after = config.clone();
+            let mut memory = Watched {
+                addresses,
+                attack: attack.clone(),
+                hit: false,
+            };
+            let done = self.shared_step(&mut after, thread, transition, &mut memory);
+            // What fails only because of the attack is no fault of the program.
+            let done = !matches!(done, Err(Trouble::Fault(..)) | Ok(false));
+            if !done {
+                continue;
+            }
+            let Watched { attack, hit, .. } = memory;
+            self.settle(after, thread, Role::Helper, &mut |config| {
+                found(transition, config, attack.clone(), hit);
+            })?;
+        }
+        Ok(())
+    }
+}
