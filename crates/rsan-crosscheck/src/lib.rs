@@ -11,6 +11,7 @@
 //! - [`interleave`]: all SC runs, with a panel of monitors beside each.
 //! - [`Walk`]: one SC run, step by step, with what a sanitizer must find in it.
 //! - [`schedules`] and [`inevitable`]: some such runs of a program, and whether all of them show something.
+//! - [`Controlled`]: a program under a scheduler that asks a strategy of `rsan-schedule`, and the shape of its execution graphs.
 //! - [`observational`]: observational robustness by its definition.
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
 //! - [`Campaign`]: many programs, on several cores.
@@ -19,6 +20,7 @@
 
 mod campaign;
 mod compare;
+mod controlled;
 mod edit;
 mod generate;
 mod interleave;
@@ -34,6 +36,7 @@ mod walk;
 
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
 pub use compare::{Answers, Oracle, Verifier, compare};
+pub use controlled::{Controlled, Shape};
 pub use generate::generate;
 pub use interleave::{Runs, Seen, interleave};
 pub use observational::observational;

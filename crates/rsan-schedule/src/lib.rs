@@ -4,6 +4,7 @@
 //! This crate does no I/O, starts no threads and knows no program: a scheduler asks a [`Strategy`] at every visible
 //! operation ([`Op`]) who goes on, and tells it what was done ([`Step`]).
 
+pub mod explore;
 mod op;
 mod random;
 mod schedule;

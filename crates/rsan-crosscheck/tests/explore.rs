@@ -1,0 +1,130 @@
+//! The exploration of all executions against the oracle: every sequentially consistent execution graph is shown by exactly
+//! one run.
+
+mod common;
+
+use common::{assert_none, check_all, files, read};
+use rsan_axioms::{Limits, executions};
+use rsan_crosscheck::{Controlled, Profile, Random, Shape, generate};
+use rsan_model::{CasStrength, Instr, Model, Program};
+use rsan_schedule::explore::{Bounds, Counts, Explorer, Guided, Outcome};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Most steps of a run, and most runs.
+const STEPS: usize = 500;
+const RUNS: u64 = 200_000;
+
+/// The executions that the explorer shows; an error when one is shown twice or something else goes wrong.
+fn explored(program: &Program) -> Result<(BTreeSet<Shape>, Counts), String> {
+    let mut explorer = Explorer::new(Bounds {
+        roots: Controlled::roots(program),
+        runs: Some(RUNS),
+        ..Bounds::default()
+    });
+    let mut shapes = BTreeSet::new();
+    while let Some(job) = explorer.next() {
+        let mut strategy = Guided::new(job.plan.clone());
+        let (trace, shape) = Controlled::new(program).run(&mut strategy, STEPS);
+        match explorer.done(job.id, &trace) {
+            Outcome::Execution { .. } if !shapes.insert(shape.clone()) => {
+                return Err(format!("shown twice, the second time by {:?}", trace.steps));
+            }
+            Outcome::Execution { .. } | Outcome::Excess => {}
+            outcome => return Err(format!("{outcome:?} by {job:?}")),
+        }
+    }
+    let progress = explorer.progress();
+    if !progress.is_complete() || (progress.share - 1.0).abs() > 1e-6 {
+        return Err(format!("{progress:?}"));
+    }
+    Ok((shapes, progress.counts))
+}
+
+/// The executions that the oracle counts; `None` when they are too many, or more than the program's loops allow.
+fn counted(program: &Program) -> Option<BTreeSet<Shape>> {
+    let limits = Limits {
+        unroll: 4,
+        max_graphs: 2_000,
+        ..Limits::default()
+    };
+    let mut shapes = BTreeSet::new();
+    let summary = executions(program, Model::Sc, &limits, &mut |execution| {
+        shapes.insert(Shape::of(execution.graph));
+        ControlFlow::Continue(())
+    });
+    let summary = summary.ok()?;
+    summary.cut.reason(&limits).is_none().then_some(shapes)
+}
+
+/// The program without what a deterministic run cannot do; `None` when that is not possible.
+fn deterministic(mut program: Program) -> Option<Program> {
+    for thread in &mut program.threads {
+        for instr in &mut thread.code {
+            match instr {
+                Instr::Choose(_) => return None,
+                Instr::Wait { values, .. } if values.len() > 1 => return None,
+                Instr::Cas { strength, .. } => *strength = CasStrength::Strong,
+                _ => {}
+            }
+        }
+    }
+    Some(program)
+}
+
+/// What is wrong with the exploration of a program, and the number of runs in excess; `None` when the oracle cannot tell.
+fn difference(program: &Program) -> Option<(Vec<String>, Counts)> {
+    let counted = counted(program)?;
+    let (explored, counts) = match explored(program) {
+        Ok(explored) => explored,
+        Err(error) => return Some((vec![error], Counts::default())),
+    };
+    let missing = counted.difference(&explored).next();
+    let wrong = explored.difference(&counted).next();
+    let text = |what: &str, shape: Option<&Shape>| Some(format!("{what}: {:?}", shape?));
+    let all = [text("missing", missing), text("wrong", wrong)];
+    Some((all.into_iter().flatten().collect(), counts))
+}
+
+/// Checks all programs that a deterministic run can do and the oracle can count, and says what there was.
+fn check(programs: &[(String, Program)], least: usize) {
+    let checked = AtomicUsize::new(0);
+    let excess = AtomicU64::new(0);
+    let executions = AtomicU64::new(0);
+    let wrong = check_all(programs, |(name, program)| {
+        let program = deterministic(program.clone());
+        let Some((found, counts)) = program.and_then(|p| difference(&p)) else {
+            return Vec::new();
+        };
+        checked.fetch_add(1, Ordering::Relaxed);
+        excess.fetch_add(counts.excess, Ordering::Relaxed);
+        executions.fetch_add(counts.executions, Ordering::Relaxed);
+        found.iter().map(|d| format!("{name}: {d}")).collect()
+    });
+    let checked = checked.into_inner();
+    eprintln!("{checked} programs, {executions:?} executions, {excess:?} runs in excess");
+    assert_none(&wrong);
+    assert!(checked >= least, "only {checked} programs were checked");
+}
+
+#[test]
+fn every_execution_of_random_programs_is_shown_once() {
+    let profiles = Profile::all();
+    let program = |seed: u64| {
+        let profile = profiles[seed as usize % profiles.len()];
+        let program = generate(&mut Random::new(seed), profile, Model::C20);
+        (format!("seed {seed}"), program)
+    };
+    let programs: Vec<_> = (0..4000).map(program).collect();
+    check(&programs, 3000);
+}
+
+#[test]
+fn every_execution_of_the_corpus_is_shown_once() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
+    let program = |file: &PathBuf| (file.display().to_string(), read(file).0);
+    let programs: Vec<_> = files(&root).iter().map(program).collect();
+    check(&programs, 240);
+}

@@ -1,0 +1,380 @@
+//! All sequentially consistent executions of a program, each once.
+//!
+//! # What it decides
+//!
+//! Two runs are the same *execution* when they have the same events in each thread, every read reads the same write (`rf`),
+//! and the writes of every object come in the same order (`mo`). The explorer hands out plans, each run shows one execution,
+//! and when no plan is left, every execution was shown by some run. No execution is shown by two runs, but some runs are in
+//! *excess*: see below. The program has to be deterministic, which is checked as far as plans repeat what was done before, and
+//! every run has to end.
+//!
+//! # Source
+//!
+//! M. Kokologiannakis, I. Marmanis, V. Gladstein, V. Vafeiadis: *Truly stateless, optimal dynamic partial order reduction*,
+//! POPL 2022 (TruSt), for SC. The graphs that wait to be run do not depend on each other: they can be run in any order and at
+//! the same time, and kept in a file.
+//!
+//! | paper | here |
+//! |---|---|
+//! | `G` | `graph.rs`, with the order `<_G` in which events were added as `Event::added` |
+//! | *Visit*: a read's `rf`, *VisitCOs*: a write's place in `mo` | `alternatives.rs` |
+//! | backward revisit, *IsMaximallyAdded* | `alternatives.rs` |
+//! | `next_P(G)` | the run itself: whatever the scheduler does after the plan reads the last write and writes at the end of `mo`, which is the maximal choice, and every order of adding events is as good as another |
+//! | consistency | `order.rs`: `po ∪ rf ∪ mo ∪ fr` has no cycle; the order found is the plan |
+//!
+//! # Deviations
+//!
+//! 1. One run adds events up to the end of the program. The alternatives of all its new events are kept, checked for
+//!    consistency; so every graph that is run leads to an execution.
+//! 2. A read-modify-write is one step. Its read part can be older than its write part: that of a read that was revisited is
+//!    added by the run that follows. When two of them read the same write, the graph cannot be run, but the revisits by the
+//!    later one are.
+//! 3. Operations that wait (locks, waits, semaphores) are reads that may not let their thread pass. A thread that waits for
+//!    the rest of a run makes no step in it, also when it could: another run shows it pass. If it could have passed at the end
+//!    of the run, the run is no execution but [`Outcome::Excess`]. That is the price of not knowing, when a lock is given to
+//!    another thread first, what that thread will do.
+//! 4. Whether an operation passes is computed from values where that is possible, and tried where it is not; a trial that
+//!    fails is [`Outcome::Excess`].
+//! 5. Accesses that overlap are one object, whatever their sizes. The executions of different orders of accesses that only
+//!    touch a common neighbour are told apart.
+//!
+//! # Cost
+//!
+//! Per run of n steps: O(n) for each alternative. Memory: the graphs that wait, which are taken last in first out.
+
+mod alternatives;
+mod graph;
+mod item;
+mod order;
+mod plan;
+mod replay;
+mod run;
+
+pub use plan::{Guided, Plan, PlanStep, Unready};
+pub use run::{End, Pending, Trace};
+
+use crate::strategy::Divergence;
+use alternatives::Alternatives;
+use graph::{Graph, NONE};
+use item::Item;
+use replay::Replayed;
+use run::Objects;
+use std::collections::BTreeMap;
+
+/// Bounds of an exploration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Number of threads that no step creates; they have the lowest numbers.
+    pub roots: u32,
+    /// Most runs.
+    pub runs: Option<u64>,
+    /// Most preemptions of a plan: switches from a thread that could go on. Plans are made to have few, but not always the fewest
+    /// that are possible.
+    pub preemptions: Option<usize>,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            roots: 1,
+            runs: None,
+            preemptions: None,
+        }
+    }
+}
+
+/// A run that has to be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Its number.
+    pub id: u64,
+    /// What it has to do first; [`Guided`] is the strategy for it.
+    pub plan: Plan,
+}
+
+/// What a run turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// An execution that no other run shows.
+    Execution {
+        /// Whether some thread waits for ever in it.
+        stuck: bool,
+    },
+    /// No execution: a thread was kept waiting, or tried what was not possible.
+    Excess,
+    /// The beginning of an execution: the bound on steps was reached.
+    Cut,
+    /// The beginning of an execution: the program failed.
+    Failed,
+    /// The program did not do what it did before.
+    Diverged(Divergence),
+}
+
+/// How many runs turned out to be what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Executions, those with threads that wait for ever included.
+    pub executions: u64,
+    /// Of these, those with a thread that waits for ever.
+    pub stuck: u64,
+    /// Runs that are no executions.
+    pub excess: u64,
+    /// Runs cut off by the bound on steps.
+    pub cut: u64,
+    /// Runs in which the program failed.
+    pub failed: u64,
+    /// Runs in which the program did not do what it did before.
+    pub diverged: u64,
+    /// Plans left out because of the bound on preemptions.
+    pub preempted: u64,
+}
+
+impl Counts {
+    /// Number of runs.
+    pub fn runs(&self) -> u64 {
+        self.executions + self.excess + self.cut + self.failed + self.diverged
+    }
+}
+
+/// How far an exploration is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// What the runs were.
+    pub counts: Counts,
+    /// Plans that wait, or are being run.
+    pub waiting: usize,
+    /// The explored share of the whole, from 0 to 1, if all that is not known is like what is (Knuth 1975). It never falls.
+    pub share: f64,
+}
+
+impl Progress {
+    /// Whether every execution was shown. Bounds that were reached, failures and divergences make it false.
+    pub fn is_complete(&self) -> bool {
+        let Counts {
+            cut,
+            failed,
+            diverged,
+            preempted,
+            ..
+        } = self.counts;
+        self.waiting == 0 && cut + failed + diverged + preempted == 0
+    }
+
+    /// The number of executions there may be altogether.
+    pub fn estimate(&self) -> Option<f64> {
+        (self.share > 0.0).then(|| self.counts.executions as f64 / self.share)
+    }
+}
+
+/// The exploration of all executions of a program.
+///
+/// ```
+/// use rsan_schedule::explore::{End, Explorer, Trace};
+/// # use rsan_schedule::explore::Guided;
+/// # use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
+/// # /// # /// Two threads that add to the same counter once.
+/// # fn run(mut strategy: Guided) -> Trace {
+/// #     let mut steps: Vec<Step> = Vec::new();
+/// #     let op = Op::new(Kind::Update, 64, 4);
+/// #     loop {
+/// #         let done = |t| steps.iter().any(|s: &Step| s.thread == t);
+/// #         let threads = [0, 1].map(ThreadId);
+/// #         let ready = threads.iter().filter(|t| !done(**t));
+/// #         let ready: Vec<_> = ready.map(|&thread| Candidate { thread, op }).collect();
+/// #         if ready.is_empty() {
+/// #             return Trace { steps, pending: Vec::new(), end: End::Finished };
+/// #         }
+/// #         let chosen = strategy.choose(&ready, steps.last().map(|s| s.thread));
+/// #         let thread = ready[chosen.expect("nothing waits")].thread;
+/// #         let read = steps.len() as u64;
+/// #         steps.push(Step { read, wrote: read + 1, ..Step::new(thread, op) });
+/// #     }
+/// # }
+/// # let bounds = rsan_schedule::explore::Bounds { roots: 2, ..Default::default() };
+/// let mut explorer = Explorer::new(bounds);
+/// while let Some(job) = explorer.next() {
+///     let trace = run(Guided::new(job.plan)); // two threads that add to one counter
+///     explorer.done(job.id, &trace);
+/// }
+/// assert!(explorer.progress().is_complete());
+/// assert_eq!(explorer.progress().counts.executions, 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Explorer {
+    bounds: Bounds,
+    waiting: Vec<Item>,
+    running: BTreeMap<u64, Item>,
+    started: u64,
+    counts: Counts,
+    share: f64,
+}
+
+impl Explorer {
+    /// An exploration that has not begun.
+    pub fn new(bounds: Bounds) -> Self {
+        let whole = Item {
+            guessed: NONE,
+            weight: 1.0,
+            ..Item::default()
+        };
+        Self {
+            bounds,
+            waiting: vec![whole],
+            running: BTreeMap::new(),
+            started: 0,
+            counts: Counts::default(),
+            share: 0.0,
+        }
+    }
+
+    /// The next run, if there is one now: more may come when those that are being made are done.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "more can come after a `None`"
+    )]
+    pub fn next(&mut self) -> Option<Job> {
+        let made = self.counts.runs() + self.running.len() as u64;
+        if self.bounds.runs.is_some_and(|most| made >= most) {
+            return None;
+        }
+        let item = self.waiting.pop()?;
+        let id = self.started;
+        self.started += 1;
+        let plan = item.plan();
+        self.running.insert(id, item);
+        Some(Job { id, plan })
+    }
+
+    /// Gives a job back that could not be made, for reasons that have nothing to do with the program.
+    ///
+    /// # Panics
+    /// When the job is not being made.
+    pub fn give_back(&mut self, id: u64) {
+        let item = self.running.remove(&id).expect("the job is being made");
+        self.waiting.push(item);
+    }
+
+    /// The run of a job was made, and did this.
+    ///
+    /// # Panics
+    /// When the job is not being made.
+    pub fn done(&mut self, id: u64, trace: &Trace) -> Outcome {
+        let item = self.running.remove(&id).expect("the job is being made");
+        let outcome = match self.explore(&item, trace) {
+            Ok(outcome) => outcome,
+            Err(outcome) => {
+                self.share += item.weight;
+                outcome
+            }
+        };
+        let counts = &mut self.counts;
+        match outcome {
+            Outcome::Execution { stuck } => {
+                counts.executions += 1;
+                counts.stuck += u64::from(stuck);
+            }
+            Outcome::Excess => counts.excess += 1,
+            Outcome::Cut => counts.cut += 1,
+            Outcome::Failed => counts.failed += 1,
+            Outcome::Diverged(_) => counts.diverged += 1,
+        }
+        outcome
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            counts: self.counts,
+            waiting: self.waiting.len() + self.running.len(),
+            share: self.share.min(1.0),
+        }
+    }
+
+    /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
+    fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
+        let objects = Objects::of(trace);
+        let replayed = item.replay(&objects, trace)?;
+        let Replayed {
+            graph,
+            open,
+            new,
+            waiting,
+        } = &replayed;
+        let mut weight = item.weight;
+        let mut search = Alternatives {
+            graph,
+            roots: self.bounds.roots,
+            items: Vec::new(),
+        };
+        for &e in open {
+            let event = &graph.events[e as usize];
+            if event.writes {
+                let (rf, wrote, now) = (event.rf, event.wrote, event.write_added);
+                search.revisits(e, rf, wrote, now, Unready::Diverges);
+            }
+            keep(
+                &mut self.waiting,
+                &mut self.counts,
+                &self.bounds,
+                &mut search.items,
+                &mut weight,
+            );
+        }
+        for e in new.clone().chain(waiting.iter().copied()) {
+            search.of_event(e);
+            keep(
+                &mut self.waiting,
+                &mut self.counts,
+                &self.bounds,
+                &mut search.items,
+                &mut weight,
+            );
+        }
+        self.share += weight;
+        Ok(match trace.end {
+            End::Cut => Outcome::Cut,
+            End::Failed => Outcome::Failed,
+            End::Finished => outcome(graph, trace),
+        })
+    }
+}
+
+/// Keeps the alternatives of one event, and gives each its share of the weight.
+fn keep(
+    waiting: &mut Vec<Item>,
+    counts: &mut Counts,
+    bounds: &Bounds,
+    items: &mut Vec<Item>,
+    weight: &mut f64,
+) {
+    if let Some(most) = bounds.preemptions {
+        let before = items.len();
+        items.retain(|item| item.preemptions() <= most);
+        counts.preempted += (before - items.len()) as u64;
+    }
+    *weight /= (items.len() + 1) as f64;
+    for mut item in items.drain(..) {
+        item.weight = *weight;
+        waiting.push(item);
+    }
+}
+
+/// Whether a run that came to its end is an execution: all that waits has seen the last write.
+fn outcome(graph: &Graph, trace: &Trace) -> Outcome {
+    let last = |object: u32| graph.last_write(object, NONE);
+    let excess = |e: &graph::Event| e.waits && e.rf != last(e.object);
+    // A thread that was found to spin has read what it spins on before.
+    let spins = |p: &&Pending| p.op.kind.may_read() && !p.op.kind.may_block();
+    let spun = |p: &Pending| {
+        let mine = graph.events.iter().rev().filter(|e| e.thread == p.thread.0);
+        let mut reads = mine.filter(|e| e.reads());
+        reads
+            .next()
+            .is_some_and(|e| e.rf != last(e.object) && !(e.writes))
+    };
+    if graph.events.iter().any(excess) || trace.pending.iter().filter(spins).any(spun) {
+        return Outcome::Excess;
+    }
+    let stuck = !trace.pending.is_empty();
+    Outcome::Execution { stuck }
+}

@@ -1,0 +1,210 @@
+//! Graphs that have to be run: parts of a graph that was run, with a change.
+
+use super::graph::{Event, Graph, INIT, NONE};
+use super::order::{Order, order};
+use super::plan::{Plan, PlanStep, Unready};
+use crate::Kind;
+use rsan_model::ThreadId;
+
+/// A graph that some run has to show, and more behind it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Item {
+    /// The events in the order of the plan, then those that wait.
+    pub(super) events: Vec<Event>,
+    /// What it means when the step of the plan is not possible; as many as there are steps.
+    pub(super) unready: Vec<Unready>,
+    /// The events whose write part, if there is one, has to be added next.
+    pub(super) open: Vec<u32>,
+    /// The step that may turn out not to do what was guessed, since values of different sizes do not tell; [`NONE`]: no such.
+    pub(super) guessed: u32,
+    /// The time at which the next event is added.
+    pub(super) now: u32,
+    /// Its share of the whole exploration, as far as one can tell.
+    pub(super) weight: f64,
+}
+
+/// How a graph is changed.
+pub(super) struct Change<'g> {
+    /// Only what was added before this time is there, and `event`.
+    pub(super) now: u32,
+    /// The event that is added.
+    pub(super) event: u32,
+    /// What it reads.
+    pub(super) rf: u32,
+    /// Whether it writes, and behind which write.
+    pub(super) after: Option<u32>,
+    /// The value that it writes, if it is known.
+    pub(super) wrote: Option<u64>,
+    /// Whether it can be that the event is not possible there.
+    pub(super) unready: Unready,
+    /// Whether it can be that the event does not do what was guessed.
+    pub(super) guessed: bool,
+    /// The read that now reads the event.
+    pub(super) revisit: Option<Revisit<'g>>,
+}
+
+/// A read that is made to read a later write.
+#[derive(Clone, Copy)]
+pub(super) struct Revisit<'g> {
+    pub(super) read: u32,
+    /// The events before the write; they stay although they were added after the read.
+    pub(super) prefix: &'g [bool],
+}
+
+impl Change<'_> {
+    /// Whether what was added at `time` as (part of) event `q` stays.
+    pub(super) fn stays(&self, graph: &Graph, q: usize, time: u32) -> bool {
+        time < self.now
+            && self.revisit.is_none_or(|revisit| {
+                time <= graph.events[revisit.read as usize].added || revisit.prefix[q]
+            })
+    }
+}
+
+impl Graph {
+    /// Whether an event of this kind and `expected` value passes when it reads the write; `None`: one has to try.
+    pub(super) fn passes(&self, event: &Event, write: u32, value: Option<u64>) -> Option<bool> {
+        match event.kind {
+            Kind::Wait | Kind::WaitUpdate => match self.uniform[event.object as usize] {
+                true => value.map(|v| v == event.expected),
+                false => None,
+            },
+            Kind::Lock if write < INIT && self.events[write as usize].kind == Kind::Lock => {
+                Some(false)
+            }
+            Kind::Lock | Kind::Sync => None,
+            _ => Some(true),
+        }
+    }
+
+    /// The changed graph, unless no sequentially consistent run has it.
+    pub(super) fn change(&self, change: &Change<'_>, roots: u32) -> Option<Item> {
+        let mut events = self.events.clone();
+        let mut stays = vec![false; events.len()];
+        let mut open = Vec::new();
+        for (q, event) in self.events.iter().enumerate() {
+            stays[q] = change.stays(self, q, event.added);
+            if stays[q] && event.writes && !change.stays(self, q, event.write_added) {
+                open.push(q as u32);
+            }
+        }
+        let e = change.event as usize;
+        stays[e] = true;
+        open.retain(|&q| q != change.event);
+        events[e].rf = change.rf;
+        events[e].writes = change.after.is_some();
+        events[e].wrote = change.wrote;
+        events[e].waits = false;
+        let mut read_may_wait = false;
+        if let Some(revisit) = change.revisit {
+            open.retain(|&q| q != revisit.read);
+            let read = &mut events[revisit.read as usize];
+            let passes = self.passes(read, change.event, change.wrote);
+            read.rf = change.event;
+            read.writes = false;
+            read.wrote = None;
+            read.waits = passes == Some(false);
+            read_may_wait = passes.is_none();
+            if read.kind.may_write() && !read.waits {
+                open.push(revisit.read);
+            }
+        }
+        let order = order(self, &events, &stays, change)?;
+        let unready = |q: u32| match change.revisit {
+            _ if q == change.event => change.unready,
+            Some(revisit) if q == revisit.read && read_may_wait => Unready::Waits,
+            _ => Unready::Diverges,
+        };
+        open.sort_unstable_by_key(|&q| events[q as usize].added);
+        let item = renumbered(&events, &order, &open, roots);
+        Some(Item {
+            unready: order.executed.iter().map(|&q| unready(q)).collect(),
+            guessed: match change.guessed {
+                true => order.place(change.event),
+                false => NONE,
+            },
+            ..item
+        })
+    }
+}
+
+/// The events in their new order, with threads, events and times numbered anew.
+fn renumbered(events: &[Event], order: &Order, open: &[u32], roots: u32) -> Item {
+    let all: Vec<u32> = order.all().collect();
+    let mut place = vec![NONE; events.len()];
+    let mut times = Vec::new();
+    let mut created: Vec<u32> = Vec::new();
+    for (i, &q) in all.iter().enumerate() {
+        place[q as usize] = i as u32;
+        let event = &events[q as usize];
+        times.push(event.added);
+        if !open.contains(&q) {
+            times.push(event.write_added);
+        }
+        if event.kind == Kind::Spawn {
+            created.push(event.peer);
+        }
+    }
+    times.sort_unstable();
+    times.dedup();
+    let time = |t: u32| times.partition_point(|&u| u < t) as u32;
+    let thread = |t: u32| match created.iter().position(|&c| c == t) {
+        Some(i) => roots + i as u32,
+        None => t,
+    };
+    let renumber = |&q: &u32| {
+        let event = events[q as usize];
+        Event {
+            thread: thread(event.thread),
+            object: NONE,
+            rf: match event.rf {
+                w if w >= INIT => w,
+                w => place[w as usize],
+            },
+            added: time(event.added),
+            write_added: match open.contains(&q) {
+                true => NONE,
+                false => time(event.write_added),
+            },
+            peer: match event.peer {
+                NONE => NONE,
+                t => thread(t),
+            },
+            ..event
+        }
+    };
+    Item {
+        events: all.iter().map(renumber).collect(),
+        open: open.iter().map(|&q| place[q as usize]).collect(),
+        now: times.len() as u32,
+        ..Item::default()
+    }
+}
+
+impl Item {
+    /// What a run has to do first.
+    pub(super) fn plan(&self) -> Plan {
+        let (executed, waiting) = self.events.split_at(self.unready.len());
+        let step = |(event, &unready): (&Event, &Unready)| PlanStep {
+            thread: ThreadId(event.thread),
+            kind: event.kind,
+            unready,
+        };
+        Plan {
+            steps: executed.iter().zip(&self.unready).map(step).collect(),
+            frozen: waiting.iter().map(|e| ThreadId(e.thread)).collect(),
+        }
+    }
+
+    /// Switches of its plan from a thread that has not come to its last step, nor to one that may have to wait.
+    pub(super) fn preemptions(&self) -> usize {
+        let executed = &self.events[..self.unready.len()];
+        let preempted = |(i, w): (usize, &[Event])| {
+            let mut rest = executed[i + 1..].iter();
+            let next = rest.find(|e| e.thread == w[0].thread);
+            w[0].thread != w[1].thread && next.is_some_and(|e| !e.kind.may_block())
+        };
+        let pairs = executed.windows(2).enumerate();
+        pairs.filter(|&pair| preempted(pair)).count()
+    }
+}

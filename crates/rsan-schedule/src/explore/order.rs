@@ -1,0 +1,159 @@
+//! An order in which the events of a graph can be executed one after another, if there is one.
+
+use super::graph::{Event, Graph, INIT, NONE};
+use super::item::Change;
+
+/// The order.
+pub(super) struct Order {
+    /// Those that are executed.
+    pub(super) executed: Vec<u32>,
+    /// Those that wait.
+    pub(super) waiting: Vec<u32>,
+}
+
+impl Order {
+    /// All events.
+    pub(super) fn all(&self) -> impl Iterator<Item = u32> {
+        self.executed.iter().chain(&self.waiting).copied()
+    }
+
+    /// The place of an event that is executed.
+    pub(super) fn place(&self, e: u32) -> u32 {
+        let place = self.executed.iter().position(|&q| q == e);
+        place.expect("the event is executed") as u32
+    }
+}
+
+/// Direct edges of `po ∪ rf ∪ mo ∪ fr`, creation and join.
+struct Edges {
+    after: Vec<Vec<u32>>,
+    /// Number of edges into each event.
+    left: Vec<u32>,
+}
+
+impl Edges {
+    fn add(&mut self, a: u32, b: u32) {
+        self.after[a as usize].push(b);
+        self.left[b as usize] += 1;
+    }
+}
+
+/// Orders the changed `events`, those that stay: threads go on as long as they can, then the lowest does. `None` when
+/// `po ∪ rf ∪ mo ∪ fr` has a cycle, or something comes between the parts of a read-modify-write.
+pub(super) fn order(
+    graph: &Graph,
+    events: &[Event],
+    stays: &[bool],
+    change: &Change<'_>,
+) -> Option<Order> {
+    let n = events.len();
+    let mut edges = Edges {
+        after: vec![Vec::new(); n],
+        left: vec![0; n],
+    };
+    // By write: the next one in mo; by object: the first one.
+    let mut next = vec![NONE; n];
+    let mut first = vec![NONE; graph.mo.len()];
+    for (object, first) in first.iter_mut().enumerate() {
+        let mut last = INIT;
+        for w in writes(graph, events, stays, object as u32, change) {
+            match last {
+                INIT => *first = w,
+                _ => {
+                    next[last as usize] = w;
+                    edges.add(last, w);
+                }
+            }
+            last = w;
+        }
+    }
+    for q in (0..n as u32).filter(|&q| stays[q as usize]) {
+        let event = &events[q as usize];
+        for before in graph.before[q as usize] {
+            if before != NONE {
+                edges.add(before, q);
+            }
+        }
+        let successor = match event.rf {
+            NONE => continue,
+            INIT => first[event.object as usize],
+            w => {
+                edges.add(w, q);
+                next[w as usize]
+            }
+        };
+        if event.writes && successor != q {
+            return None;
+        }
+        if successor != NONE && successor != q {
+            edges.add(q, successor);
+        }
+    }
+    sorted(events, stays, edges)
+}
+
+/// The writes of an object that stay, in modification order, with the changed event where it belongs.
+fn writes(
+    graph: &Graph,
+    events: &[Event],
+    stays: &[bool],
+    object: u32,
+    change: &Change<'_>,
+) -> Vec<u32> {
+    let e = change.event;
+    let there = |w: &u32| *w != e && stays[*w as usize] && events[*w as usize].writes;
+    let order = graph.mo[object as usize].iter().copied();
+    let mut writes: Vec<u32> = order.filter(there).collect();
+    if let Some(after) = change.after
+        && graph.events[e as usize].object == object
+    {
+        let place = match after {
+            INIT => 0,
+            w => 1 + writes.iter().position(|&v| v == w).unwrap_or(writes.len()),
+        };
+        writes.insert(place.min(writes.len()), e);
+    }
+    writes
+}
+
+fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Order> {
+    let kept = stays.iter().filter(|s| **s).count();
+    let mut ready: Vec<u32> = (0..events.len() as u32)
+        .filter(|&q| stays[q as usize] && edges.left[q as usize] == 0)
+        .collect();
+    let mut order = Order {
+        executed: Vec::with_capacity(kept),
+        waiting: Vec::new(),
+    };
+    let mut last = NONE;
+    while let Some(i) = pick(&ready, events, last) {
+        let q = ready.swap_remove(i);
+        let event = &events[q as usize];
+        if event.waits {
+            order.waiting.push(q);
+        } else {
+            order.executed.push(q);
+            last = event.thread;
+        }
+        for b in std::mem::take(&mut edges.after[q as usize]) {
+            edges.left[b as usize] -= 1;
+            if edges.left[b as usize] == 0 {
+                ready.push(b);
+            }
+        }
+    }
+    let complete = order.executed.len() + order.waiting.len() == kept;
+    order
+        .waiting
+        .sort_unstable_by_key(|&q| events[q as usize].thread);
+    complete.then_some(order)
+}
+
+/// What comes next of what can.
+fn pick(ready: &[u32], events: &[Event], last: u32) -> Option<usize> {
+    let rank = |&q: &u32| {
+        let event = &events[q as usize];
+        (!event.waits, event.thread != last, event.thread)
+    };
+    (0..ready.len()).min_by_key(|&i| rank(&ready[i]))
+}

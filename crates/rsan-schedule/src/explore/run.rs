@@ -1,0 +1,199 @@
+//! From the trace of a run to its execution graph.
+
+use super::graph::{Event, Graph, INIT, NONE};
+use crate::{Kind, Op, Step};
+use rsan_model::ThreadId;
+use std::collections::HashMap;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum End {
+    /// No thread was ready any more, or the program ended by itself; or the strategy ended the run.
+    Finished,
+    /// The bound on steps was reached.
+    Cut,
+    /// The program crashed, failed an assertion or was ended from outside.
+    Failed,
+}
+
+/// A thread that has not ended when the run ends, and what it is about to do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Pending {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it is about to do.
+    pub op: Op,
+    /// The value that it compares with, as in [`Step::expected`].
+    pub expected: u64,
+}
+
+/// What a run did.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Trace {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The threads that were left, ascending.
+    pub pending: Vec<Pending>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// Numbers for objects: accesses that overlap are one object.
+pub(super) struct Objects {
+    /// First address and number, ascending.
+    starts: Vec<(u64, u32)>,
+    uniform: Vec<bool>,
+}
+
+impl Objects {
+    pub(super) fn of(trace: &Trace) -> Self {
+        let steps = trace.steps.iter().map(|s| &s.op);
+        let ops = steps.chain(trace.pending.iter().map(|p| &p.op));
+        let mut ranges: Vec<(u64, u64)> = ops
+            .filter(|op| op.kind.is_access())
+            .map(|op| (op.object, op.object.saturating_add(op.bytes.max(1).into())))
+            .collect();
+        ranges.sort_unstable();
+        ranges.dedup();
+        let (mut starts, mut uniform) = (Vec::<(u64, u32)>::new(), Vec::new());
+        let mut end = 0;
+        for (first, last) in ranges {
+            if starts.is_empty() || first >= end {
+                starts.push((first, starts.len() as u32));
+                uniform.push(true);
+                end = last;
+            } else {
+                *uniform.last_mut().expect("the range before") = false;
+                end = end.max(last);
+            }
+        }
+        Self { starts, uniform }
+    }
+
+    fn number(&self, op: &Op) -> u32 {
+        if !op.kind.is_access() {
+            return NONE;
+        }
+        let after = self
+            .starts
+            .partition_point(|&(first, _)| first <= op.object);
+        self.starts[after - 1].1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+}
+
+/// Builds the graph of a trace, event by event; the caller says when each was added.
+pub(super) struct Builder<'t> {
+    pub(super) graph: Graph,
+    objects: &'t Objects,
+    /// By thread: its last event.
+    last: HashMap<u32, u32>,
+    /// By thread: the event that created it.
+    creator: HashMap<u32, u32>,
+}
+
+impl<'t> Builder<'t> {
+    pub(super) fn new(objects: &'t Objects) -> Self {
+        let n = objects.len();
+        let graph = Graph {
+            mo: vec![Vec::new(); n],
+            initial: vec![None; n],
+            uniform: objects.uniform.clone(),
+            ..Graph::default()
+        };
+        Self {
+            graph,
+            objects,
+            last: HashMap::new(),
+            creator: HashMap::new(),
+        }
+    }
+
+    /// What the step reads: the last write, as every run is sequentially consistent.
+    fn source(&self, kind: Kind, object: u32) -> u32 {
+        match kind.may_read() {
+            true => self.graph.mo[object as usize]
+                .last()
+                .copied()
+                .unwrap_or(INIT),
+            false => NONE,
+        }
+    }
+
+    /// Adds a step of the trace.
+    pub(super) fn step(&mut self, step: &Step, added: u32, write_added: u32) -> u32 {
+        let object = self.objects.number(&step.op);
+        let kind = step.op.kind;
+        let rf = self.source(kind, object);
+        let writes = step.writes && kind.may_write();
+        let e = self.push(Event {
+            thread: step.thread.0,
+            kind,
+            object,
+            rf,
+            writes,
+            waits: false,
+            wrote: writes.then_some(step.wrote),
+            expected: step.expected,
+            added,
+            write_added,
+            peer: match kind {
+                Kind::Spawn | Kind::Join => step.child.0,
+                _ => NONE,
+            },
+        });
+        if object != NONE && self.graph.mo[object as usize].is_empty() {
+            self.graph.initial[object as usize] = Some(step.read);
+        }
+        if writes {
+            self.graph.mo[object as usize].push(e);
+        }
+        if kind == Kind::Spawn {
+            self.creator.insert(step.child.0, e);
+        }
+        e
+    }
+
+    /// Adds an operation that waits; it reads `rf`, or the last write.
+    pub(super) fn waiting(&mut self, pending: &Pending, rf: Option<u32>, added: u32) -> u32 {
+        let object = self.objects.number(&pending.op);
+        let kind = pending.op.kind;
+        self.push(Event {
+            thread: pending.thread.0,
+            kind,
+            object,
+            rf: rf.unwrap_or_else(|| self.source(kind, object)),
+            writes: false,
+            waits: true,
+            wrote: None,
+            expected: pending.expected,
+            added,
+            write_added: write_time(kind, added),
+            peer: NONE,
+        })
+    }
+
+    fn push(&mut self, event: Event) -> u32 {
+        let e = self.graph.events.len() as u32;
+        let first = match self.last.get(&event.thread) {
+            Some(&before) => before,
+            None => self.creator.get(&event.thread).copied().unwrap_or(NONE),
+        };
+        let second = match event.kind {
+            Kind::Join => self.last.get(&event.peer).copied().unwrap_or(NONE),
+            _ => NONE,
+        };
+        self.graph.before.push([first, second]);
+        self.graph.events.push(event);
+        self.last.insert(event.thread, e);
+        e
+    }
+}
+
+/// When the write part of an event that was added at this time was.
+pub(super) fn write_time(kind: Kind, added: u32) -> u32 {
+    added + u32::from(kind.may_read() && kind.may_write())
+}
