@@ -13,7 +13,7 @@
 //! and `syscall` are intercepted.
 
 use crate::lock::{Lock, RawLock};
-use crate::probe::system_call;
+use crate::system::system_call;
 use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;

@@ -4,7 +4,7 @@
 //! that executes another program, has no summary, and its findings do not change its status.
 
 use crate::options::Options;
-use crate::{entries, journal, probe, report, runtime, suppress};
+use crate::{entries, journal, probe, report, runtime, sched, suppress};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,11 +16,20 @@ pub(crate) fn now(status: c_int) -> ! {
     }
 }
 
+/// The status of a run that took more steps than it was allowed.
+pub(crate) const CUT_OFF: c_int = 75;
+
+/// The status of a run that ended because nobody can go on.
+pub(crate) fn deadlock_status() -> c_int {
+    runtime::options().map_or(Options::default().exitcode, |options| options.exitcode)
+}
+
 static SAID: AtomicBool = AtomicBool::new(false);
 
 /// Says what there was, and returns the status that the process is to end with, if not its own.
 fn sum_up() -> Option<c_int> {
     let options = runtime::options()?;
+    sched::end_run();
     let (findings, suppressed) = (report::count(), suppress::count());
     // ORDERING: relaxed; a flag that is only ever set.
     if !SAID.swap(true, Ordering::Relaxed) {

@@ -17,6 +17,7 @@
 //! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
 //! * [`memory`]: what an address is. [`heap`]: who allocated a block.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
+//! * [`sched`]: who runs, when the schedule is ours.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
 //! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`], [`unwind`]: what the others stand on.
 //!
@@ -65,10 +66,12 @@ pub mod race;
 pub mod real;
 pub mod report;
 pub mod runtime;
+pub mod sched;
 pub mod shadow;
 pub mod stack;
 mod suppress;
 pub mod sync;
+mod system;
 pub mod thread;
 pub mod tls;
 pub mod trail;

@@ -44,8 +44,7 @@ impl RawLock {
             if spins < SPINS {
                 std::hint::spin_loop();
             } else {
-                // SAFETY: no arguments, no state.
-                unsafe { libc::sched_yield() };
+                crate::system::give_way();
             }
         }
     }

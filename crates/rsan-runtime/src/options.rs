@@ -33,6 +33,14 @@ pub struct Options {
     pub slots: usize,
     /// How often the program is asked, at one place, whether it waits there; 0: never.
     pub probes: u64,
+    /// Who runs next; the operating system if empty.
+    pub sched: String,
+    /// Socket of whoever wants many runs; none if empty.
+    pub server: String,
+    /// File that the steps of a run are left in.
+    pub trace: String,
+    /// The schedule is ours from the call of `rsan_snapshot` on, not from `main`.
+    pub at_marker: bool,
     /// Say at the end what was done.
     pub stats: bool,
     /// Say at the end how many findings there were.
@@ -89,6 +97,10 @@ table! {
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "32", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
+    sched, "", |text| Some(text.to_owned()), "run one thread at a time: 'strategy=pct:depth=3 seed=7' or 'replay=FILE'";
+    server, "", |text| Some(text.to_owned()), "make the runs that are asked for at this socket";
+    trace, "", |text| Some(text.to_owned()), "leave the steps of such a run in this file";
+    at_marker, "0", flag, "own the schedule from rsan_snapshot() on, not from main";
     stats, "0", flag, "say at the end what was done to recognise waits";
     summary, "1", flag, "say at the end how many findings there were";
     help, "0", flag, "list the settings";
@@ -129,6 +141,10 @@ impl Default for Options {
             log_cap: 0,
             slots: 0,
             probes: 0,
+            sched: String::new(),
+            server: String::new(),
+            trace: String::new(),
+            at_marker: false,
             stats: false,
             summary: false,
             help: false,

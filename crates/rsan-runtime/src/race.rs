@@ -19,6 +19,7 @@ pub use free::free;
 
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
+use crate::sched;
 use crate::shadow::{CELLS, Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Body, Entered};
@@ -131,6 +132,9 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
         return crate::probe::plain(address, bytes, kind.writes());
     };
     let me = &mut me;
+    if kind.writes() && me.outermost != 0 {
+        sched::note_write(me, address);
+    }
     if me.ignored != 0 || bytes == 0 {
         return;
     }

@@ -145,6 +145,7 @@ real_functions! {
     fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
     fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
     fn pthread_clockjoin_np(thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_cancel(thread: pthread_t) -> c_int;
     fn pthread_detach(thread: pthread_t) -> c_int;
     fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int;
     fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
@@ -176,6 +177,19 @@ real_functions! {
     fn pthread_cond_wait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn pthread_cond_timedwait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_cond_clockwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
+    fn pthread_cond_signal @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_cond_broadcast @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
+    fn cnd_signal(cond: *mut pthread_cond_t) -> c_int;
+    fn cnd_broadcast(cond: *mut pthread_cond_t) -> c_int;
+    fn sched_yield() -> c_int;
+    fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
+    fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;
+    fn usleep(microseconds: c_uint) -> c_int;
+    fn sleep(seconds: c_uint) -> c_uint;
+    fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int;
+    fn thrd_yield();
+    fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
+    fn __libc_start_main @ c"GLIBC_2.34" (main: crate::sched::server::Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
     fn cnd_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn cnd_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;

@@ -243,6 +243,33 @@ pub fn report(me: &mut Body, finding: &Finding) {
     }
 }
 
+/// A thread of a deadlock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    /// Who.
+    pub(crate) thread: ThreadId,
+    /// What it is about to do.
+    pub(crate) operation: &'static str,
+    /// To what.
+    pub(crate) address: Option<usize>,
+    /// The thread whose end it waits for.
+    pub(crate) joins: Option<ThreadId>,
+    /// Where.
+    pub(crate) site: Site,
+}
+
+/// Writes that nobody can go on.
+pub(crate) fn deadlock(threads: &[Waiting]) {
+    // ORDERING: relaxed; a statistic.
+    COUNT.fetch_add(1, Ordering::Relaxed);
+    let modules = modules::modules();
+    let _one_at_a_time = OUTPUT.lock();
+    let logged = journal::append(json::deadlock(threads, &modules).as_bytes());
+    if !logged || crate::runtime::options().is_some_and(|options| options.text) {
+        write_to(2, text::deadlock(threads, &modules).as_bytes());
+    }
+}
+
 /// Ends the process because the runtime cannot go on.
 pub fn die(message: &[&str]) -> ! {
     write_to(2, b"rsan: ");

@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    allocator, benign, ending, heap, inherited, journal, location, model, probe, report, shadow,
-    stack, suppress, thread, trail,
+    allocator, benign, ending, heap, inherited, journal, location, model, probe, report, sched,
+    shadow, stack, suppress, thread, trail,
 };
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -27,8 +27,7 @@ pub fn start() {
     if first.is_err() {
         // ORDERING: acquire, as above.
         while STATE.load(Ordering::Acquire) != STARTED {
-            // SAFETY: no arguments.
-            unsafe { libc::sched_yield() };
+            crate::system::give_way();
         }
         return;
     }
@@ -100,7 +99,11 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
         wait_round(rounds - 1);
     } else {
         crate::intercept::locks::end_of_thread();
+        let number = sched::number();
         thread::finish();
+        if let Some(number) = number {
+            sched::ended(number);
+        }
     }
 }
 
@@ -109,6 +112,8 @@ extern "C" fn before_fork() {
     crate::abi::libatomic::locks()
         .iter()
         .for_each(|lock| lock.lock());
+    sched::lock().lock();
+    sched::waits::locks().iter().for_each(|lock| lock.lock());
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
     suppress::lock().lock();
@@ -125,6 +130,7 @@ extern "C" fn before_fork() {
 /// In the child: what the parent found is the parent's.
 extern "C" fn in_child() {
     after_fork();
+    sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
 }
@@ -142,6 +148,8 @@ extern "C" fn after_fork() {
     suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
+    sched::waits::locks().iter().for_each(|lock| lock.unlock());
+    sched::lock().unlock();
     crate::abi::libatomic::locks()
         .iter()
         .for_each(|lock| lock.unlock());

@@ -21,18 +21,25 @@ use rsan_model::{RmwOrd, ThreadId};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence};
 
 /// A thread.
 #[derive(Debug)]
 pub struct Context {
-    /// The thread is inside the runtime.
-    busy: AtomicBool,
+    /// What the thread does as for the runtime: [`IDLE`], [`BUSY`] or [`WATCHED`].
+    busy: AtomicU8,
     /// Set by the creator when others can find the thread.
     ready: AtomicBool,
     stack: UnsafeCell<Stack>,
     body: UnsafeCell<Body>,
 }
+
+/// Outside the runtime.
+const IDLE: u8 = 0;
+/// Inside the runtime.
+const BUSY: u8 = 1;
+/// Outside, and every plain access is to be looked at in full.
+const WATCHED: u8 = 2;
 
 /// What the thread knows; used while it is busy.
 #[derive(Debug)]
@@ -61,6 +68,10 @@ pub struct Body {
     pub known: KnownPlaces,
     /// From whom it learnt, for reports.
     pub trail: Trail,
+    /// Where its stack begins, if the schedule is ours, else 0; see [`crate::sched`].
+    pub outermost: usize,
+    /// It has written elsewhere than on its stack since this was last unset.
+    pub wrote: bool,
 }
 
 /// A thread as reports name it.
@@ -155,10 +166,12 @@ impl Registry {
             reported: HashSet::new(),
             known: KnownPlaces::default(),
             trail: Trail::default(),
+            outermost: 0,
+            wrote: false,
         };
         body.refresh();
         Box::into_raw(Box::new(Context {
-            busy: AtomicBool::new(false),
+            busy: AtomicU8::new(IDLE),
             ready: AtomicBool::new(false),
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),
@@ -205,13 +218,17 @@ impl Context {
     #[inline]
     pub fn is_busy(&self) -> bool {
         // ORDERING: relaxed; only this thread and its signal handlers use it.
-        self.busy.load(Ordering::Relaxed)
+        self.busy.load(Ordering::Relaxed) == BUSY
     }
 
     /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and
     /// accesses are looked at.
     #[inline]
     pub fn private_stamp(&self) -> Option<u64> {
+        // ORDERING: relaxed; see `is_busy`.
+        if self.busy.load(Ordering::Relaxed) != IDLE {
+            return None;
+        }
         let body = self.idle()?;
         (!body.dirty).then_some(body.own)
     }
@@ -235,15 +252,24 @@ impl Context {
     /// Makes the thread busy.
     #[inline]
     fn enter(&'static self) -> Option<Entered> {
-        if self.is_busy() {
+        // ORDERING: relaxed; see `is_busy`. The compiler fence is for signal handlers of this thread.
+        let was = self.busy.load(Ordering::Relaxed);
+        if was == BUSY {
             return None;
         }
-        // ORDERING: relaxed; see `is_busy`. The compiler fence is for signal handlers of this thread.
-        self.busy.store(true, Ordering::Relaxed);
+        self.busy.store(BUSY, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        let mut entered = Entered { context: self };
+        let mut entered = Entered { context: self, was };
         entered.caller = tls::caller();
         Some(entered)
+    }
+}
+
+/// From now on every plain access of the calling thread is looked at in full.
+pub(crate) fn watch() {
+    if let Some(context) = current() {
+        // ORDERING: relaxed; see `Context::is_busy`.
+        context.busy.store(WATCHED, Ordering::Relaxed);
     }
 }
 
@@ -251,6 +277,8 @@ impl Context {
 #[derive(Debug)]
 pub struct Entered {
     context: &'static Context,
+    /// What it was before.
+    was: u8,
 }
 
 impl Entered {
@@ -298,7 +326,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
         // ORDERING: relaxed; see `Context::is_busy`.
-        self.context.busy.store(false, Ordering::Relaxed);
+        self.context.busy.store(self.was, Ordering::Relaxed);
     }
 }
 
@@ -400,6 +428,12 @@ impl Newborn {
         self.0.0 as usize
     }
 
+    /// Its number.
+    pub fn id(&self) -> ThreadId {
+        // SAFETY: the thread does not run yet.
+        unsafe { (*(*self.0.0).body.get()).state.id() }
+    }
+
     /// The thread exists, and can be found from now on.
     pub fn announce(self, handle: pthread_t, detached: bool) {
         let mut registry = REGISTRY.lock();
@@ -435,8 +469,7 @@ pub fn begin(word: usize) {
     let ready = unsafe { &(*context).ready };
     // ORDERING: acquire, with the release in `announce`.
     while !ready.load(Ordering::Acquire) {
-        // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
+        crate::system::give_way();
     }
     adopt(context);
 }
@@ -494,6 +527,12 @@ pub fn find(handle: pthread_t) -> Option<Awaited> {
 }
 
 impl Awaited {
+    /// Its number.
+    pub fn id(&self) -> ThreadId {
+        // SAFETY: it has not been joined; its number never changes.
+        unsafe { (*(*self.context.0).body.get()).state.id() }
+    }
+
     /// The thread has ended and the calling thread has waited for it.
     pub fn join(self, me: Option<&mut Body>) {
         let taken = {

@@ -119,3 +119,42 @@ macro_rules! entries {
         )+
     };
 }
+
+/// `entries` of atomic operations: where operations are scheduled, they also note the registers that a
+/// call preserves, and the stack pointer.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! atomic_entries {
+    ($($name:ident => $target:path;)+) => {
+        $(
+            #[cfg_attr(not(test), unsafe(no_mangle))]
+            #[unsafe(naked)]
+            #[allow(non_snake_case)]
+            #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
+            pub extern "C" fn $name() {
+                ::core::arch::naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "cmp byte ptr [rip + {active}], 0",
+                    "jne 2f",
+                    "jmp {target}",
+                    "2:",
+                    "lea r11, [rip + {registers}]",
+                    "mov qword ptr [r11], rbx",
+                    "mov qword ptr [r11 + 8], rbp",
+                    "mov qword ptr [r11 + 16], r12",
+                    "mov qword ptr [r11 + 24], r13",
+                    "mov qword ptr [r11 + 32], r14",
+                    "mov qword ptr [r11 + 40], r15",
+                    "lea rax, [rsp + 8]",
+                    "mov qword ptr [r11 + 48], rax",
+                    "jmp {target}",
+                    active = sym $crate::sched::ACTIVE,
+                    registers = sym $crate::sched::atomics::REGISTERS,
+                    target = sym $target,
+                )
+            }
+        )+
+    };
+}

@@ -8,6 +8,7 @@ pub mod explore;
 mod op;
 mod random;
 mod schedule;
+pub mod shared;
 pub mod strategy;
 
 pub use op::{Candidate, Kind, Op, Step};

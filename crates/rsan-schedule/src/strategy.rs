@@ -41,6 +41,12 @@ pub trait Strategy: Debug + Send {
     }
 }
 
+/// The next thread after one that yields, in turn.
+pub fn after(ready: &[Candidate], tired: ThreadId) -> usize {
+    let next = ready.iter().position(|c| c.thread > tired);
+    next.unwrap_or(0)
+}
+
 /// What a strategy does that has no opinion: stay with the last thread while it is ready, else take the lowest.
 pub fn stay(ready: &[Candidate], last: Option<ThreadId>) -> usize {
     ready

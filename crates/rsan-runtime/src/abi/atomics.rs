@@ -1,24 +1,46 @@
 //! Atomic operations: one table of sizes by operations.
 
 use crate::atomic::{self, CasOrders, Word};
-use crate::entries;
 use crate::location::Operation;
+use crate::{atomic_entries, sched};
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
 pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    if sched::active() {
+        // SAFETY: the program's own load.
+        return unsafe { sched::atomics::load(at, order) };
+    }
     // SAFETY: the program's own load.
     unsafe { atomic::load(at, order) }
 }
 
 pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    if sched::active() {
+        // SAFETY: the program's own store.
+        return unsafe { sched::atomics::store(at, value, order) };
+    }
     // SAFETY: the program's own store.
     unsafe { atomic::store(at, value, order) }
 }
 
+/// A read-modify-write.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline(always)]
+unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl Fn(W) -> W) -> W {
+    if sched::active() {
+        // SAFETY: the caller's promise.
+        return unsafe { sched::atomics::rmw(at, order, name, next) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { atomic::rmw(at, order, name, next) }
+}
+
 pub(super) unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
     // SAFETY: the program's own operation.
-    unsafe { atomic::rmw(at, order, Operation::Exchange, |_| value) }
+    unsafe { rmw(at, order, Operation::Exchange, |_| value) }
 }
 
 unsafe extern "C" fn compare_exchange_val<W: Word>(
@@ -30,7 +52,7 @@ unsafe extern "C" fn compare_exchange_val<W: Word>(
 ) -> W {
     let orders = CasOrders { success, failure };
     // SAFETY: the program's own operation.
-    unsafe { atomic::compare_exchange(at, expected, new, orders, CasStrength::Strong).0 }
+    unsafe { compare_and_swap(at, expected, new, orders, CasStrength::Strong).0 }
 }
 
 unsafe extern "C" fn compare_exchange_strong<W: Word>(
@@ -57,6 +79,26 @@ unsafe extern "C" fn compare_exchange_weak<W: Word>(
     unsafe { compare_exchange(at, expected, new, orders, CasStrength::Weak) }
 }
 
+/// A compare-and-swap: the old value, and whether it succeeded.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[inline(always)]
+unsafe fn compare_and_swap<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    orders: CasOrders,
+    strength: CasStrength,
+) -> (W, bool) {
+    if sched::active() {
+        // SAFETY: the caller's promise.
+        return unsafe { sched::atomics::compare_exchange(at, expected, new, orders, strength) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { atomic::compare_exchange(at, expected, new, orders, strength) }
+}
+
 /// As the C function does it: a failure leaves the value found in `expected`.
 ///
 /// # Safety
@@ -71,7 +113,7 @@ unsafe fn compare_exchange<W: Word>(
     // SAFETY: the caller's promise.
     unsafe {
         let wanted = expected.read();
-        let (old, succeeded) = atomic::compare_exchange(at, wanted, new, orders, strength);
+        let (old, succeeded) = compare_and_swap(at, wanted, new, orders, strength);
         if !succeeded {
             expected.write(old);
         }
@@ -80,6 +122,9 @@ unsafe fn compare_exchange<W: Word>(
 }
 
 extern "C" fn thread_fence(order: c_int) {
+    if sched::active() {
+        return sched::atomics::thread_fence(order);
+    }
     atomic::thread_fence(order);
 }
 
@@ -103,7 +148,7 @@ macro_rules! sizes {
                 sizes!(@fetch $word, fetch_xor, FetchXor, |old, operand| old ^ operand);
                 sizes!(@fetch $word, fetch_nand, FetchNand, |old, operand| !(old & operand));
             }
-            entries! {
+            atomic_entries! {
                 $load => load::<$word>;
                 $store => store::<$word>;
                 $exchange => exchange::<$word>;
@@ -123,7 +168,7 @@ macro_rules! sizes {
         pub(in crate::abi) unsafe extern "C" fn $name(at: *mut $word, operand: $word, order: c_int) -> $word {
             let next: fn($word, $word) -> $word = $next;
             // SAFETY: the program's own operation.
-            unsafe { crate::atomic::rmw(at, order, crate::location::Operation::$operation, |old| next(old, operand)) }
+            unsafe { super::rmw(at, order, crate::location::Operation::$operation, |old| next(old, operand)) }
         }
     };
 }
@@ -156,7 +201,7 @@ sizes! {
         __tsan_atomic128_compare_exchange_val;
 }
 
-entries! {
+crate::entries! {
     __tsan_atomic_thread_fence => thread_fence;
     __tsan_atomic_signal_fence => signal_fence;
 }

@@ -4,16 +4,27 @@
 use super::{Running, Word, operate, read_order, rmw_order};
 use crate::location::{Location, Locked, Operation};
 use crate::model;
-use crate::race::Kind;
+use crate::race;
+use crate::sched;
 use crate::thread::enter;
 use rsan_clocks::{Access, Effect};
 use rsan_model::{RmwOrd, WriteOrd};
+use rsan_schedule::Kind;
 use std::ffi::c_int;
 
 /// Lets others go on, who may bring the value.
-fn give_way() {
-    // SAFETY: no arguments.
-    unsafe { libc::sched_yield() };
+fn give_way<W: Word>(at: *mut W) {
+    if sched::active() {
+        return sched::atomics::wait_for(at as usize, size_of::<W>());
+    }
+    crate::system::give_way();
+}
+
+/// Tells the schedule, if it is ours, what came of an attempt.
+fn tried<W: Word>(found: W, expected: W, wrote: Option<W>) {
+    if sched::active() {
+        sched::atomics::after_wait(found.bits(), expected.bits(), wrote.map(W::bits));
+    }
 }
 
 impl Running<'_> {
@@ -47,6 +58,13 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
     let ord = read_order(order);
     let name = (Operation::Wait, RmwOrd::from_halves(ord, WriteOrd::Relaxed));
     let mut arrives = true;
+    // To a schedule, waiting for one of several values is reading.
+    let kind = if values.len() == 1 {
+        Kind::Wait
+    } else {
+        Kind::Load
+    };
+    sched::point(kind, at as usize, size_of::<W>());
     loop {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
@@ -68,16 +86,19 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
                     if values.contains(&found) {
                         op.read(location, ord);
                     }
-                    (found, Kind::ATOMIC_READ)
+                    (found, race::Kind::ATOMIC_READ)
                 })
             });
             let found = found.map_or_else(raw, |found| found.value);
+            tried(found, values[0], None);
             if values.contains(&found) {
                 return found;
             }
             arrives = false;
+        } else {
+            tried(raw(), values[0], None);
         }
-        give_way();
+        give_way(at);
     }
 }
 
@@ -89,6 +110,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
     let ord = rmw_order(order);
     let name = (Operation::BlockingCompareExchange, ord);
     let mut arrives = true;
+    sched::point(Kind::WaitUpdate, at as usize, size_of::<W>());
     loop {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::compare_exchange(at, expected, new) };
@@ -107,18 +129,23 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
                     }
                     let found = raw();
                     if found != expected {
-                        return (found, Kind::ATOMIC_READ);
+                        return (found, race::Kind::ATOMIC_READ);
                     }
                     let effect = |value| Effect::Rmw { value, ord };
                     op.write(location, new.bits(), ord.releases(), effect);
-                    (found, Kind::ATOMIC_WRITE)
+                    (found, race::Kind::ATOMIC_WRITE)
                 })
             });
-            if found.map_or_else(raw, |found| found.value) == expected {
+            let found = found.map_or_else(raw, |found| found.value);
+            tried(found, expected, (found == expected).then_some(new));
+            if found == expected {
                 return;
             }
             arrives = false;
+        } else {
+            // SAFETY: the caller's promise.
+            tried(unsafe { W::load(at) }, expected, None);
         }
-        give_way();
+        give_way(at);
     }
 }

@@ -6,7 +6,7 @@
 
 use super::memory::note;
 use crate::race::Kind;
-use crate::{real, sync};
+use crate::{real, sched, sync};
 use libc::{c_int, c_uint, c_void, iovec, msghdr, off_t, sockaddr};
 use std::sync::atomic::AtomicU64;
 
@@ -79,7 +79,10 @@ fn given(file: c_int) {
 /// Reads by `read` with the clock looked up before, and takes what was left there.
 fn got<R: PartialOrd + From<i8>>(file: c_int, read: impl FnOnce() -> R) -> R {
     let clock = clock(file);
-    let result = read();
+    let result = match clock {
+        Some(_) => sched::outside(read),
+        None => read(),
+    };
     if let Some(clock) = clock
         && result >= R::from(0)
     {
@@ -311,7 +314,7 @@ unsafe extern "C-unwind" fn poll_wait(
 ) -> c_int {
     // SAFETY: the program's call.
     got(poll, || unsafe {
-        real::epoll_wait(poll, events, room, timeout)
+        sched::outside(|| real::epoll_wait(poll, events, room, timeout))
     })
 }
 
@@ -324,7 +327,7 @@ unsafe extern "C-unwind" fn poll_wait_masked(
 ) -> c_int {
     // SAFETY: the program's call.
     got(poll, || unsafe {
-        real::epoll_pwait(poll, events, room, timeout, mask)
+        sched::outside(|| real::epoll_pwait(poll, events, room, timeout, mask))
     })
 }
 

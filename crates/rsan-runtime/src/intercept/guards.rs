@@ -4,6 +4,7 @@
 //! initialisation has to be an atomic store that the monitor sees. libstdc++'s functions are not instrumented; these
 //! take their place. The second byte says that somebody is at it.
 
+use crate::sched::{self, For, waits};
 use crate::{atomic, entries};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -37,8 +38,13 @@ unsafe extern "C" fn guard_acquire(guard: *mut u8) -> c_int {
             unsafe { guard_abort(guard) };
             return 0;
         }
-        // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
+        if sched::active() {
+            // SAFETY: the program's guard. ORDERING: relaxed; one thread runs at a time.
+            let is_busy = || unsafe { busy(guard) }.load(Ordering::Relaxed) != 0;
+            waits::while_busy(guard as usize, is_busy);
+        } else {
+            crate::system::give_way();
+        }
     }
 }
 
@@ -54,6 +60,7 @@ unsafe extern "C" fn guard_release(guard: *mut u8) {
 unsafe extern "C" fn guard_abort(guard: *mut u8) {
     // SAFETY: the program's guard. ORDERING: release, with the acquire above.
     unsafe { busy(guard) }.store(0, Ordering::Release);
+    sched::wake(For::Object(guard as usize), usize::MAX);
 }
 
 entries! {

@@ -1,10 +1,14 @@
 //! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once; of POSIX and of C11.
 //! glibc's types of C11 are those of POSIX by another name.
 
+mod scheduled;
+
+use super::cleanup;
 use crate::real;
+use crate::sched::{self, waits};
 use crate::{entries, sync};
 use libc::{
-    c_int, c_uint, c_void, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
+    c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,
 };
 use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
@@ -38,14 +42,23 @@ pub(crate) fn end_of_thread() {
 /// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after.
 macro_rules! interceptors {
     ($($name:ident($object:ident: $type:ty $(, $arg:ident: $arg_type:ty)*)
-        $(before $before:path)? $(, after $after:path)? ;)+) => {
+        $(before $before:path)? $(, after $after:path)? $(=> $mode:ident $try:ident)? ;)+) => {
         mod functions {
             use super::*;
 
             $(pub(super) unsafe extern "C-unwind" fn $name($object: *mut $type $(, $arg: $arg_type)*) -> c_int {
                 $($before($object as usize);)?
                 // SAFETY: the program's call.
-                let result = unsafe { real::$name($object $(, $arg)*) };
+                let act = || unsafe { real::$name($object $(, $arg)*) };
+                $(let act = || {
+                    if sched::active() {
+                        // SAFETY: the program's object, and what it asks for, without waiting.
+                        let attempt = || unsafe { real::$try($object) };
+                        return scheduled::$mode($object as usize, attempt);
+                    }
+                    act()
+                };)?
+                let result = act();
                 $(if result == 0 {
                     $after($object as usize);
                 } else if result == libc::EOWNERDEAD {
@@ -62,51 +75,86 @@ macro_rules! interceptors {
 type Until = *const timespec;
 
 interceptors! {
-    pthread_mutex_lock(mutex: pthread_mutex_t), after sync::lock;
-    pthread_mutex_trylock(mutex: pthread_mutex_t), after sync::lock;
-    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock;
-    pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until), after sync::lock;
-    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex;
+    pthread_mutex_lock(mutex: pthread_mutex_t), after sync::lock
+        => mutex pthread_mutex_trylock;
+    pthread_mutex_trylock(mutex: pthread_mutex_t), after sync::lock
+        => once pthread_mutex_trylock;
+    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
+        => timed pthread_mutex_trylock;
+    pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until), after sync::lock
+        => timed pthread_mutex_trylock;
+    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex
+        => unlock pthread_mutex_unlock;
     pthread_mutex_destroy(mutex: pthread_mutex_t) before sync::destroy;
     mtx_init(mutex: pthread_mutex_t, kind: c_int) before sync::destroy;
-    mtx_lock(mutex: pthread_mutex_t), after sync::lock;
-    mtx_trylock(mutex: pthread_mutex_t), after sync::lock;
-    mtx_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock;
-    mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex;
+    mtx_lock(mutex: pthread_mutex_t), after sync::lock
+        => c11_lock mtx_trylock;
+    mtx_trylock(mutex: pthread_mutex_t), after sync::lock
+        => once mtx_trylock;
+    mtx_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
+        => c11_timed mtx_trylock;
+    mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex
+        => unlock mtx_unlock;
     pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before sync::destroy;
-    pthread_rwlock_rdlock(lock: pthread_rwlock_t), after sync::acquire;
-    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t), after sync::acquire;
-    pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until), after sync::acquire;
-    pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::acquire;
-    pthread_rwlock_wrlock(lock: pthread_rwlock_t), after sync::lock_write;
-    pthread_rwlock_trywrlock(lock: pthread_rwlock_t), after sync::lock_write;
-    pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until), after sync::lock_write;
-    pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::lock_write;
-    pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write;
+    pthread_rwlock_rdlock(lock: pthread_rwlock_t), after sync::acquire
+        => lock pthread_rwlock_tryrdlock;
+    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t), after sync::acquire
+        => once pthread_rwlock_tryrdlock;
+    pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until), after sync::acquire
+        => timed pthread_rwlock_tryrdlock;
+    pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::acquire
+        => timed pthread_rwlock_tryrdlock;
+    pthread_rwlock_wrlock(lock: pthread_rwlock_t), after sync::lock_write
+        => lock pthread_rwlock_trywrlock;
+    pthread_rwlock_trywrlock(lock: pthread_rwlock_t), after sync::lock_write
+        => once pthread_rwlock_trywrlock;
+    pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until), after sync::lock_write
+        => timed pthread_rwlock_trywrlock;
+    pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::lock_write
+        => timed pthread_rwlock_trywrlock;
+    pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write
+        => unlock pthread_rwlock_unlock;
     pthread_rwlock_destroy(lock: pthread_rwlock_t) before sync::destroy;
     pthread_barrier_destroy(barrier: pthread_barrier_t) before sync::destroy;
     sem_init(sem: sem_t, shared: c_int, value: c_uint) before sync::destroy;
-    sem_post(sem: sem_t) before sync::release;
-    sem_wait(sem: sem_t), after sync::acquire;
-    sem_trywait(sem: sem_t), after sync::acquire;
-    sem_timedwait(sem: sem_t, until: Until), after sync::acquire;
-    sem_clockwait(sem: sem_t, clock: clockid_t, until: Until), after sync::acquire;
+    sem_post(sem: sem_t) before sync::release
+        => post sem_post;
+    sem_wait(sem: sem_t), after sync::acquire
+        => sem_wait sem_trywait;
+    sem_trywait(sem: sem_t), after sync::acquire
+        => sem_once sem_trywait;
+    sem_timedwait(sem: sem_t, until: Until), after sync::acquire
+        => sem_timed sem_trywait;
+    sem_clockwait(sem: sem_t, clock: clockid_t, until: Until), after sync::acquire
+        => sem_timed sem_trywait;
     sem_destroy(sem: sem_t) before sync::destroy;
-    pthread_spin_lock(lock: pthread_spinlock_t), after sync::lock;
-    pthread_spin_trylock(lock: pthread_spinlock_t), after sync::lock;
-    pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock;
+    pthread_spin_lock(lock: pthread_spinlock_t), after sync::lock
+        => lock pthread_spin_trylock;
+    pthread_spin_trylock(lock: pthread_spinlock_t), after sync::lock
+        => once pthread_spin_trylock;
+    pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock
+        => unlock pthread_spin_unlock;
     pthread_spin_destroy(lock: pthread_spinlock_t) before sync::destroy;
 }
 
 /// Where glibc keeps the kind of a mutex, as an index of words.
 const KIND: usize = 4;
 
+/// What a mutex does when its owner locks it again.
+fn kind_of(mutex: usize) -> c_int {
+    // SAFETY: the program's mutex; glibc writes its kind only when it is initialised.
+    (unsafe { (mutex as *const c_int).add(KIND).read() }) & 3
+}
+
+/// Whether a mutex checks who its owner is.
+fn is_checking(mutex: usize) -> bool {
+    kind_of(mutex) == libc::PTHREAD_MUTEX_ERRORCHECK
+}
+
 /// What the last owner leaves replaces what was there. Unlocking a mutex that checks its owner may fail, and must
 /// not replace anything then; so it adds.
 fn unlock_mutex(mutex: usize) {
-    // SAFETY: the program's mutex; glibc writes its kind only when it is initialised.
-    let kind = unsafe { (mutex as *const c_int).add(KIND).read() };
-    if kind & 3 == libc::PTHREAD_MUTEX_NORMAL {
+    if kind_of(mutex) == libc::PTHREAD_MUTEX_NORMAL {
         sync::unlock(mutex);
     } else {
         sync::release(mutex);
@@ -131,50 +179,18 @@ unsafe extern "C-unwind" fn mutex_init(
     result
 }
 
-/// What libc runs when a thread is cancelled in a wait.
-#[repr(C)]
-struct Cleanup {
-    routine: Option<extern "C" fn(*mut c_void)>,
-    argument: *mut c_void,
-    kind: c_int,
-    previous: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn _pthread_cleanup_push(
-        buffer: *mut Cleanup,
-        routine: extern "C" fn(*mut c_void),
-        argument: *mut c_void,
-    );
-    fn _pthread_cleanup_pop(buffer: *mut Cleanup, execute: c_int);
-}
-
-extern "C" fn lock_again(mutex: *mut c_void) {
-    sync::lock(mutex as usize);
-}
-
 /// Waiting gives the mutex back and takes it again, also when it times out or the thread is cancelled. The signal
 /// itself orders nothing.
 fn waiting(mutex: *mut pthread_mutex_t, wait: impl FnOnce() -> c_int) -> c_int {
-    let mut cleanup = Cleanup {
-        routine: None,
-        argument: std::ptr::null_mut(),
-        kind: 0,
-        previous: std::ptr::null_mut(),
-    };
     unlock_mutex(mutex as usize);
-    // SAFETY: popped below, before the buffer goes; or run by libc, which then leaves this function.
-    unsafe { _pthread_cleanup_push(&raw mut cleanup, lock_again, mutex.cast()) };
-    let result = wait();
-    // SAFETY: pushed above.
-    unsafe { _pthread_cleanup_pop(&raw mut cleanup, 0) };
+    let result = cleanup::on_leaving(|| sync::lock(mutex as usize), wait);
     sync::lock(mutex as usize);
     result
 }
 
 /// Interceptors of waits for a condition.
 macro_rules! waits {
-    ($($name:ident($($arg:ident: $type:ty),*);)+) => {
+    ($($name:ident($($arg:ident: $type:ty),*) => $mode:ident $unlock:ident $try:ident;)+) => {
         mod wait {
             use super::*;
 
@@ -183,6 +199,14 @@ macro_rules! waits {
                 mutex: *mut pthread_mutex_t
                 $(, $arg: $type)*
             ) -> c_int {
+                if crate::sched::active() {
+                    // SAFETY: the program's mutex.
+                    let unlock = || unsafe { real::$unlock(mutex) };
+                    // SAFETY: the program's mutex.
+                    let relock = || unsafe { real::$try(mutex) };
+                    let objects = (cond as usize, mutex as usize);
+                    return waiting(mutex, || scheduled::$mode(objects, unlock, relock));
+                }
                 // SAFETY: the program's call.
                 waiting(mutex, || unsafe { real::$name(cond, mutex $(, $arg)*) })
             })+
@@ -192,11 +216,12 @@ macro_rules! waits {
 }
 
 waits! {
-    pthread_cond_wait();
-    pthread_cond_timedwait(until: Until);
-    pthread_cond_clockwait(clock: clockid_t, until: Until);
-    cnd_wait();
-    cnd_timedwait(until: Until);
+    pthread_cond_wait() => condition pthread_mutex_unlock pthread_mutex_trylock;
+    pthread_cond_timedwait(until: Until) => timed_condition pthread_mutex_unlock pthread_mutex_trylock;
+    pthread_cond_clockwait(clock: clockid_t, until: Until)
+        => timed_condition pthread_mutex_unlock pthread_mutex_trylock;
+    cnd_wait() => condition mtx_unlock mtx_trylock;
+    cnd_timedwait(until: Until) => c11_timed_condition mtx_unlock mtx_trylock;
 }
 
 unsafe extern "C-unwind" fn barrier_init(
@@ -209,15 +234,51 @@ unsafe extern "C-unwind" fn barrier_init(
     unsafe { real::pthread_barrier_init(barrier, attr, count) }
 }
 
+/// Signals, which order nothing, but wake threads that are scheduled.
+macro_rules! signals {
+    ($($name:ident => $at_most:expr;)+) => {
+        mod signal {
+            use super::*;
+
+            $(pub(super) unsafe extern "C-unwind" fn $name(cond: *mut pthread_cond_t) -> c_int {
+                waits::signal(cond as usize, $at_most);
+                // SAFETY: the program's call.
+                unsafe { real::$name(cond) }
+            })+
+        }
+        entries! { $($name => signal::$name;)+ }
+    };
+}
+
+signals! {
+    pthread_cond_signal => 1;
+    pthread_cond_broadcast => usize::MAX;
+    cnd_signal => 1;
+    cnd_broadcast => usize::MAX;
+}
+
+/// Where glibc keeps the number of threads of a barrier, as an index of words.
+const COUNT: usize = 2;
+
 unsafe extern "C-unwind" fn barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     let round = sync::arrive(barrier as usize);
-    // SAFETY: the program's call.
-    let result = unsafe { real::pthread_barrier_wait(barrier) };
+    let result = if sched::active() {
+        // SAFETY: the program's barrier; glibc writes the number only when it is initialised.
+        let count = unsafe { barrier.cast::<c_uint>().add(COUNT).read() };
+        match waits::barrier(barrier as usize, count as usize) {
+            true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
+            false => 0,
+        }
+    } else {
+        // SAFETY: the program's call.
+        unsafe { real::pthread_barrier_wait(barrier) }
+    };
     sync::depart(barrier as usize, round);
     result
 }
 
-/// The state of a `pthread_once_t` whose routine has run, in glibc.
+/// The states of a `pthread_once_t` whose routine runs, and has run, in glibc.
+const IN_PROGRESS: c_int = 1;
 const DONE: c_int = 2;
 
 /// The routine happens before every return. The one who finds it done already cannot release before others acquire,
@@ -228,12 +289,18 @@ unsafe extern "C-unwind" fn once(
 ) -> c_int {
     // SAFETY: the program's control word.
     let word = unsafe { AtomicI32::from_ptr(control) };
+    if sched::active() {
+        // ORDERING: relaxed; one thread runs at a time.
+        let in_progress = || word.load(Ordering::Relaxed) & 3 == IN_PROGRESS;
+        waits::while_busy(control as usize, in_progress);
+    }
     // ORDERING: acquire, with the store of glibc's `pthread_once`.
     if word.load(Ordering::Acquire) & DONE == 0 {
         ROUTINE.set((control as usize, Some(routine)));
         // SAFETY: the program's call, with a routine that calls the program's.
         let result = unsafe { real::pthread_once(control, run_once) };
         sync::acquire(control as usize);
+        sched::wake(sched::For::Object(control as usize), usize::MAX);
         return result;
     }
     sync::acquire(control as usize);

@@ -4,6 +4,7 @@
 //! (what it gives away) or after (what it gets).
 
 mod callers;
+mod cleanup;
 pub mod control;
 pub mod files;
 pub mod guards;
@@ -12,6 +13,7 @@ pub mod locks;
 pub mod memory;
 pub mod openmp;
 pub mod operators;
+pub mod pauses;
 pub mod signals;
 pub mod strings;
 pub mod threads;

@@ -1,9 +1,12 @@
 //! Creation and end of threads.
 
+use super::cleanup;
 use crate::real::{self, StartRoutine};
+use crate::sched::waits::{self, Patience};
 use crate::thread::{self, enter};
-use crate::{entries, shadow};
+use crate::{entries, sched, shadow};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
+use rsan_schedule::Kind;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
@@ -23,11 +26,16 @@ unsafe extern "C-unwind" fn create(
     routine: StartRoutine,
     argument: *mut c_void,
 ) -> c_int {
+    sched::point(Kind::Spawn, 0, 0);
     let newborn = enter().and_then(|mut me| thread::spawn(&mut me));
     let Some(newborn) = newborn else {
         // SAFETY: the program's call.
         return unsafe { real::pthread_create(handle, attr, routine, argument) };
     };
+    let number = newborn.id();
+    if sched::active() {
+        sched::announce(number);
+    }
     let start = Box::into_raw(Box::new(Start {
         routine,
         argument,
@@ -43,6 +51,7 @@ unsafe extern "C-unwind" fn create(
     } else {
         // SAFETY: no thread took it.
         drop(unsafe { Box::from_raw(start) });
+        sched::renounce(number);
         newborn.discard();
     }
     result
@@ -69,8 +78,15 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     thread::begin(context);
     let frame = 0u8;
     forget_stack(&raw const frame as usize);
+    if !sched::active() {
+        // SAFETY: as the program asked.
+        return unsafe { routine(argument) };
+    }
+    sched::begin(&raw const frame as usize);
     // SAFETY: as the program asked.
-    unsafe { routine(argument) }
+    let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
+    sched::go_home();
+    result
 }
 
 /// The stack's memory may have been that of a thread before. `outermost` is in the first frame: what the thread calls
@@ -94,8 +110,13 @@ fn forget_stack(outermost: usize) {
 }
 
 /// Waits by `wait` and takes over what the thread knew.
-fn joining(handle: pthread_t, wait: impl FnOnce() -> c_int) -> c_int {
+fn joining(handle: pthread_t, patience: Patience, wait: impl FnOnce() -> c_int) -> c_int {
     let awaited = enter().and_then(|_me| thread::find(handle));
+    if let Some(awaited) = awaited.filter(|_| sched::active())
+        && !waits::join(awaited.id(), patience)
+    {
+        return libc::ETIMEDOUT;
+    }
     let result = wait();
     if let (0, Some(awaited)) = (result, awaited) {
         awaited.join(enter().as_deref_mut());
@@ -105,12 +126,14 @@ fn joining(handle: pthread_t, wait: impl FnOnce() -> c_int) -> c_int {
 
 unsafe extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, || unsafe { real::pthread_join(handle, value) })
+    joining(handle, Patience::Endless, || unsafe {
+        real::pthread_join(handle, value)
+    })
 }
 
 unsafe extern "C-unwind" fn try_join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, || unsafe {
+    joining(handle, Patience::None, || unsafe {
         real::pthread_tryjoin_np(handle, value)
     })
 }
@@ -121,7 +144,7 @@ unsafe extern "C-unwind" fn timed_join(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, || unsafe {
+    joining(handle, Patience::Limited, || unsafe {
         real::pthread_timedjoin_np(handle, value, until)
     })
 }
@@ -133,9 +156,19 @@ unsafe extern "C-unwind" fn clock_join(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, || unsafe {
+    joining(handle, Patience::Limited, || unsafe {
         real::pthread_clockjoin_np(handle, value, clock, until)
     })
+}
+
+unsafe extern "C-unwind" fn cancel(handle: pthread_t) -> c_int {
+    let target = enter().and_then(|_me| thread::find(handle));
+    // SAFETY: the program's call.
+    let result = unsafe { real::pthread_cancel(handle) };
+    if let Some(target) = target.filter(|_| sched::active()) {
+        sched::cancel(target.id());
+    }
+    result
 }
 
 unsafe extern "C-unwind" fn detach(handle: pthread_t) -> c_int {
@@ -211,6 +244,7 @@ entries! {
     pthread_tryjoin_np => try_join;
     pthread_timedjoin_np => timed_join;
     pthread_clockjoin_np => clock_join;
+    pthread_cancel => cancel;
     pthread_detach => detach;
     thrd_create => c11_create;
     thrd_join => c11_join;

@@ -196,8 +196,7 @@ fn unite(low: usize, high: usize) -> Option<()> {
             continue;
         }
         drop(target);
-        // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
+        crate::system::give_way();
     }
 }
 

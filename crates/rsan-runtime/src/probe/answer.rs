@@ -1,6 +1,6 @@
 //! What a child finds out, and the page in which it says so.
 
-use crate::probe::process::system_call;
+use crate::system::system_call;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the program does with an old value.

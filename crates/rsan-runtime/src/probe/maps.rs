@@ -1,7 +1,7 @@
 //! The child's memory, from `/proc/self/maps`: which of it is shared with others, and which is the thread's stack.
 
 use super::answer::Unknown;
-use super::process::system_call;
+use crate::system::system_call;
 
 /// A range of addresses with what is allowed there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

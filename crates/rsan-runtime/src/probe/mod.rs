@@ -62,7 +62,6 @@ mod writes;
 
 pub use answer::{Answer, Step, Unknown};
 pub(crate) use child::{is_probing, passes};
-pub(crate) use process::system_call;
 pub(crate) use sites::{counts, lock};
 
 use crate::atomic::Word;

@@ -8,51 +8,14 @@
 use super::answer::{Answer, Place, Step, Unknown};
 use super::child;
 use crate::shadow;
+use crate::system::{ALL_SIGNALS, SIGNAL_SET, block_signals, system_call};
 use libc::{c_int, c_void, siginfo_t, sock_filter, ucontext_t};
-use std::arch::{asm, naked_asm};
+use std::arch::naked_asm;
 
 /// Processor time that a child may use, in seconds.
 const PROCESSOR_SECONDS: i64 = 1;
 /// Time that a child may take on a busy machine, in seconds.
 const SECONDS: i64 = 30;
-
-/// A system call that nothing intercepts.
-///
-/// # Safety
-/// As the system call.
-pub(crate) unsafe fn system_call(number: i64, arguments: [usize; 6]) -> isize {
-    let result;
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the kernel's calling convention; the rest is the caller's promise.
-    unsafe {
-        asm!("syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack));
-    }
-    result
-}
-
-/// How many bytes the kernel's set of signals has.
-const SIGNAL_SET: usize = 8;
-const ALL_SIGNALS: u64 = u64::MAX;
-
-/// Sets the blocked signals; returns those of before.
-fn block_signals(set: u64) -> u64 {
-    let mut old = 0u64;
-    let arguments = [
-        libc::SIG_SETMASK as usize,
-        &raw const set as usize,
-        &raw mut old as usize,
-        SIGNAL_SET,
-        0,
-        0,
-    ];
-    // SAFETY: both sets are valid.
-    unsafe { system_call(libc::SYS_rt_sigprocmask, arguments) };
-    old
-}
 
 /// A child was made, or is running this.
 pub(super) enum Fork {

@@ -1,6 +1,6 @@
 //! A finding as a line of JSON, in the form that [`super`] documents.
 
-use super::{Finding, Side, call_sites, frames};
+use super::{Finding, Side, Waiting, call_sites, frames};
 use crate::chain::Chain;
 use crate::heap;
 use crate::memory::Memory;
@@ -30,6 +30,38 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
         json_chain(&mut line, chain, modules);
     }
     line.push_str("}\n");
+    line
+}
+
+/// The line of a deadlock.
+pub(super) fn deadlock(threads: &[Waiting], modules: &[Module]) -> String {
+    let pid = std::process::id();
+    let mut line = format!(
+        "{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"deadlock\",\"threads\":["
+    );
+    for (index, waiting) in threads.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let (thread, operation) = (waiting.thread.0, quote(waiting.operation));
+        let _ = write!(
+            line,
+            "{comma}{{\"thread\":{thread},\"operation\":{operation},\"joins\":"
+        );
+        match waiting.joins {
+            Some(joins) => {
+                let _ = write!(line, "{}", joins.0);
+            }
+            None => line.push_str("null"),
+        }
+        line.push_str(",\"memory\":");
+        let at = waiting
+            .address
+            .map_or(Memory::Unknown, |address| Memory::at(address, modules));
+        memory(&mut line, at, modules);
+        line.push_str(",\"stack\":");
+        json_frames(&mut line, &frames(waiting.site, modules));
+        line.push('}');
+    }
+    line.push_str("]}\n");
     line
 }
 

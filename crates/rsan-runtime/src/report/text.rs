@@ -1,6 +1,6 @@
 //! A finding for people, with addresses only; `rsan run` shows it better.
 
-use super::{Finding, Side, call_sites, frames};
+use super::{Finding, Side, Waiting, call_sites, frames};
 use crate::heap;
 use crate::memory::Memory;
 use crate::modules::Module;
@@ -62,6 +62,24 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             }
             write_memory(&mut text, *address, modules);
         }
+    }
+    text.push_str("==================\n");
+    text
+}
+
+/// The text of a deadlock, between two rules.
+pub(super) fn deadlock(threads: &[Waiting], modules: &[Module]) -> String {
+    let pid = std::process::id();
+    let mut text =
+        format!("==================\n==rsan: deadlock: every thread waits (pid {pid})\n");
+    for waiting in threads {
+        let what = match (waiting.joins, waiting.address) {
+            (Some(joins), _) => format!("waits for the end of {}", name(joins)),
+            (None, Some(address)) => format!("waits ({}) at {address:#x}", waiting.operation),
+            (None, None) => format!("waits ({})", waiting.operation),
+        };
+        let _ = writeln!(text, "  {} {what}", name(waiting.thread));
+        write_frames(&mut text, &frames(waiting.site, modules));
     }
     text.push_str("==================\n");
     text

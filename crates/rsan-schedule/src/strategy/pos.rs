@@ -18,7 +18,12 @@ pub struct Pos {
     random: Random,
     /// By thread: its pending operation.
     pending: Vec<Option<Pending>>,
+    /// The priority of the next thread that yields: below all that are drawn, and below those that yielded before it.
+    low: u64,
 }
+
+/// Priorities that are drawn have this bit, those of threads that yielded have not.
+const DRAWN: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -33,6 +38,7 @@ impl Pos {
         Self {
             random: Random::new(seed),
             pending: Vec::new(),
+            low: DRAWN - 1,
         }
     }
 
@@ -46,7 +52,7 @@ impl Pos {
 
     /// A priority above that of threads that yielded.
     fn draw(&mut self) -> u64 {
-        self.random.bits() | 1
+        self.random.bits() | DRAWN
     }
 
     fn priority(&mut self, candidate: &Candidate) -> u64 {
@@ -83,6 +89,8 @@ impl Strategy for Pos {
 
     fn yielded(&mut self, thread: ThreadId) {
         let op = Op::bare(Kind::Yield);
-        *self.slot(thread) = Some(Pending { op, priority: 0 });
+        let priority = self.low;
+        self.low -= 1;
+        *self.slot(thread) = Some(Pending { op, priority });
     }
 }

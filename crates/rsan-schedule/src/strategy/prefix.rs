@@ -1,22 +1,29 @@
 //! `prefix`: given threads first, then the default.
 
-use super::{Strategy, stay};
+use super::{Strategy, after, stay};
 use crate::Candidate;
 use rsan_model::ThreadId;
 
-/// Follows a list of threads; then stays with the last thread while it is ready, else takes the lowest.
+/// Follows a list of threads; then stays with the last thread while it is ready and does not yield, else takes the next
+/// one.
 ///
 /// A thread of the list that is not ready is left out: the strategy goes on with the next one.
 #[derive(Clone, Debug)]
 pub struct Prefix {
     threads: Vec<ThreadId>,
     next: usize,
+    /// The last thread that yielded.
+    tired: Option<ThreadId>,
 }
 
 impl Prefix {
     /// The list.
     pub fn new(threads: Vec<ThreadId>) -> Self {
-        Self { threads, next: 0 }
+        Self {
+            threads,
+            next: 0,
+            tired: None,
+        }
     }
 }
 
@@ -28,6 +35,13 @@ impl Strategy for Prefix {
                 return Some(i);
             }
         }
-        Some(stay(ready, last))
+        match self.tired.take() {
+            Some(tired) => Some(after(ready, tired)),
+            None => Some(stay(ready, last)),
+        }
+    }
+
+    fn yielded(&mut self, thread: ThreadId) {
+        self.tired = Some(thread);
     }
 }

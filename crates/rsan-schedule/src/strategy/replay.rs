@@ -1,17 +1,20 @@
 //! `replay`: a recorded schedule again.
 
-use super::{Strategy, stay};
+use super::{Strategy, after, stay};
 use crate::{Candidate, Kind, Schedule};
 use rsan_model::ThreadId;
 use std::fmt;
 
 /// Follows a [`Schedule`]. When the program does not do what it did then, it says where, and goes on by the default:
-/// stay with the last thread while it is ready, else take the lowest. So it does behind the schedule's end.
+/// stay with the last thread while it is ready and does not yield, else take the next one. So it does behind the
+/// schedule's end.
 #[derive(Clone, Debug)]
 pub struct Replay {
     schedule: Schedule,
     next: usize,
     divergence: Option<Divergence>,
+    /// The last thread that yielded.
+    tired: Option<ThreadId>,
 }
 
 /// Where a run leaves the schedule that it should follow.
@@ -53,15 +56,20 @@ impl Replay {
             schedule,
             next: 0,
             divergence: None,
+            tired: None,
         }
     }
 }
 
 impl Strategy for Replay {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
+        let default = match self.tired.take() {
+            Some(tired) => after(ready, tired),
+            None => stay(ready, last),
+        };
         let planned = self.schedule.steps().get(self.next);
         let (None, Some(planned)) = (self.divergence, planned) else {
-            return Some(stay(ready, last));
+            return Some(default);
         };
         let at = ready
             .binary_search_by_key(&planned.thread, |c| c.thread)
@@ -77,7 +85,11 @@ impl Strategy for Replay {
             expected: planned.kind,
             found,
         });
-        Some(stay(ready, last))
+        Some(default)
+    }
+
+    fn yielded(&mut self, thread: ThreadId) {
+        self.tired = Some(thread);
     }
 
     fn divergence(&self) -> Option<Divergence> {

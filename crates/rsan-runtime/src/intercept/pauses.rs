@@ -1,0 +1,112 @@
+//! Sleeping, yielding, and the system's futexes. To the monitors they are nothing; to a schedule they say that others
+//! should go on.
+
+use crate::sched::{self, For, waits};
+use crate::{entries, real};
+use libc::{c_int, c_long, c_uint, clockid_t, timespec};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+unsafe extern "C-unwind" fn yield_posix() -> c_int {
+    if sched::active() {
+        sched::yielded();
+        return 0;
+    }
+    // SAFETY: the program's call.
+    unsafe { real::sched_yield() }
+}
+
+unsafe extern "C-unwind" fn yield_c11() {
+    if sched::active() {
+        return sched::yielded();
+    }
+    // SAFETY: the program's call.
+    unsafe { real::thrd_yield() }
+}
+
+/// Functions that sleep: 0 is success for all of them.
+macro_rules! sleeps {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)+) => {
+        mod sleep {
+            use super::*;
+
+            $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $result {
+                if sched::active() {
+                    sched::yielded();
+                    sched::test_cancel();
+                    return 0;
+                }
+                // SAFETY: the program's call.
+                unsafe { real::$name($($arg),*) }
+            })+
+        }
+        entries! { $($name => sleep::$name;)+ }
+    };
+}
+
+type Time = *const timespec;
+type Left = *mut timespec;
+
+sleeps! {
+    nanosleep(time: Time, left: Left) -> c_int;
+    clock_nanosleep(clock: clockid_t, flags: c_int, time: Time, left: Left) -> c_int;
+    usleep(microseconds: c_uint) -> c_int;
+    sleep(seconds: c_uint) -> c_uint;
+    thrd_sleep(time: Time, left: Left) -> c_int;
+}
+
+/// What the system call says.
+fn failed(error: c_int) -> c_long {
+    // SAFETY: this thread's own word.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+/// A futex when threads are scheduled; `None`: an operation that is left to the system.
+unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize) -> Option<c_long> {
+    const COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    match operation as c_int & COMMAND {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            sched::point(rsan_schedule::Kind::Sync, address, size_of::<u32>());
+            // SAFETY: the program's word. ORDERING: relaxed; one thread runs at a time.
+            let found = unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Relaxed);
+            if found != value {
+                return Some(failed(libc::EAGAIN));
+            }
+            let woken = sched::block(For::Object(address), timeout != 0);
+            Some(if woken { 0 } else { failed(libc::ETIMEDOUT) })
+        }
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
+            Some(waits::signal(address, value as usize) as c_long)
+        }
+        libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => {
+            Some(waits::signal(address, usize::MAX) as c_long)
+        }
+        _ => None,
+    }
+}
+
+unsafe extern "C-unwind" fn system_call(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    if sched::active() && number == libc::SYS_futex {
+        // SAFETY: the program's call.
+        if let Some(result) = unsafe { futex(a, b, c as u32, d) } {
+            return result;
+        }
+    }
+    // SAFETY: the program's call; arguments that it did not give are not looked at.
+    unsafe { real::syscall(number, a, b, c, d, e, f) }
+}
+
+entries! {
+    sched_yield => yield_posix;
+    pthread_yield => yield_posix;
+    thrd_yield => yield_c11;
+    syscall => system_call;
+}

@@ -1,0 +1,169 @@
+//! The program's atomic operations, when they are scheduled.
+
+use super::spin::Arrival;
+use super::{For, STATE, Status, done, give_way, op, point, scheduled};
+use crate::atomic::{self, CasOrders, Word};
+use crate::location::Operation;
+use rsan_model::{CasStrength, ThreadId};
+use rsan_schedule::Kind;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Registers that calls preserve, and the stack pointer, of the program where it called an atomic operation last.
+///
+/// One place for all threads, since one runs at a time; an entry fills it when operations are scheduled.
+pub(crate) static REGISTERS: [AtomicU64; 7] = [const { AtomicU64::new(0) }; 7];
+
+/// A copy of [`REGISTERS`], with where the program called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Registers([u64; 8]);
+
+impl Registers {
+    fn now(caller: usize) -> Self {
+        // ORDERING: relaxed; the calling thread has written them.
+        let mut words = [0; 8];
+        for (word, register) in words.iter_mut().zip(&REGISTERS) {
+            *word = register.load(Ordering::Relaxed);
+        }
+        words[7] = caller as u64;
+        Self(words)
+    }
+
+    /// The stack pointer.
+    pub(super) fn stack(&self) -> usize {
+        self.0[6] as usize
+    }
+
+    pub(super) fn words(&self) -> &[u64; 8] {
+        &self.0
+    }
+}
+
+fn fold(bits: u128) -> u64 {
+    bits as u64 ^ (bits >> 64) as u64
+}
+
+/// Before an operation that may only read: a thread that does what it did before waits for a change.
+fn before_read(kind: Kind, address: usize, bytes: usize) {
+    let Some((mut inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let (me, registers) = (inside.number(), Registers::now(inside.caller));
+    let wrote = std::mem::take(&mut inside.entered.wrote);
+    let Some(state) = guard.as_mut() else { return };
+    let Some(thread) = state.thread(me) else {
+        return;
+    };
+    if wrote {
+        thread.spin.reset();
+    }
+    let mut status = Status::Ready;
+    match thread.spin.arrive(&registers, address, bytes) {
+        Arrival::Fresh => {}
+        Arrival::Tired => state.strategy.yielded(ThreadId::new(me)),
+        Arrival::Waits => {
+            thread.since = thread.step.0 as u64;
+            let (wait, timed) = (For::Words, false);
+            status = Status::Blocked { wait, timed };
+        }
+    }
+    give_way(me, guard, op(kind, address, bytes), status);
+    if status != Status::Ready
+        && let Some(state) = STATE.lock().as_mut()
+        && let Some(thread) = state.thread(me)
+    {
+        thread.spin.go_on();
+    }
+}
+
+/// The calling thread has tried in vain, and waits until a word has changed.
+pub(crate) fn wait_for(address: usize, bytes: usize) {
+    let Some((inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let me = inside.number();
+    let Some(thread) = guard.as_mut().and_then(|state| state.thread(me)) else {
+        return;
+    };
+    thread.spin.wait_for(address, bytes);
+    thread.since = thread.step.0 as u64;
+    let op = thread.op;
+    let (wait, timed) = (For::Words, false);
+    give_way(me, guard, op, Status::Blocked { wait, timed });
+}
+
+/// What came of trying an access that waits for a value.
+pub(crate) fn after_wait(found: u128, expected: u128, wrote: Option<u128>) {
+    done(|step| {
+        (step.read, step.expected) = (fold(found), fold(expected));
+        step.writes = wrote.is_some();
+        step.wrote = wrote.map_or(0, fold);
+    });
+}
+
+/// # Safety
+/// As [`atomic::load`].
+#[cold]
+pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    before_read(Kind::Load, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise.
+    let value = unsafe { atomic::load(at, order) };
+    done(|step| step.read = fold(value.bits()));
+    value
+}
+
+/// # Safety
+/// As [`atomic::store`].
+#[cold]
+pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    point(Kind::Store, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise.
+    unsafe { atomic::store(at, value, order) };
+    done(|step| (step.wrote, step.writes) = (fold(value.bits()), true));
+}
+
+/// # Safety
+/// As [`atomic::rmw`].
+#[cold]
+pub(crate) unsafe fn rmw<W: Word>(
+    at: *mut W,
+    order: c_int,
+    name: Operation,
+    next: impl Fn(W) -> W,
+) -> W {
+    before_read(Kind::Update, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise.
+    let old = unsafe { atomic::rmw(at, order, name, &next) };
+    done(|step| {
+        (step.read, step.wrote) = (fold(old.bits()), fold(next(old).bits()));
+        step.writes = true;
+    });
+    old
+}
+
+/// # Safety
+/// As [`atomic::compare_exchange`].
+#[cold]
+pub(crate) unsafe fn compare_exchange<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    orders: CasOrders,
+    strength: CasStrength,
+) -> (W, bool) {
+    before_read(Kind::Compare, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise.
+    let (old, succeeded) = unsafe { atomic::compare_exchange(at, expected, new, orders, strength) };
+    done(|step| {
+        (step.read, step.expected) = (fold(old.bits()), fold(expected.bits()));
+        (step.writes, step.wrote) = (succeeded, fold(new.bits()));
+    });
+    (old, succeeded)
+}
+
+/// A fence between threads.
+#[cold]
+pub(crate) fn thread_fence(order: c_int) {
+    point(Kind::Fence, 0, 0);
+    atomic::thread_fence(order);
+}

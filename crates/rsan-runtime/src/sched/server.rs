@@ -1,0 +1,290 @@
+//! Many runs of one program, from a snapshot: the process stops at `main` (or where `rsan.h` says so) and forks a
+//! child for each run.
+//!
+//! Whoever wants runs listens on a socket (`server=PATH`) and writes a line for each; the answer is a line, too. What
+//! the run did is in the file `trace=PATH` then ([`rsan_schedule::shared`]).
+//!
+//! ```text
+//! run strategy=SPEC seed=N steps=N | prefix=N,N,... | replay=FILE
+//!     [limit=STEPS] [timeout=MILLISECONDS] [stay_blocked=1] [kernel_threads=1]
+//! end pid=N status=N timeout=0|1                 status: as `wait` has it
+//! error TEXT                                     the line was not understood
+//! ```
+//!
+//! A run that makes no progress because it sleeps in a call that the runtime does not know is told to let the others
+//! go on, by a signal.
+
+use super::run::Plan;
+use super::trace::Trace;
+use super::{begin_run, leave};
+use crate::options::Options;
+use crate::{ending, entries, real, report, runtime, thread};
+use libc::{c_char, c_int, c_void};
+use rsan_model::ThreadId;
+use rsan_schedule::strategy::{Prefix, Replay, Spec};
+use rsan_schedule::{Schedule, Strategy};
+use std::ffi::CString;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The type of `main`.
+pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+/// The program's `main`.
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+static SERVED: AtomicBool = AtomicBool::new(false);
+
+/// The signal that lets other threads go on: one that neither the kernel nor programs use.
+const NUDGE: c_int = libc::SIGSTKFLT;
+
+unsafe extern "C-unwind" fn start_main(
+    main: Main,
+    argc: c_int,
+    argv: *mut *mut c_char,
+    init: usize,
+    fini: usize,
+    rtld_fini: usize,
+    stack_end: *mut c_void,
+) -> c_int {
+    // ORDERING: relaxed; there is one thread.
+    MAIN.store(main as usize, Ordering::Relaxed);
+    // SAFETY: the program's call, with a `main` that calls the program's.
+    unsafe { real::__libc_start_main(first, argc, argv, init, fini, rtld_fini, stack_end) }
+}
+
+unsafe extern "C-unwind" fn first(
+    argc: c_int,
+    argv: *mut *mut c_char,
+    environment: *mut *mut c_char,
+) -> c_int {
+    let frame = 0u8;
+    if runtime::options().is_some_and(|options| !options.at_marker) {
+        start(&raw const frame as usize);
+    }
+    // ORDERING: relaxed; set above, by this thread.
+    let main = MAIN.load(Ordering::Relaxed);
+    // SAFETY: the program's `main`.
+    let main = unsafe { std::mem::transmute::<usize, Main>(main) };
+    // SAFETY: as the system asked.
+    unsafe { main(argc, argv, environment) }
+}
+
+/// Where `rsan.h` says that the snapshot is to be made.
+extern "C" fn marker() {
+    let frame = 0u8;
+    start(&raw const frame as usize);
+}
+
+/// Serves, or begins the one run, or does nothing, as the settings say.
+fn start(outermost: usize) {
+    let Some(options) = runtime::options() else {
+        return;
+    };
+    // ORDERING: relaxed; a flag that is only ever set.
+    if SERVED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    if !options.server.is_empty() {
+        serve(options, outermost);
+    } else if !options.sched.is_empty() {
+        match Plan::parse(&options.sched) {
+            Ok(plan) => begin(plan, Trace::new(None), outermost),
+            Err(error) => report::die(&["RSAN_OPTIONS: ", &error]),
+        }
+    }
+}
+
+fn begin(plan: Plan, trace: Trace, outermost: usize) {
+    install_nudge();
+    begin_run(plan, trace, outermost);
+}
+
+/// Answers lines with runs. Returns in the children, which are to run the program.
+fn serve(options: &Options, outermost: usize) {
+    // The program is not seen to do any of this.
+    let me = thread::enter();
+    let stream = match UnixStream::connect(&options.server) {
+        Ok(stream) => stream,
+        Err(error) => report::die(&["no connection to the campaign: ", &error.to_string()]),
+    };
+    let path = CString::new(options.trace.as_str()).unwrap_or_default();
+    let trace = Trace::new(Some(&path));
+    let mut lines = BufReader::new(&stream);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
+            ending::now(0);
+        }
+        let words = line.trim_end().strip_prefix("run ");
+        let plan = words.map_or_else(|| Err("unknown command".to_owned()), Plan::parse);
+        let answer = match plan {
+            Ok(plan) => {
+                let timeout = plan.timeout;
+                let fresh = trace.again();
+                // SAFETY: there is one thread.
+                match unsafe { real::fork() } {
+                    0 => {
+                        // SAFETY: gets this process a group of its own, so that all of a run can be ended.
+                        unsafe { libc::setpgid(0, 0) };
+                        drop(lines);
+                        drop(stream);
+                        drop(me);
+                        return begin(plan, fresh, outermost);
+                    }
+                    -1 => format!("error {}\n", std::io::Error::last_os_error()),
+                    child => watch(child, &trace, timeout),
+                }
+            }
+            Err(error) => format!("error {error}\n"),
+        };
+        if (&stream).write_all(answer.as_bytes()).is_err() {
+            ending::now(0);
+        }
+    }
+}
+
+/// Milliseconds between two looks at a run.
+const TICK: c_int = 50;
+
+/// Waits for the end of a run; the answer.
+fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
+    // SAFETY: plain calls; gets it a group of its own, if it has not done so yet.
+    let file = unsafe {
+        libc::setpgid(child, child);
+        libc::syscall(libc::SYS_pidfd_open, child, 0) as c_int
+    };
+    let (mut waited, mut steps, mut timed_out) = (0, 0, false);
+    loop {
+        if file < 0 {
+            break;
+        }
+        let mut event = libc::pollfd {
+            fd: file,
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one valid entry.
+        if unsafe { libc::poll(&raw mut event, 1, TICK) } > 0 {
+            break;
+        }
+        waited += TICK as u64;
+        if timeout.is_some_and(|limit| waited >= limit) && !timed_out {
+            timed_out = true;
+            // SAFETY: the group of the run.
+            unsafe { libc::kill(-child, libc::SIGKILL) };
+            continue;
+        }
+        let before = std::mem::replace(&mut steps, trace.published().steps);
+        if before == steps && is_asleep(child) {
+            // SAFETY: the run has a handler, or is about to have one.
+            unsafe { libc::kill(child, NUDGE) };
+        }
+    }
+    let mut status = 0;
+    // SAFETY: our child, which has ended or is waited for.
+    unsafe {
+        libc::waitpid(child, &raw mut status, 0);
+        // What the run left behind.
+        libc::kill(-child, libc::SIGKILL);
+        if file >= 0 {
+            libc::close(file);
+        }
+    }
+    let timeout = u8::from(timed_out);
+    format!("end pid={child} status={status} timeout={timeout}\n")
+}
+
+/// Whether no thread of a process runs.
+fn is_asleep(process: c_int) -> bool {
+    let mut path = String::new();
+    let _ = write!(path, "/proc/{process}/task");
+    let Ok(tasks) = std::fs::read_dir(path) else {
+        return false;
+    };
+    tasks.flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // The name, in parentheses, may have any character.
+        let state = stat
+            .rsplit(") ")
+            .next()
+            .and_then(|rest| rest.chars().next());
+        state == Some('S')
+    })
+}
+
+fn install_nudge() {
+    // SAFETY: all zeroes is a valid value, which is filled in; the handler lives as long as the process.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = nudged as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        real::sigaction(NUDGE, &raw const action, std::ptr::null_mut());
+    }
+}
+
+/// In the thread that sleeps in a call that the runtime does not know.
+extern "C" fn nudged(_: c_int) {
+    if super::active() && super::lock().try_lock() {
+        super::lock().unlock();
+        leave();
+    }
+}
+
+/// Steps that a run is taken to have if nobody says how many.
+const STEPS: u64 = 1000;
+
+impl Plan {
+    /// Reads `name=value` pairs.
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut plan = Self::default();
+        let (mut spec, mut seed, mut steps) = (None, 0, STEPS);
+        for pair in text.split_whitespace() {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let number = || {
+                let number = value.parse::<u64>();
+                number.map_err(|_| format!("bad number in '{pair}'"))
+            };
+            match name {
+                "strategy" => spec = Some(value.parse::<Spec>().map_err(|e| e.to_string())?),
+                "seed" => seed = number()?,
+                "steps" => steps = number()?,
+                "prefix" => plan.strategy = prefix(value)?,
+                "replay" => plan.strategy = replay(value)?,
+                "limit" => plan.limit = number()?,
+                "timeout" => plan.timeout = Some(number()?),
+                "stay_blocked" => plan.stay_blocked = number()? != 0,
+                "kernel_threads" => plan.kernel_threads = number()? != 0,
+                _ => return Err(format!("unknown '{pair}'")),
+            }
+        }
+        if let Some(spec) = spec {
+            plan.strategy = spec.build(seed, steps);
+        }
+        Ok(plan)
+    }
+}
+
+/// Numbers of threads, then whoever runs last, or the lowest.
+fn prefix(text: &str) -> Result<Box<dyn Strategy>, String> {
+    let numbers = text.split(',').filter(|number| !number.is_empty());
+    let threads = numbers.map(|number| number.parse().map(ThreadId));
+    let threads = threads.collect::<Result<_, _>>();
+    let threads = threads.map_err(|_| "bad number in 'prefix'".to_owned())?;
+    Ok(Box::new(Prefix::new(threads)))
+}
+
+/// A schedule from a file.
+fn replay(path: &str) -> Result<Box<dyn Strategy>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let schedule = text.parse::<Schedule>();
+    let schedule = schedule.map_err(|error| format!("{path}:{error}"))?;
+    Ok(Box::new(Replay::new(schedule)))
+}
+
+entries! {
+    __libc_start_main => start_main;
+    __rsan_snapshot => marker;
+}

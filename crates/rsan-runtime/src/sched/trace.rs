@@ -1,0 +1,121 @@
+//! What happened: the steps of a run, in memory that whoever started it can see ([`rsan_schedule::shared`]).
+
+use crate::report;
+use libc::c_int;
+use rsan_schedule::Step;
+pub(super) use rsan_schedule::shared::Outcome;
+use rsan_schedule::shared::{Header, LENGTH, ROOM};
+use std::ffi::CStr;
+
+/// The steps of a run.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    memory: *mut u8,
+    shared: bool,
+    header: Header,
+}
+
+impl Trace {
+    /// Memory of the file, or of this process if there is none.
+    pub(crate) fn new(path: Option<&CStr>) -> Self {
+        let mut file = -1;
+        if let Some(path) = path {
+            // SAFETY: the path is a C string.
+            file = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+            if file < 0 {
+                report::die(&["cannot open the file for the schedule"]);
+            }
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags: c_int = match file {
+            -1 => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            _ => libc::MAP_SHARED,
+        };
+        // SAFETY: a new mapping.
+        let memory =
+            unsafe { libc::mmap(std::ptr::null_mut(), LENGTH, protection, flags, file, 0) };
+        if memory == libc::MAP_FAILED {
+            report::out_of_memory("the schedule");
+        }
+        if file >= 0 {
+            // SAFETY: opened above; the mapping stays.
+            unsafe { libc::close(file) };
+        }
+        Self {
+            memory: memory.cast(),
+            shared: file >= 0,
+            header: Header::default(),
+        }
+    }
+
+    /// The same memory, for another run.
+    pub(crate) fn again(&self) -> Self {
+        let mut trace = Self {
+            memory: self.memory,
+            shared: self.shared,
+            header: Header::default(),
+        };
+        trace.publish();
+        trace
+    }
+
+    /// What the run has published.
+    pub(super) fn published(&self) -> Header {
+        let mut bytes = [0; Header::BYTES];
+        // SAFETY: the mapping begins with the header; a torn one is only compared with others.
+        unsafe { std::ptr::copy_nonoverlapping(self.memory, bytes.as_mut_ptr(), bytes.len()) };
+        Header::from_bytes(&bytes).unwrap_or_default()
+    }
+
+    /// Whether somebody else sees it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Steps so far, also those that there was no room for.
+    pub(super) fn steps(&self) -> u64 {
+        self.header.steps
+    }
+
+    fn publish(&mut self) {
+        let bytes = self.header.to_bytes();
+        // SAFETY: the mapping begins with the header, and nobody else writes there.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.memory, bytes.len()) };
+    }
+
+    fn place(&self, index: usize) -> Option<*mut u8> {
+        // SAFETY: within the mapping.
+        (index < ROOM).then(|| unsafe { self.memory.add(Header::BYTES + index * Step::BYTES) })
+    }
+
+    /// Another step.
+    pub(super) fn push(&mut self, step: &Step) {
+        self.set(self.header.steps as usize, step);
+        self.header.steps += 1;
+        self.publish();
+    }
+
+    /// Changes a step.
+    pub(super) fn set(&mut self, index: usize, step: &Step) {
+        if let Some(place) = self.place(index) {
+            let bytes = step.to_bytes();
+            // SAFETY: `place` has room for a step.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
+        }
+    }
+
+    /// Another thread runs.
+    pub(super) fn switched(&mut self) {
+        self.header.switches += 1;
+    }
+
+    /// The run is over.
+    pub(super) fn end(&mut self, outcome: Outcome, diverged: u64) {
+        if self.header.outcome == Outcome::Running {
+            self.header.outcome = outcome;
+            self.header.diverged = diverged;
+            self.header.findings = report::count() as u32;
+            self.publish();
+        }
+    }
+}

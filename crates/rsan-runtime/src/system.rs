@@ -1,0 +1,76 @@
+//! System calls that nothing intercepts, and that leave the thread's memory alone, `errno` included.
+
+use std::arch::asm;
+use std::sync::atomic::AtomicU32;
+
+/// A system call; negative results are errors.
+///
+/// # Safety
+/// As the system call.
+pub(crate) unsafe fn system_call(number: i64, arguments: [usize; 6]) -> isize {
+    let result;
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: the kernel's calling convention; the rest is the caller's promise.
+    unsafe {
+        asm!("syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack));
+    }
+    result
+}
+
+/// Lets other kernel threads go on.
+pub(crate) fn give_way() {
+    // SAFETY: no arguments.
+    unsafe { system_call(libc::SYS_sched_yield, [0; 6]) };
+}
+
+/// Sleeps while a word has a value; may return early.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32) {
+    futex(word, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value);
+}
+
+/// Wakes who sleeps at a word.
+pub(crate) fn futex_wake(word: &AtomicU32) {
+    futex(
+        word,
+        libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+        i32::MAX as u32,
+    );
+}
+
+fn futex(word: &AtomicU32, operation: i32, value: u32) {
+    let arguments = [
+        word.as_ptr() as usize,
+        operation as usize,
+        value as usize,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the word is valid; there is no timeout.
+    unsafe { system_call(libc::SYS_futex, arguments) };
+}
+
+/// How many bytes the kernel's set of signals has.
+pub(crate) const SIGNAL_SET: usize = 8;
+/// Every signal.
+pub(crate) const ALL_SIGNALS: u64 = u64::MAX;
+
+/// Sets the blocked signals; returns those of before.
+pub(crate) fn block_signals(set: u64) -> u64 {
+    let mut old = 0u64;
+    let arguments = [
+        libc::SIG_SETMASK as usize,
+        &raw const set as usize,
+        &raw mut old as usize,
+        SIGNAL_SET,
+        0,
+        0,
+    ];
+    // SAFETY: both sets are valid.
+    unsafe { system_call(libc::SYS_rt_sigprocmask, arguments) };
+    old
+}
