@@ -203,6 +203,7 @@ impl<'p> Controlled<'p> {
             Instr::Store { .. } | Instr::PlainStore { .. } => (Kind::Store, 0),
             Instr::Rmw { .. } => (Kind::Update, 0),
             Instr::Cas { expected, .. } => (Kind::Compare, eval(expected)),
+            Instr::Wait { values, .. } if values.len() > 1 => (Kind::WaitAny, 0),
             Instr::Wait { values, .. } => (Kind::Wait, eval(&values[0])),
             Instr::Bcas { expected, .. } => (Kind::WaitUpdate, eval(expected)),
             Instr::Fence(_) => (Kind::Fence, 0),

@@ -65,7 +65,6 @@ fn deterministic(mut program: Program) -> Option<Program> {
         for instr in &mut thread.code {
             match instr {
                 Instr::Choose(_) => return None,
-                Instr::Wait { values, .. } if values.len() > 1 => return None,
                 Instr::Cas { strength, .. } => *strength = CasStrength::Strong,
                 _ => {}
             }

@@ -58,7 +58,6 @@ use alternatives::Alternatives;
 use graph::{Graph, NONE};
 use item::Item;
 use replay::Replayed;
-use run::Objects;
 use std::collections::BTreeMap;
 
 /// Bounds of an exploration.
@@ -172,7 +171,8 @@ impl Progress {
 /// use rsan_schedule::explore::{End, Explorer, Trace};
 /// # use rsan_schedule::explore::Guided;
 /// # use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
-/// # /// # /// Two threads that add to the same counter once.
+/// # use rsan_model::ThreadId;
+/// # /// Two threads that add to the same counter once.
 /// # fn run(mut strategy: Guided) -> Trace {
 /// #     let mut steps: Vec<Step> = Vec::new();
 /// #     let op = Op::new(Kind::Update, 64, 4);
@@ -292,7 +292,7 @@ impl Explorer {
 
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
     fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
-        let objects = Objects::of(trace);
+        let objects = trace.objects();
         let replayed = item.replay(&objects, trace)?;
         let Replayed {
             graph,

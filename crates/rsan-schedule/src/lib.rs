@@ -4,13 +4,19 @@
 //! This crate does no I/O, starts no threads and knows no program: a scheduler asks a [`Strategy`] at every visible
 //! operation ([`Op`]) who goes on, and tells it what was done ([`Step`]).
 
+mod coverage;
 pub mod explore;
+mod minimize;
+mod objects;
 mod op;
 mod random;
 mod schedule;
 pub mod shared;
 pub mod strategy;
 
+pub use coverage::{Coverage, Fingerprint};
+pub use minimize::{Minimized, minimize};
+use objects::Objects;
 pub use op::{Candidate, Kind, Op, Step};
 pub use random::Random;
 pub use schedule::{ParseError, Planned, Problem, Schedule};

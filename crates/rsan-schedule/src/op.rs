@@ -21,6 +21,8 @@ pub enum Kind {
     Compare,
     /// Read that is enabled only while the expected value is there.
     Wait,
+    /// Read that is enabled only while one of several values is there, which are not told.
+    WaitAny,
     /// Compare-and-swap that is enabled only while the expected value is there.
     WaitUpdate,
     /// Thread fence: local, other threads do not notice it.
@@ -41,7 +43,7 @@ pub enum Kind {
 }
 
 /// Every kind, and its name in schedule files.
-const NAMES: [(Kind, &str); 15] = [
+const NAMES: [(Kind, &str); 16] = [
     (Kind::Begin, "begin"),
     (Kind::End, "end"),
     (Kind::Load, "load"),
@@ -49,6 +51,7 @@ const NAMES: [(Kind, &str); 15] = [
     (Kind::Update, "update"),
     (Kind::Compare, "compare"),
     (Kind::Wait, "wait"),
+    (Kind::WaitAny, "wait-any"),
     (Kind::WaitUpdate, "wait-update"),
     (Kind::Fence, "fence"),
     (Kind::Lock, "lock"),
@@ -87,6 +90,7 @@ impl Kind {
             | Self::Update
             | Self::Compare
             | Self::Wait
+            | Self::WaitAny
             | Self::WaitUpdate
             | Self::Lock
             | Self::Sync => true,
@@ -115,6 +119,7 @@ impl Kind {
             | Self::End
             | Self::Load
             | Self::Wait
+            | Self::WaitAny
             | Self::Fence
             | Self::Spawn
             | Self::Join
@@ -125,7 +130,12 @@ impl Kind {
     /// Whether it can be disabled.
     pub fn may_block(self) -> bool {
         match self {
-            Self::Wait | Self::WaitUpdate | Self::Lock | Self::Sync | Self::Join => true,
+            Self::Wait
+            | Self::WaitAny
+            | Self::WaitUpdate
+            | Self::Lock
+            | Self::Sync
+            | Self::Join => true,
             Self::Begin
             | Self::End
             | Self::Load
@@ -212,6 +222,7 @@ impl Op {
             | Kind::Update
             | Kind::Compare
             | Kind::Wait
+            | Kind::WaitAny
             | Kind::WaitUpdate
             | Kind::Lock
             | Kind::Unlock
@@ -239,7 +250,7 @@ pub struct Step {
     pub thread: ThreadId,
     /// What it was about to do.
     pub op: Op,
-    /// The value it read; wider ones are folded. 0 when it read nothing.
+    /// The value that its object had before, for stores too; wider ones are folded. 0 when it has no object.
     pub read: u64,
     /// The value it wrote; wider ones are folded. 0 when it wrote nothing.
     pub wrote: u64,
@@ -321,7 +332,7 @@ mod tests {
             assert_eq!(Kind::from_number(i as u8), Some(kind));
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }
-        assert_eq!(Kind::from_number(15), None);
+        assert_eq!(Kind::from_number(16), None);
         assert_eq!(Kind::from_name("nothing"), None);
     }
 
@@ -329,7 +340,7 @@ mod tests {
     fn steps_survive_shared_memory() {
         let mut random = Random::new(7);
         for _ in 0..1000 {
-            let kind = Kind::from_number(random.below(15) as u8).expect("a kind");
+            let kind = Kind::from_number(random.below(16) as u8).expect("a kind");
             let step = Step {
                 thread: ThreadId(random.bits() as u32),
                 op: Op::new(kind, random.bits(), random.bits() as u8),
@@ -342,7 +353,7 @@ mod tests {
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }
         let mut bytes = Step::new(ThreadId(0), Op::bare(Kind::Fence)).to_bytes();
-        bytes[4] = 15;
+        bytes[4] = 16;
         assert_eq!(Step::from_bytes(&bytes), None);
     }
 

@@ -167,7 +167,7 @@ mod tests {
             if random.below(3) == 0 {
                 thread = ThreadId(random.below(4) as u32);
             }
-            let kind = Kind::from_number(random.below(15) as u8).expect("a kind");
+            let kind = Kind::from_number(random.below(16) as u8).expect("a kind");
             for _ in 0..=random.below(3) {
                 schedule.steps.push(Planned { thread, kind });
             }

@@ -77,7 +77,7 @@ impl Alternatives<'_> {
             let comparable = self.graph.uniform[event.object as usize];
             let known = value.filter(|_| comparable);
             let writes: &[bool] = match event.kind {
-                Kind::Load | Kind::Wait => &[false],
+                Kind::Load | Kind::Wait | Kind::WaitAny => &[false],
                 Kind::Compare => match known.map(|v| v == event.expected) {
                     Some(true) => &[true],
                     Some(false) => &[false],

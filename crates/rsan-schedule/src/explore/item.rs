@@ -72,7 +72,7 @@ impl Graph {
             Kind::Lock if write < INIT && self.events[write as usize].kind == Kind::Lock => {
                 Some(false)
             }
-            Kind::Lock | Kind::Sync => None,
+            Kind::Lock | Kind::Sync | Kind::WaitAny => None,
             _ => Some(true),
         }
     }

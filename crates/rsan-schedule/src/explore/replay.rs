@@ -2,8 +2,9 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Item;
-use super::run::{Builder, End, Objects, Trace, write_time};
+use super::run::{Builder, End, Trace, write_time};
 use super::{Outcome, Unready};
+use crate::objects::Objects;
 use crate::strategy::Divergence;
 use crate::{Kind, Step};
 use rsan_model::ThreadId;

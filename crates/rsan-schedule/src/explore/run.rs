@@ -1,6 +1,7 @@
 //! From the trace of a run to its execution graph.
 
 use super::graph::{Event, Graph, INIT, NONE};
+use crate::objects::Objects;
 use crate::{Kind, Op, Step};
 use rsan_model::ThreadId;
 use std::collections::HashMap;
@@ -38,50 +39,11 @@ pub struct Trace {
     pub end: End,
 }
 
-/// Numbers for objects: accesses that overlap are one object.
-pub(super) struct Objects {
-    /// First address and number, ascending.
-    starts: Vec<(u64, u32)>,
-    uniform: Vec<bool>,
-}
-
-impl Objects {
-    pub(super) fn of(trace: &Trace) -> Self {
-        let steps = trace.steps.iter().map(|s| &s.op);
-        let ops = steps.chain(trace.pending.iter().map(|p| &p.op));
-        let mut ranges: Vec<(u64, u64)> = ops
-            .filter(|op| op.kind.is_access())
-            .map(|op| (op.object, op.object.saturating_add(op.bytes.max(1).into())))
-            .collect();
-        ranges.sort_unstable();
-        ranges.dedup();
-        let (mut starts, mut uniform) = (Vec::<(u64, u32)>::new(), Vec::new());
-        let mut end = 0;
-        for (first, last) in ranges {
-            if starts.is_empty() || first >= end {
-                starts.push((first, starts.len() as u32));
-                uniform.push(true);
-                end = last;
-            } else {
-                *uniform.last_mut().expect("the range before") = false;
-                end = end.max(last);
-            }
-        }
-        Self { starts, uniform }
-    }
-
-    fn number(&self, op: &Op) -> u32 {
-        if !op.kind.is_access() {
-            return NONE;
-        }
-        let after = self
-            .starts
-            .partition_point(|&(first, _)| first <= op.object);
-        self.starts[after - 1].1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.starts.len()
+impl Trace {
+    /// Its objects.
+    pub(super) fn objects(&self) -> Objects {
+        let steps = self.steps.iter().map(|s| &s.op);
+        Objects::of(steps.chain(self.pending.iter().map(|p| &p.op)))
     }
 }
 
@@ -101,7 +63,7 @@ impl<'t> Builder<'t> {
         let graph = Graph {
             mo: vec![Vec::new(); n],
             initial: vec![None; n],
-            uniform: objects.uniform.clone(),
+            uniform: (0..n).map(|o| objects.is_uniform(o)).collect(),
             ..Graph::default()
         };
         Self {
@@ -110,6 +72,10 @@ impl<'t> Builder<'t> {
             last: HashMap::new(),
             creator: HashMap::new(),
         }
+    }
+
+    fn number(&self, op: &Op) -> u32 {
+        self.objects.number(op).map_or(NONE, |n| n as u32)
     }
 
     /// What the step reads: the last write, as every run is sequentially consistent.
@@ -125,7 +91,7 @@ impl<'t> Builder<'t> {
 
     /// Adds a step of the trace.
     pub(super) fn step(&mut self, step: &Step, added: u32, write_added: u32) -> u32 {
-        let object = self.objects.number(&step.op);
+        let object = self.number(&step.op);
         let kind = step.op.kind;
         let rf = self.source(kind, object);
         let writes = step.writes && kind.may_write();
@@ -159,7 +125,7 @@ impl<'t> Builder<'t> {
 
     /// Adds an operation that waits; it reads `rf`, or the last write.
     pub(super) fn waiting(&mut self, pending: &Pending, rf: Option<u32>, added: u32) -> u32 {
-        let object = self.objects.number(&pending.op);
+        let object = self.number(&pending.op);
         let kind = pending.op.kind;
         self.push(Event {
             thread: pending.thread.0,

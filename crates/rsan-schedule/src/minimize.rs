@@ -1,0 +1,252 @@
+//! The fewest context switches that still show something (delta debugging over the turns of a schedule).
+
+use crate::{Planned, Schedule};
+
+/// What [`minimize`] found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Minimized {
+    /// The schedule with the fewest switches.
+    pub schedule: Schedule,
+    /// How many runs it took.
+    pub tries: usize,
+    /// Whether no single change that was left to try makes it shorter; false when the runs were used up before.
+    pub finished: bool,
+}
+
+/// Looks for a schedule with fewer context switches that still shows what `schedule` shows, with at most `tries` runs.
+///
+/// `run` makes a run of the program by the schedule that it is given, and returns the schedule that the run really followed
+/// if it shows what is looked for. The schedules are suggestions: run them with [`crate::strategy::Prefix`], which leaves out
+/// threads that are not ready and goes on by itself at their end.
+///
+/// `None` when the schedule itself does not show it. The answer depends only on what `run` says. It is a local minimum: no
+/// turn can be left to its thread's turn before or after, and the end cannot be left to the default.
+///
+/// ```
+/// use rsan_schedule::{Schedule, minimize};
+/// let noisy: Schedule = "rsan schedule 1\nT0: store\nT1: load\nT0: store\nT1: load\nT0: store\n".parse()?;
+/// // What is looked for shows whenever T0 makes a store after the first load of T1.
+/// let shows = |schedule: &Schedule| {
+///     let first = schedule.steps().iter().position(|s| s.thread.0 == 1)?;
+///     let after = schedule.steps()[first..].iter().any(|s| s.thread.0 == 0);
+///     after.then(|| schedule.clone())
+/// };
+/// let minimized = minimize(&noisy, 100, shows).expect("it shows");
+/// assert_eq!(minimized.schedule.switches(), 1);
+/// # Ok::<(), rsan_schedule::ParseError>(())
+/// ```
+pub fn minimize(
+    schedule: &Schedule,
+    tries: usize,
+    run: impl FnMut(&Schedule) -> Option<Schedule>,
+) -> Option<Minimized> {
+    let mut search = Search {
+        best: schedule.clone(),
+        left: tries,
+        run,
+    };
+    let found = search.attempt(schedule)?;
+    search.best = found;
+    while search.left > 0 && (search.shorten() || search.merge()) {}
+    let mut best = search.best;
+    for (name, value) in schedule.notes() {
+        best.set_note(name, value);
+    }
+    Some(Minimized {
+        schedule: best,
+        tries: tries - search.left,
+        finished: search.left > 0,
+    })
+}
+
+struct Search<R> {
+    best: Schedule,
+    /// Runs that may still be made.
+    left: usize,
+    run: R,
+}
+
+/// A turn: its thread is that of its steps.
+type Turn = Vec<Planned>;
+
+fn turns(schedule: &Schedule) -> Vec<Turn> {
+    schedule.turns().map(<[Planned]>::to_vec).collect()
+}
+
+impl<R: FnMut(&Schedule) -> Option<Schedule>> Search<R> {
+    /// Runs a schedule, if a run is left.
+    fn attempt(&mut self, schedule: &Schedule) -> Option<Schedule> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        (self.run)(schedule)
+    }
+
+    /// Whether these turns lead to fewer switches; then that is the best.
+    fn improves(&mut self, turns: Vec<Turn>) -> bool {
+        let suggestion = Schedule::new(turns.concat());
+        let Some(found) = self.attempt(&suggestion) else {
+            return false;
+        };
+        let better = found.switches() < self.best.switches();
+        if better {
+            self.best = found;
+        }
+        better
+    }
+
+    /// Leaves the end of the schedule to the default, as much of it as possible.
+    fn shorten(&mut self) -> bool {
+        let turns = turns(&self.best);
+        let mut keep = 0;
+        while keep < turns.len() {
+            if self.improves(turns[..keep].to_vec()) {
+                return true;
+            }
+            // 0, 1, 3, 7, ...: short ones first, since they are what one hopes for.
+            keep = 2 * keep + 1;
+        }
+        false
+    }
+
+    /// Leaves turns to the turn of the same thread before or after: many at once, then fewer.
+    fn merge(&mut self) -> bool {
+        let count = turns(&self.best).len();
+        let mut size = count / 2;
+        while size > 0 {
+            for start in (0..count).step_by(size) {
+                for later in [true, false] {
+                    let mut turns = turns(&self.best);
+                    let end = (start + size).min(turns.len());
+                    if move_turns(&mut turns, start, end, later) && self.improves(turns) {
+                        return true;
+                    }
+                }
+            }
+            size /= 2;
+        }
+        false
+    }
+}
+
+/// Moves the turns from `start` to `end` to the next (or last) turn of their thread outside of them. Says whether there was
+/// something to move.
+fn move_turns(turns: &mut [Turn], start: usize, end: usize, later: bool) -> bool {
+    let mut moved = false;
+    let indices: Vec<usize> = match later {
+        true => (start..end).rev().collect(),
+        false => (start..end).collect(),
+    };
+    for i in indices {
+        let Some(thread) = turns[i].first().map(|s| s.thread) else {
+            continue;
+        };
+        let same = |turn: &Turn| turn.first().is_some_and(|s| s.thread == thread);
+        if later {
+            let Some(next) = turns[i + 1..].iter().position(same) else {
+                continue;
+            };
+            let mut steps = std::mem::take(&mut turns[i]);
+            let target = &mut turns[i + 1 + next];
+            steps.append(target);
+            *target = steps;
+        } else {
+            let Some(before) = turns[..i].iter().rposition(same) else {
+                continue;
+            };
+            let mut steps = std::mem::take(&mut turns[i]);
+            turns[before].append(&mut steps);
+        }
+        moved = true;
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Random};
+    use rsan_model::ThreadId;
+
+    fn schedule(threads: &[u32]) -> Schedule {
+        let planned = |&t: &u32| Planned {
+            thread: ThreadId(t),
+            kind: Kind::Load,
+        };
+        Schedule::new(threads.iter().map(planned).collect())
+    }
+
+    /// Two threads of ten steps each; runs what is suggested and then the rest by the default.
+    fn run(suggestion: &Schedule) -> Vec<u32> {
+        let mut left = [10, 10];
+        let mut order = Vec::new();
+        for step in suggestion.steps() {
+            let t = step.thread.index();
+            if left[t] > 0 {
+                left[t] -= 1;
+                order.push(t as u32);
+            }
+        }
+        let last = order.last().copied().unwrap_or(0) as usize;
+        for t in [last, 1 - last] {
+            order.extend(std::iter::repeat_n(t as u32, left[t]));
+        }
+        order
+    }
+
+    /// Whether T1 makes its fourth step after the third and before the seventh of T0.
+    fn shows(order: &[u32]) -> bool {
+        let mut ones = order.iter().enumerate().filter(|(_, t)| **t == 1);
+        let place = ones.nth(3).expect("ten steps").0;
+        let zeros = order[..place].iter().filter(|t| **t == 0).count();
+        (3..7).contains(&zeros)
+    }
+
+    #[test]
+    fn noise_goes() {
+        let mut random = Random::new(5);
+        let mut minimized = 0;
+        for _ in 0..200 {
+            let threads: Vec<u32> = (0..20).map(|_| random.below(2) as u32).collect();
+            let first = schedule(&run(&schedule(&threads)));
+            let again = |s: &Schedule| {
+                let order = run(s);
+                shows(&order).then(|| schedule(&order))
+            };
+            let Some(found) = minimize(&first, 10_000, again) else {
+                assert!(!shows(&run(&first)));
+                continue;
+            };
+            minimized += 1;
+            assert!(found.finished && found.tries < 300, "{}", found.tries);
+            assert!(shows(&run(&found.schedule)));
+            assert!(found.schedule.switches() <= 2, "{}", found.schedule);
+        }
+        assert!(minimized > 50);
+    }
+
+    #[test]
+    fn the_number_of_tries_is_a_bound() {
+        let first = schedule(&[0, 1, 0, 1, 0, 1]);
+        for tries in 1..10 {
+            let mut runs = 0;
+            let found = minimize(&first, tries, |s| {
+                runs += 1;
+                Some(s.clone()).filter(|s| s.switches() == 5)
+            });
+            let found = found.expect("it shows");
+            assert_eq!((found.tries, runs), (tries.min(runs), runs));
+            assert!(runs <= tries);
+        }
+        assert_eq!(minimize(&first, 10, |_| None), None);
+    }
+
+    #[test]
+    fn notes_stay() {
+        let mut first = schedule(&[0, 1]);
+        first.set_note("seed", "3");
+        let found = minimize(&first, 10, |s| Some(Schedule::new(s.steps().to_vec())));
+        assert_eq!(found.expect("it shows").schedule.note("seed"), Some("3"));
+    }
+}
