@@ -23,8 +23,9 @@ use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
+use crate::stack::Node;
 use crate::thread::{Body, Entered, enter_access};
-use crate::trail::{self, Act, Step};
+use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::{Access, Effect, Violation};
 use rsan_model::{CasStrength, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::ffi::c_int;
@@ -64,8 +65,9 @@ impl Running<'_> {
             Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
         };
         let missed = location.logged(&violation.missed);
-        let place = missed.write.map_or(0, |write| write.site.pc);
-        if self.me.known.contains((self.write.site.pc, place)) {
+        let leaf = missed.write.map_or(Node::UNKNOWN, |write| write.leaf);
+        let places = (self.write.leaf, leaf);
+        if self.me.known.contains(places) {
             return;
         }
         let search = self.search(&missed);
@@ -89,8 +91,9 @@ impl Running<'_> {
                 operation: self.write.operation.name(),
                 order: self.write.order.map(RmwOrd::name),
                 value: None,
-                site: self.write.site,
+                site: self.write.site(),
             },
+            places,
             sort,
             missed: side(missed),
             candidates: candidates.collect(),
@@ -104,7 +107,8 @@ impl Running<'_> {
         let step = |access: &WriteSite| {
             let order = access.order.unwrap_or(RmwOrd::Relaxed);
             let act = Act::from(access.operation);
-            Step::new(&self.me.state, &self.me.trail, act, order, access.site)
+            let place = Place::leaf(access.leaf);
+            Step::new(&self.me.state, &self.me.trail, act, order, place)
         };
         Some(Search {
             access: step(&self.write),
@@ -189,7 +193,7 @@ impl Running<'_> {
                 }
             }
         }
-        race::atomic(self.me, self.address, self.bytes, kind, self.write.site);
+        race::atomic(self.me, self.address, self.bytes, kind, self.write.leaf);
         None
     }
 }
@@ -210,7 +214,7 @@ fn side(logged: LoggedWrite) -> Side {
             .name(),
         order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
         value: logged.value,
-        site: logged.write.map(|write| write.site).unwrap_or_default(),
+        site: logged.write.map(WriteSite::site).unwrap_or_default(),
     }
 }
 
@@ -241,9 +245,9 @@ fn repeat<W: Word, R>(
         return Repeat::Not(Some(locked));
     };
     block.announce_write();
-    let site = me.site();
+    let leaf = me.leaf();
     let write = WriteSite {
-        site,
+        leaf,
         operation,
         order: Some(order),
     };
@@ -253,7 +257,7 @@ fn repeat<W: Word, R>(
     location.repeat_write(state, trail, value.bits(), &effect, write, body.options);
     body.has_written(effect(0).releases());
     drop(locked);
-    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE, site);
+    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE, leaf);
     Repeat::Done(result)
 }
 
@@ -283,7 +287,7 @@ fn operate_locked<W: Word>(
 ) -> Found<W> {
     let (address, bytes) = (at as usize, size_of::<W>());
     let write = WriteSite {
-        site: me.site(),
+        leaf: me.leaf(),
         operation,
         order: Some(order),
     };
@@ -479,10 +483,10 @@ pub fn thread_fence(order: c_int) {
     };
     model::fence(&mut me, ord);
     me.dirty |= ord.releases();
-    let site = me.site();
+    let place = Place::leaf(me.leaf());
     let body: &mut Body = &mut me;
     let order = trail::describe_fence(ord);
-    let mut step = Step::new(&body.state, &body.trail, Act::Fence, order, site);
+    let mut step = Step::new(&body.state, &body.trail, Act::Fence, order, place);
     step.position += 1;
     body.trail.note(&step, 0, &[]);
 }

@@ -9,20 +9,27 @@ use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS, map_zeroed};
 use crate::sync::SyncState;
-use crate::trail::{Accessors, Act, Step, Trail};
+use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
 use rsan_model::{LocId, RmwOrd, Value};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use writes::{Writes, number};
 
-/// The locations of a granule. Created when the first is, never freed: it is found without a lock.
+/// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
+/// block; when all its locations are forgotten, it may become the block of another granule.
+///
+/// What an access looks at stands together, the first location included.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub struct Block {
     lock: RawLock,
     /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
     version: AtomicU64,
+    /// The locations of several granules are here, or were: see [`pieces`].
+    united: AtomicBool,
     /// The block that has taken over the locations, if there is one.
     forward: AtomicPtr<Block>,
     items: UnsafeCell<Items>,
@@ -34,7 +41,7 @@ unsafe impl Sync for Block {}
 /// Most granules have one or two atomic locations or one lock, which are found without a search.
 #[derive(Debug, Default)]
 struct Items {
-    atomic: Option<Box<Location>>,
+    atomic: Option<Location>,
     second: Option<Box<Location>>,
     sync: Option<Box<(usize, SyncState)>>,
     more: Option<Box<More>>,
@@ -52,13 +59,23 @@ impl Items {
     #[inline]
     fn find(&mut self, address: usize, bytes: usize) -> Option<&mut Location> {
         let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
-        if self.atomic.as_deref().is_some_and(is_it) {
-            self.atomic.as_deref_mut()
+        if self.atomic.as_ref().is_some_and(is_it) {
+            self.atomic.as_mut()
         } else if self.second.as_deref().is_some_and(is_it) {
             self.second.as_deref_mut()
         } else {
             None
         }
+    }
+
+    fn is_empty(&self) -> bool {
+        let Self {
+            atomic,
+            second,
+            sync,
+            more,
+        } = self;
+        atomic.is_none() && second.is_none() && sync.is_none() && more.is_none()
     }
 
     fn retain_atomics(&mut self, keep: impl Fn(usize) -> bool) {
@@ -82,7 +99,7 @@ fn further_location(
     items: &mut Items,
     address: usize,
     bytes: usize,
-    make: impl FnOnce() -> Box<Location>,
+    make: impl FnOnce() -> Location,
 ) -> &mut Location {
     let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
     let more = items.more.as_ref();
@@ -112,32 +129,44 @@ fn further_sync<'a>(
 }
 
 /// Blocks that are mapped at a time.
-const SLAB: usize = 1024;
+const SLAB: usize = 256;
+
+/// Uninitialised from [`Slabs::used`] on, in the last one.
+type Slab = [MaybeUninit<Block>; SLAB];
 
 /// Where blocks come from: memory of their own, for they stay, and would lie between what the program frees.
 #[derive(Debug)]
 struct Slabs {
-    all: Vec<&'static [Block; SLAB]>,
-    /// How many blocks of the last one are in use.
+    all: Vec<&'static Slab>,
+    /// How many blocks of the last one were ever in use.
     used: usize,
+    /// Blocks without a granule.
+    free: Vec<&'static Block>,
 }
 
 static SLABS: Lock<Slabs> = Lock::new(Slabs {
     all: Vec::new(),
     used: SLAB,
+    free: Vec::new(),
 });
 
 fn new_block() -> *mut Block {
     let mut slabs = SLABS.lock();
+    if let Some(free) = slabs.free.pop() {
+        return std::ptr::from_ref(free).cast_mut();
+    }
     if slabs.used == SLAB {
-        // SAFETY: a block is valid when all its bytes are zero: an open lock, numbers, and null pointers.
-        slabs.all.push(unsafe { &*map_zeroed::<[Block; SLAB]>(1) });
+        // SAFETY: the mapping is never freed, and the elements need not be initialised.
+        slabs.all.push(unsafe { &*map_zeroed::<Slab>(1) });
         slabs.used = 0;
     }
     let index = slabs.used;
-    slabs.used += 1;
     let slab = slabs.all.last().expect("there is one");
-    std::ptr::from_ref(&slab[index]).cast_mut()
+    let block = std::ptr::from_ref(&slab[index]).cast::<Block>().cast_mut();
+    // SAFETY: within the mapping, and nobody else was given the place.
+    unsafe { block.write(Block::default()) };
+    slabs.used += 1;
+    block
 }
 
 /// Takes the locks of all blocks, and the one that new blocks need. For the time of a fork.
@@ -161,8 +190,11 @@ fn all_blocks() -> Vec<&'static Block> {
     // SAFETY: the lock is held since `lock_all`; the guard does not give it back.
     let slabs = std::mem::ManuallyDrop::new(unsafe { SLABS.assume_locked() });
     let free = SLAB - slabs.used;
-    let all: Vec<_> = slabs.all.iter().flat_map(|slab| slab.iter()).collect();
-    all[..all.len() - free].to_vec()
+    let all = slabs.all.iter().flat_map(|slab| slab.iter());
+    // SAFETY: those before `used` were initialised, and all of the earlier slabs.
+    all.take(SLAB * slabs.all.len() - free)
+        .map(|block| unsafe { block.assume_init_ref() })
+        .collect()
 }
 
 /// A block whose lock is held.
@@ -183,27 +215,38 @@ impl Locked {
     #[inline]
     pub fn at(address: usize) -> Option<Self> {
         let granule = Granule::of(address)?;
-        // ORDERING: acquire, with the exchange in `create`.
-        let block = granule.block().load(Ordering::Acquire);
-        let block = if block.is_null() {
-            create(granule)
-        } else {
-            // SAFETY: blocks are never freed.
-            unsafe { &*block }
-        };
-        Some(block.locked())
+        loop {
+            // ORDERING: acquire, with the exchange in `create`.
+            let block = granule.block().load(Ordering::Acquire);
+            let block = if block.is_null() {
+                create(granule)
+            } else {
+                // SAFETY: the memory of a block is always that of one.
+                unsafe { &*block }
+            };
+            if let Some(locked) = block.locked(granule.block()) {
+                return Some(locked);
+            }
+        }
     }
 
     /// Locks the block of a granule if there is one.
     #[inline]
     pub fn existing(granule: Granule) -> Option<Self> {
-        // ORDERING: acquire, with the exchange in `create`.
-        let block = granule.block().load(Ordering::Acquire);
-        if block.is_null() {
-            return None;
+        Self::of(granule.block())
+    }
+
+    /// Locks the block that a granule's word points to, if it does.
+    #[inline]
+    fn of(word: &AtomicPtr<Block>) -> Option<Self> {
+        loop {
+            // ORDERING: acquire, with the exchange in `create`.
+            let block = word.load(Ordering::Acquire);
+            // SAFETY: null, or a block; the memory of a block is always that of one.
+            if let Some(locked) = unsafe { block.as_ref() }?.locked(word) {
+                return Some(locked);
+            }
         }
-        // SAFETY: blocks are never freed.
-        Some(unsafe { &*block }.locked())
     }
 
     /// The block.
@@ -236,7 +279,7 @@ impl Locked {
         if items.find(address, bytes).is_some() {
             items.find(address, bytes).expect("just found")
         } else {
-            let make = || Box::new(Location::new(address, bytes, bits()));
+            let make = || Location::new(address, bytes, bits());
             further_location(items, address, bytes, make)
         }
     }
@@ -260,11 +303,11 @@ impl Locked {
         let items = self.items();
         let more = items.more.iter_mut().flat_map(|more| &mut more.atomics);
         let all = items
-            .atomic
+            .second
             .iter_mut()
-            .chain(&mut items.second)
             .chain(more)
-            .map(|location| &mut **location);
+            .map(|location| &mut **location)
+            .chain(&mut items.atomic);
         all.filter(move |location| {
             let at = location.address;
             at < end && start < at + location.bytes as usize
@@ -306,7 +349,9 @@ fn create(granule: Granule) -> &'static Block {
             unsafe { &*fresh }
         }
         Err(other) => {
-            // SAFETY: blocks are never freed. The fresh one is lost, which happens rarely.
+            // SAFETY: nobody else has seen it.
+            SLABS.lock().free.push(unsafe { &*fresh });
+            // SAFETY: the memory of a block is always that of one.
             unsafe { &*other }
         }
     }
@@ -328,18 +373,28 @@ impl Block {
         // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
         self.version.store(version + 1, Ordering::Release);
     }
+}
 
-    /// Forgets what begins in a range of memory.
-    pub fn forget(&'static self, start: usize, end: usize) {
-        let mut locked = self.locked();
-        locked.announce_write();
-        let items = locked.items();
-        let outside = |at: usize| at < start || end <= at;
-        items.retain_atomics(outside);
-        items.retain_syncs(outside);
-        items
-            .more
-            .take_if(|more| more.atomics.is_empty() && more.syncs.is_empty());
+/// Forgets what begins in a range of memory, of the granule with this word. A block that is empty then is given back.
+pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
+    let Some(mut locked) = Locked::of(word) else {
+        return;
+    };
+    locked.announce_write();
+    let items = locked.items();
+    let outside = |at: usize| at < start || end <= at;
+    items.retain_atomics(outside);
+    items.retain_syncs(outside);
+    items
+        .more
+        .take_if(|more| more.atomics.is_empty() && more.syncs.is_empty());
+    let is_empty = items.is_empty();
+    let block = locked.block;
+    if is_empty && !block.is_united() {
+        // ORDERING: release, with the loads of blocks. Who has seen the block looks again when it has the lock.
+        word.store(std::ptr::null_mut(), Ordering::Release);
+        drop(locked);
+        SLABS.lock().free.push(block);
     }
 }
 
@@ -349,8 +404,8 @@ pub struct Location {
     address: usize,
     state: LocationState,
     writes: Writes,
-    /// The last write whose value is not known.
-    unknown: Option<Timestamp>,
+    /// The last write whose value is not known; the initial one's is.
+    unknown: Timestamp,
     bytes: u8,
     /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
     mixed: bool,
@@ -362,9 +417,13 @@ impl Location {
     fn new(address: usize, bytes: usize, bits: u128) -> Self {
         Self {
             address,
-            state: LocationState::new(number(bits), Rules::c20()),
+            state: {
+                let mut state = LocationState::new(number(bits), Rules::c20());
+                state.set_note(Writes::initial(bits));
+                state
+            },
             writes: Writes::new(bytes, bits),
-            unknown: None,
+            unknown: Timestamp(0),
             bytes: bytes as u8,
             mixed: false,
             accessors: Accessors::default(),
@@ -413,7 +472,7 @@ impl Location {
     }
 
     fn has_unknown_value(&self) -> bool {
-        self.unknown.is_some_and(|unknown| unknown >= self.oldest())
+        self.unknown > Timestamp(0) && self.unknown >= self.oldest()
     }
 
     /// Tells the monitor of a read.
@@ -434,7 +493,7 @@ impl Location {
     ) {
         self.make_room(options);
         self.state.apply(thread, effect(number(bits)), Rules::c20());
-        self.writes.note(&self.state, bits, site);
+        self.writes.note(&mut self.state, bits, site);
     }
 
     /// Tells the monitor of a repeated write.
@@ -451,7 +510,7 @@ impl Location {
         self.make_room(options);
         self.state
             .repeat(thread, effect(number(bits)), Rules::c20());
-        self.writes.note(&self.state, bits, site);
+        self.writes.note(&mut self.state, bits, site);
         self.accessors.repeated(trail);
     }
 
@@ -459,8 +518,8 @@ impl Location {
     pub fn plain_write(&mut self, thread: &mut ThreadState, site: WriteSite, options: &Options) {
         self.make_room(options);
         self.state.plain_write(thread, 0, Rules::c20());
-        self.unknown = Some(self.state.last_write());
-        self.writes.note(&self.state, 0, site);
+        self.unknown = self.state.last_write();
+        self.writes.note(&mut self.state, 0, site);
     }
 
     #[inline]
@@ -481,19 +540,19 @@ impl Location {
     ) {
         let act = Act::from(access.operation);
         let order = access.order.unwrap_or(RmwOrd::Relaxed);
-        let step = Step::new(thread, trail, act, order, access.site);
+        let step = Step::new(thread, trail, act, order, Place::leaf(access.leaf));
         let last = self.state.last_write().0;
         let before = Timestamp(if act.writes() { last - 1 } else { last });
-        let (writes, state) = (&self.writes, &self.state);
+        let state = &self.state;
         let writer = || {
             let (thread, stamp) = state.writer(before)?;
-            let write = writes.site(before)?;
+            let write = Writes::site(state, before)?;
             Some(Step {
                 thread,
                 epoch: stamp.epoch.number(),
                 act: Act::from(write.operation),
                 order: write.order.unwrap_or(RmwOrd::Relaxed),
-                site: write.site,
+                place: Place::leaf(write.leaf),
                 ..step
             })
         };
@@ -503,11 +562,7 @@ impl Location {
 
     /// What a report says about a write.
     pub fn logged(&self, write: &WriteRef) -> LoggedWrite {
-        let known = self.unknown != Some(write.timestamp);
-        let writer = self.state.writer(write.timestamp);
-        LoggedWrite {
-            epoch: writer.map_or(0, |(_, stamp)| stamp.epoch.number()),
-            ..self.writes.logged(write, known)
-        }
+        let known = self.unknown == Timestamp(0) || self.unknown != write.timestamp;
+        self.writes.logged(&self.state, write, known)
     }
 }

@@ -24,7 +24,7 @@ use crate::shadow::{CELLS, Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Body, Entered};
 use rsan_clocks::write_log::{Epoch, Slot};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How an access looks in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,12 +163,12 @@ pub fn range(address: usize, bytes: usize, kind: Kind) {
 
 /// A plain write is one in the modification order of the atomic locations that it hits.
 fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usize) {
-    let site = me.site();
+    let leaf = me.leaf();
     let Some(mut locked) = Locked::existing(granule) else {
         return;
     };
     let write = WriteSite {
-        site,
+        leaf,
         operation: Operation::PlainWrite,
         order: None,
     };
@@ -184,23 +184,22 @@ fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usi
 
 /// An atomic access, after the monitor was told of it.
 #[inline]
-pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: Site) {
+pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, leaf: Node) {
     if !kind.writes() {
         me.make_private();
     }
     let offset = address & 7;
     if offset + bytes <= 8
         && let Some(granule) = Granule::of(address)
-        && has_cell(granule, me.own | mask(offset, bytes) << 8 | kind.0)
+        && renews_cell(granule, me.own | mask(offset, bytes) << 8 | kind.0, leaf)
     {
         return;
     }
-    atomic_in_full(me, address, bytes, kind, site);
+    atomic_in_full(me, address, bytes, kind, leaf);
 }
 
 #[inline(never)]
-fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, site: Site) {
-    let leaf = me.leaf_of(site);
+fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, leaf: Node) {
     let mut at = address;
     let end = address + bytes;
     while at < end {
@@ -214,6 +213,48 @@ fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, si
         }
         at += size;
     }
+}
+
+/// Whether there was nothing to do about an atomic access but to note when it was last made, which is done: its thread
+/// has a cell for such accesses, and all cells are of atomic accesses, which never race with each other.
+///
+/// As [`update`] does, it looks again when the cell is there; what is new there goes to [`update`], which is then told
+/// of an access with another site but the same cell, so the cell is taken back first.
+#[inline]
+fn renews_cell(granule: Granule, cell: u64, leaf: Node) -> bool {
+    // ORDERING: relaxed, here and below; a cell is one word and stands for itself.
+    let load = |known: &AtomicU64| known.load(Ordering::Relaxed);
+    let cells = granule.cells();
+    let of_atomics = || {
+        let mut all = true;
+        for known in cells {
+            let old = load(known);
+            all &= old == 0 || Remembered::from_cell(old).kind.is_atomic();
+        }
+        all
+    };
+    // Slot, mask and kind.
+    let same = |old: u64| (old ^ cell) & 0xffff_0000_0000_ffff == 0;
+    let Some(place) = cells.iter().position(|known| same(load(known))) else {
+        return false;
+    };
+    let old = load(&cells[place]);
+    if old == cell {
+        return true;
+    }
+    if !of_atomics() {
+        return false;
+    }
+    // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+    granule.sites()[place].store(pack_site(leaf, cell), Ordering::Relaxed);
+    // ORDERING: relaxed, as above.
+    cells[place].store(cell, Ordering::Relaxed);
+    if of_atomics() {
+        return true;
+    }
+    // ORDERING: relaxed, as above.
+    cells[place].store(0, Ordering::Relaxed);
+    false
 }
 
 #[inline]

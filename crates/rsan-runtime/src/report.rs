@@ -171,28 +171,28 @@ impl Finding {
 /// Pairs of places, of the access and of the write that it misses, whose violation was written already. A cache, so that
 /// nothing is collected for a report that would not be written.
 #[derive(Debug)]
-pub struct KnownPlaces([(usize, usize); KNOWN]);
+pub struct KnownPlaces([(Node, Node); KNOWN]);
 
 const KNOWN: usize = 64;
 
 impl Default for KnownPlaces {
     fn default() -> Self {
-        Self([(0, 0); KNOWN])
+        Self([(Node::UNKNOWN, Node::UNKNOWN); KNOWN])
     }
 }
 
 impl KnownPlaces {
-    fn index(places: (usize, usize)) -> usize {
-        (places.0 ^ places.0 >> 6 ^ places.1 << 3) % KNOWN
+    fn index(places: (Node, Node)) -> usize {
+        (places.0.0 ^ places.1.0.wrapping_mul(5)) as usize % KNOWN
     }
 
     /// Whether the violation is known to be written.
-    pub fn contains(&self, places: (usize, usize)) -> bool {
+    pub fn contains(&self, places: (Node, Node)) -> bool {
         self.0[Self::index(places)] == places
     }
 
     /// Notes that it is.
-    pub fn insert(&mut self, places: (usize, usize)) {
+    pub fn insert(&mut self, places: (Node, Node)) {
         self.0[Self::index(places)] = places;
     }
 }

@@ -304,12 +304,7 @@ impl Chunk {
                 continue;
             }
             for block in &self.blocks[from..=to] {
-                // ORDERING: acquire, with the exchange that created the block.
-                let block = block.load(Ordering::Acquire);
-                if !block.is_null() {
-                    // SAFETY: blocks are never freed.
-                    unsafe { &*block }.forget(start, end);
-                }
+                crate::location::forget(block, start, end);
             }
         }
     }

@@ -11,9 +11,8 @@
 
 use crate::location::Locked;
 use crate::shadow::Granule;
-use crate::stack::{Node, Site};
 use crate::thread::{Body, enter};
-use crate::trail::{Act, Step};
+use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
 
@@ -49,11 +48,8 @@ impl Left {
 
 /// What the thread does, for reports: the line, without its callers.
 fn step(me: &Body, act: Act) -> Step {
-    let site = Site {
-        node: Node::UNKNOWN,
-        pc: me.caller,
-    };
-    Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, site)
+    let place = Place::line(me.caller);
+    Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, place)
 }
 
 /// What is left at a lock or the like.

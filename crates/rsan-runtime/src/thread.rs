@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, ABSENT, PROBING};
-use crate::trail::{Act, Step, Trail};
+use crate::trail::{Act, Place, Step, Trail};
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
 use rsan_model::{RmwOrd, ThreadId};
@@ -407,6 +407,7 @@ pub struct Newborn(Handle);
 /// Prepares the creation of a thread by this one.
 pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     let site = crate::unwind::complete(me.site());
+    let place = Place::leaf(me.leaf_of(site));
     let body = &mut **me;
     body.dirty = true;
     let mut registry = REGISTRY.lock();
@@ -415,8 +416,8 @@ pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     // SAFETY: nobody else has seen the context.
     let child = unsafe { &mut (*(*context).body.get()) };
     let relaxed = RmwOrd::Relaxed;
-    let create = Step::new(&body.state, &body.trail, Act::Create, relaxed, site);
-    let mut begin = Step::new(&child.state, &child.trail, Act::Begin, relaxed, site);
+    let create = Step::new(&body.state, &body.trail, Act::Create, relaxed, place);
+    let mut begin = Step::new(&child.state, &child.trail, Act::Begin, relaxed, place);
     begin.position += 1;
     child.trail.note(&begin, 0, &[create]);
     Some(Newborn(Handle(context)))

@@ -109,7 +109,39 @@ pub struct Step {
     /// With which order; as for a read-modify-write, the halves that do not apply being relaxed.
     pub order: RmwOrd,
     /// Where.
-    pub site: Site,
+    pub place: Place,
+}
+
+/// Where something was done, in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place(u64);
+
+/// Set if the rest is an address.
+const IS_LINE: u64 = 1 << 63;
+
+impl Place {
+    /// A place with its stack, as one number.
+    #[inline]
+    pub fn leaf(leaf: Node) -> Self {
+        Self(u64::from(leaf.0))
+    }
+
+    /// A place without its callers.
+    #[inline]
+    pub fn line(pc: usize) -> Self {
+        Self(pc as u64 | IS_LINE)
+    }
+
+    /// For a report.
+    pub fn site(self) -> Site {
+        if self.0 & IS_LINE == 0 {
+            return Node(self.0 as u32).as_site();
+        }
+        Site {
+            node: Node::UNKNOWN,
+            pc: (self.0 & !IS_LINE) as usize,
+        }
+    }
 }
 
 const ORDERS: [RmwOrd; 5] = [
@@ -123,25 +155,25 @@ const ORDERS: [RmwOrd; 5] = [
 impl Step {
     /// What a thread has just done.
     #[inline]
-    pub fn new(state: &ThreadState, trail: &Trail, act: Act, order: RmwOrd, site: Site) -> Self {
+    pub fn new(state: &ThreadState, trail: &Trail, act: Act, order: RmwOrd, place: Place) -> Self {
         Self {
             thread: state.id(),
             epoch: state.stamp().epoch.number(),
             position: trail.position,
             act,
             order,
-            site,
+            place,
         }
     }
 
     fn words(self) -> [u64; STEP_WORDS] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let order = ORDERS.iter().position(|o| *o == self.order).unwrap_or(0);
-        let tags = (self.act as u64) << 8 | order as u64;
+        let tags = (self.act as u32) << 8 | order as u32;
         [
             pair(self.thread.0, self.epoch),
-            pair(self.position, self.site.node.0),
-            (self.site.pc as u64) << 16 | tags,
+            pair(self.position, tags),
+            self.place.0,
         ]
     }
 
@@ -150,12 +182,9 @@ impl Step {
             thread: ThreadId((words[0] >> 32) as u32),
             epoch: words[0] as u32,
             position: (words[1] >> 32) as u32,
-            act: *ACTS.get((words[2] >> 8 & 0xff) as usize)?,
-            order: *ORDERS.get((words[2] & 0xff) as usize)?,
-            site: Site {
-                node: Node(words[1] as u32),
-                pc: (words[2] >> 16) as usize,
-            },
+            act: *ACTS.get((words[1] >> 8 & 0xff) as usize)?,
+            order: *ORDERS.get((words[1] & 0xff) as usize)?,
+            place: Place(words[2]),
         })
     }
 }
@@ -256,7 +285,6 @@ impl Trail {
     }
 
     /// Adds a note.
-    #[cold]
     pub fn note(&mut self, step: &Step, address: usize, sources: &[Step]) {
         let new = || (step.thread, ring_for(step.thread));
         let ring = self.ring.get_or_insert_with(new).1;
@@ -321,8 +349,14 @@ impl Ring {
 pub struct Accessors {
     /// The length of the last writer's trail after the write.
     writer_position: u32,
-    /// Since the last write.
-    readers: Vec<Step>,
+    /// The first since the last write.
+    reader: Option<Step>,
+    /// Others since the last write.
+    #[allow(
+        clippy::box_collection,
+        reason = "seldom there, and a location is to be small"
+    )]
+    more: Option<Box<Vec<Step>>>,
 }
 
 impl Accessors {
@@ -341,8 +375,7 @@ impl Accessors {
             self.note(trail, &step, address, writer());
         }
         if step.act.writes() {
-            self.writer_position = step.position;
-            self.readers.clear();
+            self.written_at(step.position);
         } else {
             self.read_by(step);
         }
@@ -351,32 +384,58 @@ impl Accessors {
     /// The last writer wrote again, and learnt nothing.
     #[inline]
     pub fn repeated(&mut self, trail: &Trail) {
-        self.writer_position = trail.position;
-        if !self.readers.is_empty() {
-            self.readers.clear();
+        self.written_at(trail.position);
+    }
+
+    #[inline]
+    fn written_at(&mut self, position: u32) {
+        self.writer_position = position;
+        if self.reader.is_some() {
+            self.reader = None;
+            if let Some(more) = &mut self.more {
+                more.clear();
+            }
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
-        let mut sources = Vec::with_capacity(SOURCES);
-        let others = |source: &&Step| source.thread != step.thread;
-        let position = self.writer_position;
-        let writer = writer.map(|writer| Step { position, ..writer });
-        sources.extend(writer.iter().filter(others));
-        if step.act.writes() {
-            sources.extend(self.readers.iter().filter(others));
+        let mut sources = [*step; SOURCES];
+        let mut count = 0;
+        let mut add = |source: &Step| {
+            if source.thread != step.thread {
+                sources[count] = *source;
+                count += 1;
+            }
+        };
+        if let Some(writer) = writer {
+            let position = self.writer_position;
+            add(&Step { position, ..writer });
         }
-        trail.note(step, address, &sources);
+        if step.act.writes() {
+            let more = self.more.iter().flat_map(|more| more.iter());
+            self.reader.iter().chain(more).for_each(add);
+        }
+        trail.note(step, address, &sources[..count]);
     }
 
+    #[inline]
     fn read_by(&mut self, step: Step) {
-        let known = self.readers.iter().position(|r| r.thread == step.thread);
-        match known {
-            Some(index) if self.readers[index].epoch == step.epoch => {}
-            Some(index) => self.readers[index] = step,
-            None if self.readers.len() < READERS => self.readers.push(step),
-            None => self.readers[step.epoch as usize % READERS] = step,
+        match &mut self.reader {
+            Some(reader) if reader.thread != step.thread => self.read_by_another(step),
+            Some(reader) if reader.epoch == step.epoch => {}
+            reader => *reader = Some(step),
+        }
+    }
+
+    #[inline(never)]
+    fn read_by_another(&mut self, step: Step) {
+        let more = self.more.get_or_insert_default();
+        match more.iter().position(|reader| reader.thread == step.thread) {
+            Some(index) if more[index].epoch == step.epoch => {}
+            Some(index) => more[index] = step,
+            None if more.len() + 1 < READERS => more.push(step),
+            None => more[step.epoch as usize % (READERS - 1)] = step,
         }
     }
 }
@@ -392,10 +451,7 @@ mod tests {
             position,
             act: Act::Store,
             order: RmwOrd::SeqCst,
-            site: Site {
-                node: Node(9),
-                pc: 0x7fff_1234_5678,
-            },
+            place: Place::line(0x7fff_1234_5678),
         }
     }
 

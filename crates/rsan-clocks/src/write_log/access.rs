@@ -36,7 +36,8 @@
 //! * What the last write carries is known to everybody who hb-knows that write, as `hb` and `eco` together.
 
 use super::epoch::Version;
-use super::location::{LocationState, Reader, Record};
+use super::location::{LocationState, Reader};
+use super::log::Record;
 use super::rules::Rules;
 use super::thread::ThreadState;
 use super::view::Observation;
@@ -125,7 +126,7 @@ impl LocationState {
         let hb = &thread.view.hb;
         alike
             && self.sc.is_none()
-            && rules.covered(hb, Some(self.last_record().by.stamp))
+            && rules.covered(hb, Some(self.last_record().stamp()))
             && rules.covered(hb, self.message_is)
     }
 
@@ -158,7 +159,7 @@ impl LocationState {
     }
 
     fn read(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
-        let last = self.last_record().by;
+        let last = self.last_record().by();
         let covered = self.receive(thread, mode, rules);
         // 2
         if !rules.covered(&thread.sc_past, Some(last.stamp)) {
@@ -193,9 +194,9 @@ impl LocationState {
         }
         self.access_past.join(&thread.sc_past);
         self.shown = thread.version;
-        if !rules.owns(thread.stamp(), self.past_owner) {
+        if !rules.owns(thread.stamp(), self.past_owner()) {
             if !rules.breaks(Mutant::PastOwnershipSurvivesReaders) {
-                self.past_owner = None;
+                self.is_past_owned = false;
             }
             if !rules.breaks(Mutant::RepeatDespiteReaders) {
                 self.settled = Version::NONE;
@@ -204,11 +205,11 @@ impl LocationState {
     }
 
     fn write(&mut self, thread: &mut ThreadState, mode: Mode, value: Value, rules: Rules) {
-        let last = self.last_record().by;
+        let last = self.last_record().by();
         let known = thread.version;
         let covered = mode.reads && self.receive(thread, mode, rules);
         // 2
-        if !rules.owns(thread.stamp(), self.past_owner) {
+        if !rules.owns(thread.stamp(), self.past_owner()) {
             thread.learn_past(&self.access_past);
         }
         if let Some(part) = &mut self.sc {
@@ -240,7 +241,7 @@ impl LocationState {
     ) {
         self.write_past.assign(&thread.sc_past);
         self.access_past.assign(&thread.sc_past);
-        self.past_owner = Some(thread.stamp());
+        self.is_past_owned = true;
         self.shown = thread.version;
         // The message of a seq_cst write lacks what the write itself taught.
         let complete = !mode.sc
@@ -258,20 +259,17 @@ impl LocationState {
 
     #[inline]
     pub(super) fn push(&mut self, thread: &ThreadState, mode: Mode, value: Value) {
-        self.records.push_back(Record {
-            by: Observation {
-                stamp: thread.stamp(),
-                sc: mode.sc,
-            },
-            rmw: mode.is_rmw(),
-            value,
-            thread: Some(thread.id),
-        });
+        let by = Observation {
+            stamp: thread.stamp(),
+            sc: mode.sc,
+        };
+        self.records
+            .push(Record::new(by, mode.is_rmw(), value, thread.id));
     }
 
     /// Step 3: a reader entry, unless the thread knows the write without it (section 4).
     fn record_reader(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
-        let last = self.last_record().by;
+        let last = self.last_record().by();
         let write = self.last_write();
         let mine = self
             .readers

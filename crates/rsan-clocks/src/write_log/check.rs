@@ -73,7 +73,7 @@ impl LocationState {
     /// Whether the thread knows the last write, so that no access of it can be weak (F1).
     #[inline]
     pub fn is_last_known(&self, thread: &ThreadState, rules: Rules) -> bool {
-        let last = self.last_record().by.stamp;
+        let last = self.last_record().stamp();
         rules.fast_paths && thread.view.hb.get(last.slot) >= last.epoch
     }
 
@@ -109,7 +109,7 @@ impl LocationState {
         if !rules.fast_paths {
             return false;
         }
-        let last = self.last_record().by;
+        let last = self.last_record().by();
         let (slot, epoch) = (last.stamp.slot, last.stamp.epoch);
         let sc_path = all_sc || rules.breaks(Mutant::ScShortcutForAll);
         sc_path && last.sc && thread.view.sc.access.accesses.get(slot) >= epoch
@@ -138,7 +138,7 @@ impl LocationState {
             let first = self.first_reader(index, readers);
             let known = |sc: bool| {
                 let seen = self.readers[first..readers].iter().map(|reader| reader.by);
-                thread.knows(record.by, sc, rules)
+                thread.knows(record.by(), sc, rules)
                     || !rules.breaks(Mutant::ReadersIgnored)
                         && seen.into_iter().any(|by| thread.knows(by, sc, rules))
             };
@@ -148,7 +148,7 @@ impl LocationState {
             if !open && !fail_open {
                 return None;
             }
-            if missed.is_none() && rules.includes(&thread.sc_past, record.by.stamp) {
+            if missed.is_none() && rules.includes(&thread.sc_past, record.stamp()) {
                 missed = Some(index);
             }
             let fits = match *access {
@@ -219,7 +219,7 @@ impl LocationState {
         for index in (1..self.records.len()).rev() {
             let first = self.first_reader(index, readers);
             let seen = self.readers[first..readers].iter().map(|reader| reader.by);
-            if knows(self.records[index].by) || seen.into_iter().any(&knows) {
+            if knows(self.records[index].by()) || seen.into_iter().any(&knows) {
                 return self.timestamp(index);
             }
             readers = first;
@@ -229,7 +229,7 @@ impl LocationState {
 
     /// The newest write that every SC order puts before the thread's next event.
     pub fn sc_bound(&self, thread: &ThreadState, rules: Rules) -> Timestamp {
-        let ordered = |&i: &usize| rules.includes(&thread.sc_past, self.records[i].by.stamp);
+        let ordered = |&i: &usize| rules.includes(&thread.sc_past, self.records[i].stamp());
         let index = (1..self.records.len()).rev().find(ordered);
         self.timestamp(index.unwrap_or(0))
     }

@@ -1,21 +1,12 @@
 //! What is known of a location. To be used under the location's lock, which also covers the access itself.
 
 use super::epoch::{Stamp, VectorClock, Version};
+use super::log::{Log, Record};
 use super::rules::Rules;
 use super::sc_part::ScPart;
 use super::view::Observation;
 use crate::{Timestamp, WriteRef};
 use rsan_model::{LocId, ThreadId, Value};
-use std::collections::VecDeque;
-
-/// A write in the log.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
-    pub(super) by: Observation,
-    pub(super) rmw: bool,
-    pub(super) value: Value,
-    pub(super) thread: Option<ThreadId>,
-}
 
 /// A read that made its thread know a write which it did not know otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -29,9 +20,7 @@ pub(super) struct Reader {
 pub struct LocationState {
     /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
     /// every thread, or the log was cut there.
-    pub(super) records: VecDeque<Record>,
-    /// Position of `records[0]` in the modification order.
-    pub(super) base: u64,
+    pub(super) records: Log,
     /// Reads of writes in the log, oldest write first (`rd`).
     pub(super) readers: Vec<Reader>,
     /// What the last write lets an acquirer know of happens-before (`w`).
@@ -46,8 +35,8 @@ pub struct LocationState {
     pub(super) write_past: VectorClock,
     /// What every SC order puts before some access (`MS`).
     pub(super) access_past: VectorClock,
-    /// The writer whose `S` is `access_past`, if no other thread read since (`mown`).
-    pub(super) past_owner: Option<Stamp>,
+    /// The `S` of the last writer is `access_past`: no other thread read since.
+    pub(super) is_past_owned: bool,
     /// The last writer and what it knew, if its write taught it nothing and nobody else changed anything since:
     /// a repeated write changes the writer's own entries only.
     pub(super) settled: Version,
@@ -72,18 +61,8 @@ pub struct LocationState {
 impl LocationState {
     /// A location that holds `value` and was not accessed yet. Also what it becomes when it is freed.
     pub fn new(value: Value, rules: Rules) -> Self {
-        let initial = Record {
-            by: Observation {
-                stamp: Stamp::default(),
-                sc: true,
-            },
-            rmw: false,
-            value,
-            thread: None,
-        };
         Self {
-            records: VecDeque::from([initial]),
-            base: 0,
+            records: Log::new(Record::initial(value)),
             readers: Vec::new(),
             message: VectorClock::default(),
             message_is: Some(Stamp::default()),
@@ -91,7 +70,7 @@ impl LocationState {
             message_sc: false,
             write_past: VectorClock::default(),
             access_past: VectorClock::default(),
-            past_owner: None,
+            is_past_owned: false,
             settled: Version::NONE,
             is_behind: false,
             settled_sc: false,
@@ -123,19 +102,38 @@ impl LocationState {
 
     #[inline]
     pub(super) fn last_record(&self) -> &Record {
-        self.records.back().expect("a log is never empty")
+        self.records.last()
+    }
+
+    /// The last writer, if no other thread read since (`mown`).
+    #[inline]
+    pub(super) fn past_owner(&self) -> Option<Stamp> {
+        self.is_past_owned.then(|| self.last_record().stamp())
+    }
+
+    /// Lets the last write be remembered with something that means nothing here.
+    #[inline]
+    pub fn set_note(&mut self, note: u64) {
+        self.records.last_mut().note = note;
+    }
+
+    /// What a write of the log was remembered with, and its value.
+    pub fn note(&self, write: Timestamp) -> Option<(u64, Value)> {
+        let index = write.0.checked_sub(self.records.base())?;
+        let record = self.records.get(usize::try_from(index).ok()?)?;
+        Some((record.note, record.value))
     }
 
     #[inline]
     pub(super) fn timestamp(&self, index: usize) -> Timestamp {
-        Timestamp(self.base + index as u64)
+        Timestamp(self.records.base() + index as u64)
     }
 
     /// Who made a write of the log, and when.
     pub fn writer(&self, write: Timestamp) -> Option<(ThreadId, Stamp)> {
-        let index = write.0.checked_sub(self.base)?;
+        let index = write.0.checked_sub(self.records.base())?;
         let record = self.records.get(usize::try_from(index).ok()?)?;
-        Some((record.thread?, record.by.stamp))
+        Some((record.thread()?, record.stamp()))
     }
 
     pub(super) fn write_ref(&self, loc: LocId, index: usize) -> WriteRef {
@@ -143,7 +141,7 @@ impl LocationState {
         WriteRef {
             loc,
             timestamp: self.timestamp(index),
-            thread: record.thread,
+            thread: record.thread(),
             value: record.value,
         }
     }

@@ -17,7 +17,7 @@
 //! | q, f, e | [`ScView`]: `access`, `fence`, `eco` | seq_cst events before: for seq_cst accesses, for all, for the next SC fence |
 //! | (a, f) | [`ScSet`] | a set of seq_cst events |
 //! | M, W | `any`, `last_write` | what accesses of a location carry |
-//! | wtag, mown, qown | `message_is`, `past_owner`, `owner` | whose publication a state is equal to |
+//! | wtag, mown, qown | `message_is`, `past_owner()`, `owner` | whose publication a state is equal to |
 //! | fver, fpub | `fence_version`, `published` | which state of `f` a location has seen |
 //! | sat | `saturated` | only seq_cst accesses so far |
 //!
@@ -43,6 +43,7 @@ mod check;
 mod epoch;
 mod fence;
 mod location;
+mod log;
 mod message;
 mod monitor;
 mod prune;

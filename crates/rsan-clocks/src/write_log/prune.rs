@@ -21,7 +21,7 @@ impl LocationState {
     pub fn prune<'a>(&mut self, live: impl IntoIterator<Item = Knowledge<'a>>) {
         let reach = |thread: Knowledge<'_>| self.newest_known(|by| thread.includes(by));
         if let Some(oldest) = live.into_iter().map(reach).min() {
-            self.drop_older((oldest.0 - self.base) as usize);
+            self.drop_older((oldest.0 - self.records.base()) as usize);
         }
         self.prune_at = SHORTEST.max(2 * self.records.len());
     }
@@ -36,17 +36,15 @@ impl LocationState {
     pub fn make_room(&mut self, cap: usize) {
         let cap = cap.max(2);
         if self.records.len() == cap && self.readers.is_empty() {
-            self.records.pop_front();
-            self.base += 1;
+            self.records.drop_first(1);
         } else if self.records.len() >= cap {
             self.drop_older(self.records.len() + 1 - cap);
         }
     }
 
     fn drop_older(&mut self, count: usize) {
-        self.records.drain(..count);
-        self.base += count as u64;
-        let base = self.base;
+        self.records.drop_first(count);
+        let base = self.records.base();
         let gone = self.readers.partition_point(|reader| reader.write.0 < base);
         self.readers.drain(..gone);
     }

@@ -104,10 +104,10 @@ impl LocationState {
 
     fn catch_up_now(&mut self) {
         self.is_behind = false;
-        let last = self.last_record().by.stamp;
+        let last = self.last_record().stamp();
         self.write_past.set(last.slot, last.epoch);
         self.access_past.set(last.slot, last.epoch);
-        self.past_owner = Some(last);
+        self.is_past_owned = true;
         if let Some(is) = self.message_is
             && is.slot == last.slot
             && self.message_version != Version::NONE
@@ -151,7 +151,7 @@ impl LocationState {
         }
         self.write_past.set(slot, thread.epoch);
         self.access_past.set(slot, thread.epoch);
-        self.past_owner = Some(thread.stamp());
+        self.is_past_owned = true;
         thread.dirty |= mode.releases;
     }
 }

@@ -58,7 +58,7 @@ impl LocationState {
 
     /// A seq_cst access of a saturated thread to a saturated location; both stay saturated.
     pub(super) fn saturated_access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
-        let last = self.last_record().by.stamp;
+        let last = self.last_record().stamp();
         let known = thread.version;
         thread.has_sc = true;
         let covered = mode.reads && rules.covered(&thread.view.hb, self.message_is);
@@ -83,7 +83,7 @@ impl LocationState {
         } else {
             self.saturated_message.assign(&thread.sc_past);
         }
-        if !rules.owns(thread.stamp(), self.past_owner) {
+        if !rules.owns(thread.stamp(), self.past_owner()) {
             thread.learn_past(&self.access_past);
         }
         thread.bump();

@@ -1,6 +1,5 @@
 use super::*;
-use crate::stack::{Node, Site};
-use crate::trail::{Accessors, Trail};
+use crate::trail::{Accessors, Place, Trail};
 use rsan_model::RmwOrd;
 
 /// Threads of a run that is written down here, with their trails.
@@ -26,10 +25,7 @@ impl Thread {
             position: self.trail.position(),
             act,
             order: RmwOrd::Relaxed,
-            site: Site {
-                node: Node(1),
-                pc: line,
-            },
+            place: Place::line(line),
         }
     }
 
@@ -72,7 +68,7 @@ fn locations() -> [Location; 2] {
 fn lines(chain: &Chain) -> Vec<(usize, &'static str)> {
     let links = chain.links.iter();
     links
-        .map(|link| (link.step.site.pc, link.edge.name()))
+        .map(|link| (link.step.place.site().pc, link.edge.name()))
         .collect()
 }
 

@@ -13,19 +13,19 @@ use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
 use rsan_clocks::Effect;
 use rsan_clocks::write_log::{Rules, ThreadState};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 #[allow(clippy::vec_box, reason = "they move to and from `Items`")]
 impl Items {
     fn take_atomics(&mut self) -> Vec<Box<Location>> {
         let more = self.more.iter_mut().flat_map(|more| more.atomics.drain(..));
-        let first = self.atomic.take().into_iter().chain(self.second.take());
-        first.chain(more).collect()
+        let first = self.atomic.take().map(Box::new).into_iter();
+        first.chain(self.second.take()).chain(more).collect()
     }
 
     fn put_atomics(&mut self, atomics: Vec<Box<Location>>) {
         let mut atomics = atomics.into_iter();
-        self.atomic = atomics.next();
+        self.atomic = atomics.next().map(|location| *location);
         self.second = atomics.next();
         let rest = atomics.as_slice().len();
         if rest > 0 {
@@ -75,8 +75,8 @@ impl Location {
         }
         self.make_room(options);
         self.state.apply(thread, effect, Rules::c20());
-        self.unknown = Some(self.state.last_write());
-        self.writes.note(&self.state, 0, site);
+        self.unknown = self.state.last_write();
+        self.writes.note(&mut self.state, 0, site);
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn cut(
     items: &mut Items,
     address: usize,
     bytes: usize,
-    make: impl FnOnce() -> Box<Location>,
+    make: impl FnOnce() -> Location,
 ) -> &mut Location {
     let end = address + bytes;
     let mut all = items.take_atomics();
@@ -120,7 +120,7 @@ pub(super) fn cut(
             Box::new(piece)
         }));
     } else {
-        all.push(make());
+        all.push(Box::new(make()));
     }
     // What is wanted now is found first next time.
     let index = all.iter().position(|location| location.address == address);
@@ -155,14 +155,18 @@ fn unite(low: usize, high: usize) -> Option<()> {
     let granule = Granule::of(high)?;
     // ORDERING: acquire, with the exchanges that set them.
     let known = [Granule::of(low)?, granule].map(|granule| granule.block().load(Ordering::Acquire));
-    // SAFETY: null, or blocks; those are never freed.
+    // SAFETY: null, or blocks.
     if let [Some(one), Some(two)] = known.map(|block| unsafe { block.as_ref() })
+        && one.is_united()
         && std::ptr::eq(one.last(), two.last())
     {
         return Some(());
     }
     loop {
         let mut target = Locked::at(low)?;
+        // From now on it stays where it is.
+        // ORDERING: relaxed; under the lock.
+        target.block.united.store(true, Ordering::Relaxed);
         // ORDERING: acquire, with the exchanges that set it.
         let other = granule.block().load(Ordering::Acquire);
         if other.is_null() {
@@ -184,7 +188,13 @@ fn unite(low: usize, high: usize) -> Option<()> {
         let other = other.last();
         if other.lock.try_lock() {
             let mut emptied = Locked { block: other };
-            if other.forward().is_none() {
+            // ORDERING: acquire, as above. It may have become the block of another granule.
+            let found = granule.block().load(Ordering::Acquire);
+            // SAFETY: null, or a block.
+            let is_it = unsafe { found.as_ref() }.is_some_and(|it| std::ptr::eq(it.last(), other));
+            if is_it && other.forward().is_none() {
+                // ORDERING: relaxed; under the lock.
+                other.united.store(true, Ordering::Relaxed);
                 emptied.announce_write();
                 target.announce_write();
                 let moved = std::mem::take(emptied.items());
@@ -235,17 +245,29 @@ impl Block {
         block
     }
 
-    /// Locks the block that has the locations.
+    /// Whether it is there for several granules, and stays so.
+    pub(super) fn is_united(&self) -> bool {
+        // ORDERING: relaxed; set under the lock, and never taken back. Without the lock it is a hint.
+        self.united.load(Ordering::Relaxed)
+    }
+
+    /// Locks the block that has the locations of a granule, if this is still the block that its word points to.
     #[inline]
-    pub(super) fn locked(&'static self) -> Locked {
+    pub(super) fn locked(&'static self, word: &AtomicPtr<Block>) -> Option<Locked> {
         let mut block = self;
+        block.lock.lock();
+        // ORDERING: relaxed; the word is changed under the lock, or not once blocks are united.
+        if !std::ptr::eq(word.load(Ordering::Relaxed), self) {
+            block.lock.unlock();
+            return None;
+        }
         loop {
-            block.lock.lock();
             match block.forward() {
-                None => return Locked { block },
+                None => return Some(Locked { block }),
                 Some(next) => {
                     block.lock.unlock();
                     block = next;
+                    block.lock.lock();
                 }
             }
         }

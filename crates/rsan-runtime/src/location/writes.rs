@@ -9,10 +9,12 @@ use rsan_clocks::write_log::LocationState;
 use rsan_clocks::{Timestamp, WriteRef};
 use rsan_model::{RmwOrd, ThreadId, Value};
 
+const FOLD: u32 = 0x9e37_79b1;
+
 /// The monitor's number for a value.
 #[inline]
 pub(super) fn number(bits: u128) -> Value {
-    let fold = |wide: u64| wide as u32 ^ ((wide >> 32) as u32).wrapping_mul(0x9e37_79b1);
+    let fold = |wide: u64| wide as u32 ^ ((wide >> 32) as u32).wrapping_mul(FOLD);
     let low = fold(bits as u64);
     let high = (bits >> 64) as u64;
     (low ^ fold(high).rotate_left(16)) as Value
@@ -27,6 +29,17 @@ macro_rules! operations {
         }
 
         impl Operation {
+            const ALL: [Self; 1 << 4] = {
+                let all = [$(Self::$operation),+];
+                let mut padded = [Self::Initial; 1 << 4];
+                let mut index = 0;
+                while index < all.len() {
+                    padded[index] = all[index];
+                    index += 1;
+                }
+                padded
+            };
+
             /// Its name in reports.
             pub fn name(self) -> &'static str {
                 match self {
@@ -69,14 +82,54 @@ operations! {
 }
 
 /// A write, as a report shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteSite {
-    /// Where.
-    pub site: Site,
+    /// Where, as one number.
+    pub leaf: Node,
     /// What.
     pub operation: Operation,
     /// Its memory order, if it is atomic.
     pub order: Option<RmwOrd>,
+}
+
+const ORDERS: [Option<RmwOrd>; 6] = [
+    None,
+    Some(RmwOrd::Relaxed),
+    Some(RmwOrd::Acquire),
+    Some(RmwOrd::Release),
+    Some(RmwOrd::AcqRel),
+    Some(RmwOrd::SeqCst),
+];
+
+impl WriteSite {
+    /// Where.
+    pub fn site(self) -> Site {
+        self.leaf.as_site()
+    }
+
+    /// `leaf:24 operation:4 order:3`.
+    #[inline]
+    fn pack(self) -> u32 {
+        let order = match self.order {
+            None => 0,
+            Some(RmwOrd::Relaxed) => 1,
+            Some(RmwOrd::Acquire) => 2,
+            Some(RmwOrd::Release) => 3,
+            Some(RmwOrd::AcqRel) => 4,
+            Some(RmwOrd::SeqCst) => 5,
+        };
+        self.leaf.0 << 8 | (self.operation as u32) << 3 | order
+    }
+
+    /// Nothing for what was there before.
+    fn unpack(word: u32) -> Option<Self> {
+        let operation = Operation::ALL[(word >> 3 & 0xf) as usize];
+        (operation != Operation::Initial).then_some(Self {
+            leaf: Node(word >> 8),
+            operation,
+            order: ORDERS[(word & 7) as usize],
+        })
+    }
 }
 
 /// What a report says about a write in the log.
@@ -92,116 +145,97 @@ pub struct LoggedWrite {
     pub epoch: u32,
 }
 
-/// A write of the log, without padding.
-#[derive(Clone, Copy, Debug)]
-struct Written {
-    low: u64,
-    pc: usize,
-    node: Node,
-    operation: Operation,
-    order: Option<RmwOrd>,
+/// What the monitor keeps with the write of a value: the upper half of it, which together with its number says the
+/// lower one, and [`WriteSite::pack`].
+#[inline]
+fn note(bits: u128, site: WriteSite) -> u64 {
+    u64::from((bits as u64 >> 32) as u32) << 32 | u64::from(site.pack())
 }
 
-impl Written {
-    fn new(bits: u128, site: WriteSite) -> Self {
-        Self {
-            low: bits as u64,
-            pc: site.site.pc,
-            node: site.site.node,
-            operation: site.operation,
-            order: site.order,
-        }
-    }
-
-    fn site(self) -> Option<WriteSite> {
-        let site = Site {
-            node: self.node,
-            pc: self.pc,
-        };
-        (self.operation != Operation::Initial).then_some(WriteSite {
-            site,
-            operation: self.operation,
-            order: self.order,
-        })
-    }
+/// The value of up to 64 bits that [`number`] and [`note`] come from.
+fn value(number: Value, note: u64) -> u64 {
+    let high = (note >> 32) as u32;
+    let low = number as u32 ^ high.wrapping_mul(FOLD);
+    u64::from(high) << 32 | u64::from(low)
 }
 
-/// The writes in a log, each in the place that its position in the modification order gives it: the number of places
-/// is a power of two that is not smaller than the log.
-#[derive(Clone, Debug)]
+/// The writes of a log, beside what the monitor knows of them: each in the place that its position in the modification
+/// order gives it, if there are any of 128 bits; the number of places is a power of two that is not smaller than the
+/// log.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Writes {
-    places: Box<[Written]>,
-    /// The upper halves of 128-bit values, in the same places.
-    high: Option<Box<[u64]>>,
+    wide: Option<Box<[u128]>>,
 }
 
 impl Writes {
     pub(super) fn new(bytes: usize, bits: u128) -> Self {
-        let initial = WriteSite {
-            site: Site::default(),
+        let is_wide = bytes > size_of::<u64>();
+        Self {
+            wide: is_wide.then(|| Box::from([bits])),
+        }
+    }
+
+    /// What the monitor is to keep with what was there before.
+    pub(super) fn initial(bits: u128) -> u64 {
+        let nothing = WriteSite {
+            leaf: Node::UNKNOWN,
             operation: Operation::Initial,
             order: None,
         };
-        let high = (bytes > size_of::<u64>()).then(|| Box::from([(bits >> 64) as u64]));
-        Self {
-            places: Box::new([Written::new(bits, initial)]),
-            high,
-        }
+        note(bits, nothing)
     }
 
     /// Notes the write that the monitor was just told of.
     #[inline]
-    pub(super) fn note(&mut self, state: &LocationState, bits: u128, site: WriteSite) {
-        let (last, kept) = (state.last_write().0, state.log_len().0);
-        if kept > self.places.len() {
-            self.grow(last);
-        }
-        let place = self.place(last);
-        self.places[place] = Written::new(bits, site);
-        if let Some(high) = &mut self.high {
-            high[place] = (bits >> 64) as u64;
+    pub(super) fn note(&mut self, state: &mut LocationState, bits: u128, site: WriteSite) {
+        state.set_note(note(bits, site));
+        if let Some(wide) = &mut self.wide {
+            put(wide, state.last_write().0, state.log_len().0, bits);
         }
     }
 
-    #[inline]
-    fn place(&self, position: u64) -> usize {
-        position as usize & (self.places.len() - 1)
+    /// Where a write of the log came from.
+    pub(super) fn site(state: &LocationState, write: Timestamp) -> Option<WriteSite> {
+        WriteSite::unpack(state.note(write)?.0 as u32)
     }
 
-    /// Doubles the number of places; the newest write is `last`, which has none yet.
-    #[cold]
-    fn grow(&mut self, last: u64) {
-        let (old, new) = (self.places.len(), 2 * self.places.len());
+    /// What a report says about a write of the log, whose value is known or not.
+    pub(super) fn logged(
+        &self,
+        state: &LocationState,
+        write: &WriteRef,
+        known: bool,
+    ) -> LoggedWrite {
+        let noted = state.note(write.timestamp);
+        let value = match &self.wide {
+            Some(wide) => Some(wide[write.timestamp.0 as usize & (wide.len() - 1)]),
+            None => noted.map(|(note, number)| u128::from(value(number, note))),
+        };
+        let writer = state.writer(write.timestamp);
+        LoggedWrite {
+            thread: write.thread,
+            value: value.filter(|_| known),
+            write: Self::site(state, write.timestamp),
+            epoch: writer.map_or(0, |(_, stamp)| stamp.epoch.number()),
+        }
+    }
+}
+
+/// Notes a wide value, the newest of so many that are kept.
+#[cold]
+fn put(wide: &mut Box<[u128]>, last: u64, kept: usize, bits: u128) {
+    if kept > wide.len() {
+        let (old, new) = (wide.len(), 2 * wide.len());
         let source = |place: usize| {
             // The newest position before `last` that has this place.
             let newest = last.wrapping_sub(1);
             let position = newest.wrapping_sub(newest.wrapping_sub(place as u64) % new as u64);
             position as usize & (old - 1)
         };
-        let sources = || (0..new).map(source);
-        let places = sources().map(|from| self.places[from]).collect();
-        let high = self.high.as_ref();
-        let high = high.map(|high| sources().map(|from| high[from]).collect());
-        (self.places, self.high) = (places, high);
+        *wide = (0..new).map(|place| wide[source(place)]).collect();
     }
-
-    /// Where a write of the log came from.
-    pub(super) fn site(&self, write: Timestamp) -> Option<WriteSite> {
-        self.places[self.place(write.0)].site()
-    }
-
-    /// What a report says about a write of the log, whose value is known or not.
-    pub(super) fn logged(&self, write: &WriteRef, known: bool) -> LoggedWrite {
-        let place = self.place(write.timestamp.0);
-        let written = self.places[place];
-        let high = self.high.as_ref().map_or(0, |high| high[place]);
-        LoggedWrite {
-            thread: write.thread,
-            value: known.then_some(u128::from(high) << 64 | u128::from(written.low)),
-            write: written.site(),
-            epoch: 0,
-        }
-    }
+    let place = last as usize & (wide.len() - 1);
+    wide[place] = bits;
 }
 
 #[cfg(test)]
@@ -220,30 +254,49 @@ mod tests {
         assert_eq!(distinct.len(), 1000);
     }
 
-    fn write(state: &mut LocationState, thread: &mut ThreadState) {
-        let ord = WriteOrd::Relaxed;
-        state.apply(thread, Effect::Write { value: 0, ord }, Rules::c20());
+    #[test]
+    fn what_is_packed_comes_out_again() {
+        for (operation, order) in [
+            (Operation::Store, Some(RmwOrd::SeqCst)),
+            (Operation::PlainWrite, None),
+            (Operation::FetchNand, Some(RmwOrd::AcqRel)),
+        ] {
+            let leaf = Node((1 << 24) - 1);
+            let site = WriteSite {
+                leaf,
+                operation,
+                order,
+            };
+            assert_eq!(WriteSite::unpack(site.pack()), Some(site));
+        }
+        assert_eq!(WriteSite::unpack(Writes::initial(5) as u32), None);
     }
 
     #[test]
     fn the_writes_of_the_log_are_found() {
         let rules = Rules::c20();
         let place = SlotTable::new(None).assign(None, rules);
-        for cap in [2, 3, 8, 100] {
+        for (cap, bytes) in [(2, 16), (3, 16), (8, 8), (100, 16), (100, 8)] {
             let mut thread = ThreadState::initial(ThreadId(0), place, rules);
-            let mut state = LocationState::new(0, rules);
-            let bits = |position: u64| u128::from(position) << 65 | u128::from(position);
-            let mut writes = Writes::new(16, bits(0));
-            for _ in 0..300 {
+            let shift = if bytes == 16 { 65 } else { 33 };
+            let bits = |position: u64| u128::from(position) << shift | u128::from(position);
+            let mut state = LocationState::new(number(bits(0)), rules);
+            let mut writes = Writes::new(bytes, bits(0));
+            for position in 1..300 {
                 state.make_room(cap);
-                write(&mut state, &mut thread);
+                let effect = Effect::Write {
+                    value: number(bits(position)),
+                    ord: WriteOrd::Relaxed,
+                };
+                state.apply(&mut thread, effect, rules);
                 let last = state.last_write().0;
+                assert_eq!(last, position);
                 let site = WriteSite {
-                    site: Site::default(),
+                    leaf: Node(position as u32),
                     operation: Operation::Store,
                     order: Some(RmwOrd::Relaxed),
                 };
-                writes.note(&state, bits(last), site);
+                writes.note(&mut state, bits(last), site);
                 for age in 0..state.log_len().0 as u64 {
                     let timestamp = Timestamp(last - age);
                     let reference = WriteRef {
@@ -252,11 +305,11 @@ mod tests {
                         thread: None,
                         value: 0,
                     };
-                    let logged = writes.logged(&reference, true);
+                    let logged = writes.logged(&state, &reference, true);
                     assert_eq!(logged.value, Some(bits(timestamp.0)));
+                    assert_eq!(logged.write.is_some(), timestamp.0 > 0);
                 }
             }
-            assert!(writes.places.len() < 2 * cap);
         }
     }
 }

@@ -68,6 +68,7 @@ use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
 use crate::report::{self, Finding, Side};
+use crate::stack::Node;
 use crate::thread::Entered;
 use crate::tls;
 use answer::Place;
@@ -139,6 +140,8 @@ pub struct Suspicion {
     pub bytes: usize,
     /// The access.
     pub access: Side,
+    /// Where the access and the missed write are, as numbers.
+    pub places: (Node, Node),
     /// Its sort.
     pub sort: Suspect,
     /// The write that every SC order puts before it.
@@ -205,8 +208,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     };
     let finding = suspicion.finding(first.side, Wait::NotAsked);
     if report::is_known(me, &finding) {
-        let places = (suspicion.access.site.pc, suspicion.missed.site.pc);
-        me.known.insert(places);
+        me.known.insert(suspicion.places);
         return Judgement::Nothing;
     }
     if benign::covers(me, &finding) {

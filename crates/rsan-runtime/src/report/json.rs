@@ -89,7 +89,7 @@ fn json_chain(line: &mut String, chain: Option<&Chain>, modules: &[Module]) {
             None => line.push_str("null,\"memory\":null"),
         }
         line.push_str(",\"stack\":");
-        json_frames(line, &frames(step.site, modules));
+        json_frames(line, &frames(step.place.site(), modules));
         let last = index + 1 == chain.links.len();
         let edge = if last {
             "null".to_owned()

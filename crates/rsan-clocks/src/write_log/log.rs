@@ -1,0 +1,217 @@
+//! The log of a location: a ring of records, each in the place that its position in the modification order gives it.
+//!
+//! A log of the usual length needs no memory of its own, so that a record is found where the location is.
+
+use super::epoch::{Epoch, Slot, Stamp};
+use super::view::Observation;
+use rsan_model::{ThreadId, Value};
+
+/// A write in the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    epoch: Epoch,
+    slot: Slot,
+    sc: bool,
+    pub(super) rmw: bool,
+    pub(super) value: Value,
+    thread: ThreadId,
+    /// What the caller wants to know of the write.
+    pub(super) note: u64,
+}
+
+/// Nobody: of the initial write.
+const NOBODY: ThreadId = ThreadId(u32::MAX);
+
+impl Record {
+    /// What was there before the first write.
+    pub(super) fn initial(value: Value) -> Self {
+        let by = Observation {
+            stamp: Stamp::default(),
+            sc: true,
+        };
+        Self::new(by, false, value, NOBODY)
+    }
+
+    #[inline]
+    pub(super) fn new(by: Observation, rmw: bool, value: Value, thread: ThreadId) -> Self {
+        Self {
+            epoch: by.stamp.epoch,
+            slot: by.stamp.slot,
+            sc: by.sc,
+            rmw,
+            value,
+            thread,
+            note: 0,
+        }
+    }
+
+    /// Who, when, and whether by a seq_cst access.
+    #[inline]
+    pub(super) fn by(&self) -> Observation {
+        Observation {
+            stamp: self.stamp(),
+            sc: self.sc,
+        }
+    }
+
+    /// Who, when.
+    #[inline]
+    pub(super) fn stamp(&self) -> Stamp {
+        Stamp {
+            slot: self.slot,
+            epoch: self.epoch,
+        }
+    }
+
+    /// Whose it is; nobody's if it was there before.
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        (self.thread != NOBODY).then_some(self.thread)
+    }
+}
+
+/// Records that need no memory of their own: as many as a log usually keeps.
+const FEW: usize = 8;
+
+/// Their number is a power of two.
+#[derive(Clone, Debug)]
+enum Places {
+    Few([Record; FEW]),
+    Many(Box<[Record]>),
+}
+
+/// The newest records. Never empty.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    /// Position of the oldest record in the modification order.
+    base: u64,
+    len: u32,
+    places: Places,
+}
+
+impl Log {
+    pub(super) fn new(first: Record) -> Self {
+        Self {
+            base: 0,
+            len: 1,
+            places: Places::Few([first; FEW]),
+        }
+    }
+
+    #[inline]
+    fn places(&self) -> &[Record] {
+        match &self.places {
+            Places::Few(places) => places,
+            Places::Many(places) => places,
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, position: u64) -> &mut Record {
+        let places = match &mut self.places {
+            Places::Few(places) => &mut places[..],
+            Places::Many(places) => &mut places[..],
+        };
+        let index = position as usize & (places.len() - 1);
+        &mut places[index]
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Position of the oldest record in the modification order.
+    #[inline]
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    #[inline]
+    fn at(&self, position: u64) -> &Record {
+        let places = self.places();
+        &places[position as usize & (places.len() - 1)]
+    }
+
+    /// The record of this index, the oldest being 0.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> Option<&Record> {
+        (index < self.len()).then(|| self.at(self.base + index as u64))
+    }
+
+    /// The newest record.
+    #[inline]
+    pub(super) fn last(&self) -> &Record {
+        self.at(self.base + u64::from(self.len) - 1)
+    }
+
+    /// The newest record.
+    #[inline]
+    pub(super) fn last_mut(&mut self) -> &mut Record {
+        self.place(self.base + u64::from(self.len) - 1)
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, record: Record) {
+        if self.len() == self.places().len() {
+            self.grow();
+        }
+        *self.place(self.base + u64::from(self.len)) = record;
+        self.len += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let places = self.places();
+        let (old, new) = (places.len(), 2 * places.len());
+        // What stands in a place that is not used does not matter.
+        let mut more = vec![places[0]; new].into_boxed_slice();
+        for position in self.base..self.base + u64::from(self.len) {
+            more[position as usize & (new - 1)] = places[position as usize & (old - 1)];
+        }
+        self.places = Places::Many(more);
+    }
+
+    /// Drops so many of the oldest records, not all.
+    #[inline]
+    pub(super) fn drop_first(&mut self, count: usize) {
+        debug_assert!(count < self.len(), "a log is never empty");
+        self.base += count as u64;
+        self.len -= count as u32;
+    }
+}
+
+impl std::ops::Index<usize> for Log {
+    type Output = Record;
+
+    #[inline]
+    fn index(&self, index: usize) -> &Record {
+        self.get(index).expect("the index of a record")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_found_by_their_index() {
+        for cap in [1, 2, 3, 8, 100] {
+            let mut log = Log::new(Record::initial(0));
+            for position in 1..300 {
+                if log.len() > cap {
+                    log.drop_first(log.len() - cap);
+                }
+                log.push(Record::initial(position));
+                log.last_mut().note = position as u64;
+                assert_eq!(log.last().value, position);
+                for index in 0..log.len() {
+                    let expected = log.base() + index as u64;
+                    assert_eq!(log[index].value as u64, expected);
+                    assert!(log[index].note == expected && log[index].thread().is_none());
+                }
+                assert!(log.get(log.len()).is_none());
+            }
+            assert!(log.places().len() <= 2 * (cap + 1).next_power_of_two());
+        }
+    }
+}
