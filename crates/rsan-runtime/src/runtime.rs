@@ -113,7 +113,7 @@ extern "C" fn before_fork() {
         .iter()
         .for_each(|lock| lock.lock());
     sched::lock().lock();
-    sched::waits::locks().iter().for_each(|lock| lock.lock());
+    sched::waits::lock().lock();
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
     suppress::lock().lock();
@@ -148,7 +148,7 @@ extern "C" fn after_fork() {
     suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
-    sched::waits::locks().iter().for_each(|lock| lock.unlock());
+    sched::waits::lock().unlock();
     sched::lock().unlock();
     crate::abi::libatomic::locks()
         .iter()

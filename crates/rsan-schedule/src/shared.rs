@@ -22,8 +22,6 @@ pub enum Outcome {
     Deadlock,
     /// It took more steps than it was allowed.
     CutOff,
-    /// Threads that waited for a value in vain were not let try again, as an exhaustive search wants it.
-    Blocked,
     /// The strategy ended it.
     Stopped,
 }
@@ -35,7 +33,6 @@ impl Outcome {
             Self::Ended,
             Self::Deadlock,
             Self::CutOff,
-            Self::Blocked,
             Self::Stopped,
         ];
         all.get(usize::from(number)).copied()
@@ -53,6 +50,8 @@ pub struct Header {
     pub findings: u32,
     /// How it ended.
     pub outcome: Outcome,
+    /// Threads that had not ended. What they were about to do follows the steps, each as a step with what it expected.
+    pub pending: u32,
     /// The step, counted from 1, at which a replayed run did something else than the schedule says; 0: never.
     pub diverged: u64,
 }
@@ -61,14 +60,15 @@ impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings (4), outcome (1), zeros.
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), outcome (1), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.steps.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.switches.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.diverged.to_le_bytes());
         bytes[24..28].copy_from_slice(&self.findings.to_le_bytes());
-        bytes[28] = self.outcome as u8;
+        bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
+        bytes[32] = self.outcome as u8;
         bytes
     }
 
@@ -78,13 +78,17 @@ impl Header {
             let eight = bytes[at..at + 8].try_into().expect("eight bytes");
             u64::from_le_bytes(eight)
         };
-        let findings = bytes[24..28].try_into().expect("four bytes");
+        let half = |at: usize| {
+            let four = bytes[at..at + 4].try_into().expect("four bytes");
+            u32::from_le_bytes(four)
+        };
         Some(Self {
             steps: word(0),
             switches: word(8),
             diverged: word(16),
-            findings: u32::from_le_bytes(findings),
-            outcome: Outcome::from_number(bytes[28])?,
+            findings: half(24),
+            pending: half(28),
+            outcome: Outcome::from_number(bytes[32])?,
         })
     }
 }
@@ -99,12 +103,13 @@ mod tests {
             steps: 1 << 40,
             switches: 7,
             findings: 3,
-            outcome: Outcome::Blocked,
+            pending: 2,
+            outcome: Outcome::Stopped,
             diverged: 12,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();
-        bytes[28] = 6;
+        bytes[32] = 5;
         assert_eq!(Header::from_bytes(&bytes), None);
     }
 }

@@ -15,7 +15,7 @@ use std::ffi::c_int;
 /// Lets others go on, who may bring the value.
 fn give_way<W: Word>(at: *mut W) {
     if sched::active() {
-        return sched::atomics::wait_for(at as usize, size_of::<W>());
+        return sched::atomics::wait_for_change(at as usize, size_of::<W>());
     }
     crate::system::give_way();
 }
@@ -24,6 +24,46 @@ fn give_way<W: Word>(at: *mut W) {
 fn tried<W: Word>(found: W, expected: W, wrote: Option<W>) {
     if sched::active() {
         sched::atomics::after_wait(found.bits(), expected.bits(), wrote.map(W::bits));
+    }
+}
+
+/// What an attempt does: it is checked when the thread arrives, and happens when it can. If the schedule is ours, these
+/// are two attempts, for others may go on in between.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Attempt {
+    checks: bool,
+    happens: bool,
+}
+
+/// Attempts until one succeeds. `succeeds` says so of what an attempt found.
+fn attempt_until<W: Word>(
+    at: *mut W,
+    kind: Kind,
+    value: Option<W>,
+    succeeds: impl Fn(W) -> bool,
+    attempt: impl Fn(Attempt) -> W,
+) -> W {
+    let scheduled = sched::active();
+    if scheduled {
+        attempt(Attempt {
+            checks: true,
+            happens: false,
+        });
+        let value = value.map(W::bits);
+        sched::atomics::wait_for(kind, at as usize, size_of::<W>(), value);
+    }
+    let mut checks = !scheduled;
+    loop {
+        // SAFETY: the caller's word, which is valid and aligned.
+        if checks || scheduled || succeeds(unsafe { W::load(at) }) {
+            let happens = true;
+            let found = attempt(Attempt { checks, happens });
+            if succeeds(found) {
+                return found;
+            }
+            checks = false;
+        }
+        give_way(at);
     }
 }
 
@@ -57,49 +97,42 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         .collect();
     let ord = read_order(order);
     let name = (Operation::Wait, RmwOrd::from_halves(ord, WriteOrd::Relaxed));
-    let mut arrives = true;
-    // To a schedule, waiting for one of several values is reading.
-    let kind = if values.len() == 1 {
-        Kind::Wait
-    } else {
-        Kind::Load
+    // A schedule knows waits for one value only.
+    let (kind, value) = match values {
+        [value] => (Kind::Wait, Some(*value)),
+        _ => (Kind::Sync, None),
     };
-    sched::point(kind, at as usize, size_of::<W>());
-    loop {
+    let attempt = |Attempt { checks, happens }| {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
-        if arrives || values.contains(&raw()) {
-            let found = enter().and_then(|mut me| {
-                model::accept(&mut me, ord.is_sc(), name.0);
-                let locked = Locked::for_access(at as usize, size_of::<W>());
-                operate(&mut me, at, locked, name, |op, location| {
-                    let access = Access::Wait {
-                        values: &numbers,
-                        ord,
-                    };
-                    if arrives {
-                        op.check_values(location, &access, |bits| {
-                            values.contains(&W::from_bits(bits))
-                        });
-                    }
-                    let found = raw();
-                    if values.contains(&found) {
-                        op.read(location, ord);
-                    }
-                    (found, race::Kind::ATOMIC_READ)
-                })
-            });
-            let found = found.map_or_else(raw, |found| found.value);
-            tried(found, values[0], None);
-            if values.contains(&found) {
-                return found;
-            }
-            arrives = false;
-        } else {
-            tried(raw(), values[0], None);
+        let found = enter().and_then(|mut me| {
+            model::accept(&mut me, ord.is_sc(), name.0);
+            let locked = Locked::for_access(at as usize, size_of::<W>());
+            operate(&mut me, at, locked, name, |op, location| {
+                let access = Access::Wait {
+                    values: &numbers,
+                    ord,
+                };
+                if checks {
+                    op.check_values(location, &access, |bits| {
+                        values.contains(&W::from_bits(bits))
+                    });
+                }
+                let found = raw();
+                if happens && values.contains(&found) {
+                    op.read(location, ord);
+                }
+                (found, race::Kind::ATOMIC_READ)
+            })
+        });
+        let found = found.map_or_else(raw, |found| found.value);
+        if happens {
+            let wrote = (kind == Kind::Sync).then_some(found);
+            tried(found, values[0], wrote);
         }
-        give_way(at);
-    }
+        found
+    };
+    attempt_until(at, kind, value, |found| values.contains(&found), attempt)
 }
 
 /// Waits until a word has a value, and replaces it in the same step.
@@ -109,43 +142,40 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
 pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: c_int) {
     let ord = rmw_order(order);
     let name = (Operation::BlockingCompareExchange, ord);
-    let mut arrives = true;
-    sched::point(Kind::WaitUpdate, at as usize, size_of::<W>());
-    loop {
+    let attempt = |Attempt { checks, happens }| {
         // SAFETY: the caller's promise.
-        let raw = || unsafe { W::compare_exchange(at, expected, new) };
-        // SAFETY: the caller's promise.
-        if arrives || unsafe { W::load(at) } == expected {
-            let found = enter().and_then(|mut me| {
-                model::accept(&mut me, ord.is_sc(), name.0);
-                let locked = Locked::for_access(at as usize, size_of::<W>());
-                operate(&mut me, at, locked, name, |op, location| {
-                    let access = Access::Bcas {
-                        expected: Location::compared(expected.bits()),
-                        ord,
-                    };
-                    if arrives {
-                        op.check_values(location, &access, |bits| bits == expected.bits());
-                    }
-                    let found = raw();
-                    if found != expected {
-                        return (found, race::Kind::ATOMIC_READ);
-                    }
-                    let effect = |value| Effect::Rmw { value, ord };
-                    op.write(location, new.bits(), ord.releases(), effect);
-                    (found, race::Kind::ATOMIC_WRITE)
-                })
-            });
-            let found = found.map_or_else(raw, |found| found.value);
-            tried(found, expected, (found == expected).then_some(new));
-            if found == expected {
-                return;
+        let raw = || unsafe {
+            match happens {
+                true => W::compare_exchange(at, expected, new),
+                false => W::load(at),
             }
-            arrives = false;
-        } else {
-            // SAFETY: the caller's promise.
-            tried(unsafe { W::load(at) }, expected, None);
+        };
+        let found = enter().and_then(|mut me| {
+            model::accept(&mut me, ord.is_sc(), name.0);
+            let locked = Locked::for_access(at as usize, size_of::<W>());
+            operate(&mut me, at, locked, name, |op, location| {
+                let access = Access::Bcas {
+                    expected: Location::compared(expected.bits()),
+                    ord,
+                };
+                if checks {
+                    op.check_values(location, &access, |bits| bits == expected.bits());
+                }
+                let found = raw();
+                if !happens || found != expected {
+                    return (found, race::Kind::ATOMIC_READ);
+                }
+                let effect = |value| Effect::Rmw { value, ord };
+                op.write(location, new.bits(), ord.releases(), effect);
+                (found, race::Kind::ATOMIC_WRITE)
+            })
+        });
+        let found = found.map_or_else(raw, |found| found.value);
+        if happens {
+            tried(found, expected, (found == expected).then_some(new));
         }
-        give_way(at);
-    }
+        found
+    };
+    let succeeds = |found| found == expected;
+    attempt_until(at, Kind::WaitUpdate, Some(expected), succeeds, attempt);
 }

@@ -78,40 +78,40 @@ interceptors! {
     pthread_mutex_lock(mutex: pthread_mutex_t), after sync::lock
         => mutex pthread_mutex_trylock;
     pthread_mutex_trylock(mutex: pthread_mutex_t), after sync::lock
-        => once pthread_mutex_trylock;
+        => try_mutex pthread_mutex_trylock;
     pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
-        => timed pthread_mutex_trylock;
+        => timed_mutex pthread_mutex_trylock;
     pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until), after sync::lock
-        => timed pthread_mutex_trylock;
+        => timed_mutex pthread_mutex_trylock;
     pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex
         => unlock pthread_mutex_unlock;
     pthread_mutex_destroy(mutex: pthread_mutex_t) before sync::destroy;
     mtx_init(mutex: pthread_mutex_t, kind: c_int) before sync::destroy;
     mtx_lock(mutex: pthread_mutex_t), after sync::lock
-        => c11_lock mtx_trylock;
+        => c11_mutex mtx_trylock;
     mtx_trylock(mutex: pthread_mutex_t), after sync::lock
-        => once mtx_trylock;
+        => try_mutex mtx_trylock;
     mtx_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
-        => c11_timed mtx_trylock;
+        => c11_timed_mutex mtx_trylock;
     mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex
         => unlock mtx_unlock;
     pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before sync::destroy;
     pthread_rwlock_rdlock(lock: pthread_rwlock_t), after sync::acquire
-        => lock pthread_rwlock_tryrdlock;
+        => read pthread_rwlock_tryrdlock;
     pthread_rwlock_tryrdlock(lock: pthread_rwlock_t), after sync::acquire
-        => once pthread_rwlock_tryrdlock;
+        => try_read pthread_rwlock_tryrdlock;
     pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until), after sync::acquire
-        => timed pthread_rwlock_tryrdlock;
+        => timed_read pthread_rwlock_tryrdlock;
     pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::acquire
-        => timed pthread_rwlock_tryrdlock;
+        => timed_read pthread_rwlock_tryrdlock;
     pthread_rwlock_wrlock(lock: pthread_rwlock_t), after sync::lock_write
-        => lock pthread_rwlock_trywrlock;
+        => write pthread_rwlock_trywrlock;
     pthread_rwlock_trywrlock(lock: pthread_rwlock_t), after sync::lock_write
-        => once pthread_rwlock_trywrlock;
+        => try_write pthread_rwlock_trywrlock;
     pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until), after sync::lock_write
-        => timed pthread_rwlock_trywrlock;
+        => timed_write pthread_rwlock_trywrlock;
     pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::lock_write
-        => timed pthread_rwlock_trywrlock;
+        => timed_write pthread_rwlock_trywrlock;
     pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write
         => unlock pthread_rwlock_unlock;
     pthread_rwlock_destroy(lock: pthread_rwlock_t) before sync::destroy;
@@ -129,9 +129,9 @@ interceptors! {
         => sem_timed sem_trywait;
     sem_destroy(sem: sem_t) before sync::destroy;
     pthread_spin_lock(lock: pthread_spinlock_t), after sync::lock
-        => lock pthread_spin_trylock;
+        => write pthread_spin_trylock;
     pthread_spin_trylock(lock: pthread_spinlock_t), after sync::lock
-        => once pthread_spin_trylock;
+        => try_write pthread_spin_trylock;
     pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock
         => unlock pthread_spin_unlock;
     pthread_spin_destroy(lock: pthread_spinlock_t) before sync::destroy;

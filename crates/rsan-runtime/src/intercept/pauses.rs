@@ -61,25 +61,30 @@ fn failed(error: c_int) -> c_long {
     -1
 }
 
+/// The threads that wait at a word are another object than the word: no address of memory.
+fn queue(address: usize) -> usize {
+    address | 1 << 63
+}
+
 /// A futex when threads are scheduled; `None`: an operation that is left to the system.
 unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize) -> Option<c_long> {
     const COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match operation as c_int & COMMAND {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
-            sched::point(rsan_schedule::Kind::Sync, address, size_of::<u32>());
+            sched::point(rsan_schedule::Kind::Sync, queue(address), 0);
             // SAFETY: the program's word. ORDERING: relaxed; one thread runs at a time.
             let found = unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Relaxed);
             if found != value {
                 return Some(failed(libc::EAGAIN));
             }
-            let woken = sched::block(For::Object(address), timeout != 0);
+            let woken = sched::block(For::Object(queue(address)), timeout != 0);
             Some(if woken { 0 } else { failed(libc::ETIMEDOUT) })
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
-            Some(waits::signal(address, value as usize) as c_long)
+            Some(waits::signal(queue(address), value as usize) as c_long)
         }
         libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => {
-            Some(waits::signal(address, usize::MAX) as c_long)
+            Some(waits::signal(queue(address), usize::MAX) as c_long)
         }
         _ => None,
     }

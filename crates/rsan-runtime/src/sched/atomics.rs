@@ -1,7 +1,8 @@
 //! The program's atomic operations, when they are scheduled.
 
 use super::spin::Arrival;
-use super::{For, STATE, Status, done, give_way, op, point, scheduled};
+use super::state::{For, Need, Status};
+use super::{STATE, done, give_way, op, point, point_when, scheduled};
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
 use rsan_model::{CasStrength, ThreadId};
@@ -63,8 +64,7 @@ fn before_read(kind: Kind, address: usize, bytes: usize) {
         Arrival::Tired => state.strategy.yielded(ThreadId::new(me)),
         Arrival::Waits => {
             thread.since = thread.step.0 as u64;
-            let (wait, timed) = (For::Words, false);
-            status = Status::Blocked { wait, timed };
+            status = Status::Blocked(For::Words);
         }
     }
     give_way(me, guard, op(kind, address, bytes), status);
@@ -76,8 +76,18 @@ fn before_read(kind: Kind, address: usize, bytes: usize) {
     }
 }
 
-/// The calling thread has tried in vain, and waits until a word has changed.
-pub(crate) fn wait_for(address: usize, bytes: usize) {
+/// The calling thread is about to make an access that waits for a value: it is chosen when the value is there.
+pub(crate) fn wait_for(kind: Kind, address: usize, bytes: usize, value: Option<u128>) {
+    let need = value.map_or(Need::Nothing, |value| Need::Value {
+        address,
+        bytes,
+        value: value as u64,
+    });
+    point_when(op(kind, address, bytes), need, false);
+}
+
+/// The calling thread waits for one of several values, and has not found any: it goes on when the word has changed.
+pub(crate) fn wait_for_change(address: usize, bytes: usize) {
     let Some((inside, mut guard)) = scheduled() else {
         return;
     };
@@ -86,13 +96,11 @@ pub(crate) fn wait_for(address: usize, bytes: usize) {
         return;
     };
     thread.spin.wait_for(address, bytes);
-    thread.since = thread.step.0 as u64;
     let op = thread.op;
-    let (wait, timed) = (For::Words, false);
-    give_way(me, guard, op, Status::Blocked { wait, timed });
+    give_way(me, guard, op, Status::Blocked(For::Words));
 }
 
-/// What came of trying an access that waits for a value.
+/// What came of an access that waits for a value.
 pub(crate) fn after_wait(found: u128, expected: u128, wrote: Option<u128>) {
     done(|step| {
         (step.read, step.expected) = (fold(found), fold(expected));

@@ -1,8 +1,9 @@
 //! One run under a strategy: how it begins, and how it is cut off.
 
+use super::state::{Locks, State};
 use super::switch;
 use super::trace::{Outcome, Trace};
-use super::{ACTIVE, STATE, State};
+use super::{ACTIVE, STATE};
 use crate::{ending, report, thread};
 use rsan_schedule::Strategy;
 use rsan_schedule::strategy::Prefix;
@@ -15,8 +16,6 @@ pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
     /// Steps before the run is cut off.
     pub(crate) limit: u64,
-    /// A wait for a value that was tried in vain is not tried again.
-    pub(crate) stay_blocked: bool,
     /// Threads stay with their kernel threads.
     pub(crate) kernel_threads: bool,
     /// Milliseconds that the run may take.
@@ -28,7 +27,6 @@ impl Default for Plan {
         Self {
             strategy: Box::new(Prefix::new(Vec::new())),
             limit: 1_000_000,
-            stay_blocked: false,
             kernel_threads: false,
             timeout: None,
         }
@@ -53,7 +51,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         trace,
         cheap: switch::is_cheap() && !plan.kernel_threads,
         limit: plan.limit,
-        stay_blocked: plan.stay_blocked,
+        locks: Locks::default(),
         retries: 0,
         turn: 0,
     };

@@ -5,8 +5,8 @@
 //! the run did is in the file `trace=PATH` then ([`rsan_schedule::shared`]).
 //!
 //! ```text
-//! run strategy=SPEC seed=N steps=N | prefix=N,N,... | replay=FILE
-//!     [limit=STEPS] [timeout=MILLISECONDS] [stay_blocked=1] [kernel_threads=1]
+//! run strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//!     [limit=STEPS] [timeout=MILLISECONDS] [kernel_threads=1]
 //! end pid=N status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                                     the line was not understood
 //! ```
@@ -22,7 +22,7 @@ use crate::{ending, entries, real, report, runtime, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_model::ThreadId;
 use rsan_schedule::strategy::{Prefix, Replay, Spec};
-use rsan_schedule::{Schedule, Strategy};
+use rsan_schedule::{Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -255,7 +255,7 @@ impl Plan {
                 "replay" => plan.strategy = replay(value)?,
                 "limit" => plan.limit = number()?,
                 "timeout" => plan.timeout = Some(number()?),
-                "stay_blocked" => plan.stay_blocked = number()? != 0,
+                "plan" => plan.strategy = guided(value)?,
                 "kernel_threads" => plan.kernel_threads = number()? != 0,
                 _ => return Err(format!("unknown '{pair}'")),
             }
@@ -274,6 +274,17 @@ fn prefix(text: &str) -> Result<Box<dyn Strategy>, String> {
     let threads = threads.collect::<Result<_, _>>();
     let threads = threads.map_err(|_| "bad number in 'prefix'".to_owned())?;
     Ok(Box::new(Prefix::new(threads)))
+}
+
+/// A plan of an exhaustive search, as [`Plan::to_words`](rsan_schedule::explore::Plan::to_words) has it.
+fn guided(text: &str) -> Result<Box<dyn Strategy>, String> {
+    let words = text
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<Vec<_>, _>>();
+    let plan = words.ok().as_deref().and_then(explore::Plan::from_words);
+    let plan = plan.ok_or_else(|| "bad words in 'plan'".to_owned())?;
+    Ok(Box::new(explore::Guided::new(plan)))
 }
 
 /// A schedule from a file.

@@ -95,6 +95,17 @@ impl Trace {
         self.publish();
     }
 
+    /// What a thread that is left at the end was about to do.
+    pub(super) fn leave(&mut self, step: &Step) {
+        if self.header.outcome == Outcome::Running {
+            self.set(
+                self.header.steps as usize + self.header.pending as usize,
+                step,
+            );
+            self.header.pending += 1;
+        }
+    }
+
     /// Changes a step.
     pub(super) fn set(&mut self, index: usize, step: &Step) {
         if let Some(place) = self.place(index) {

@@ -1,7 +1,8 @@
-//! The program's operations that wait, when they are scheduled: they are tried, and whoever would have to wait is
-//! blocked by the scheduler instead.
+//! The program's operations that wait, when they are scheduled: a thread is not chosen before it need not wait, as far
+//! as the scheduler knows. What it does not know is tried, and whoever would have to wait is blocked.
 
-use super::{For, active, block, done, has_ended, number, point, wake};
+use super::state::{For, Hold, Need};
+use super::{active, block, done, gave, op, point, point_when, took, wake};
 use crate::lock::Lock;
 use libc::c_int;
 use rsan_model::ThreadId;
@@ -19,57 +20,88 @@ pub(crate) enum Patience {
     None,
 }
 
-/// Who took a lock last, by its address.
-static OWNERS: Lock<BTreeMap<usize, Option<ThreadId>>> = Lock::new(BTreeMap::new());
-
-/// Whether the calling thread was the last to take a lock.
-pub(crate) fn is_owner(lock: usize) -> bool {
-    OWNERS.lock().get(&lock).copied().flatten() == number()
+/// Something to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// Its address.
+    pub(crate) object: usize,
+    /// What taking it is called.
+    pub(crate) kind: Kind,
+    /// When that need not wait.
+    pub(crate) need: Need,
+    /// How it is held afterwards, if it is a lock.
+    pub(crate) hold: Option<Hold>,
+    /// What an attempt says that would have to wait.
+    pub(crate) busy: c_int,
 }
 
 /// Tries until there is something else to say than `busy`; `None` if the time is over.
 pub(crate) fn acquire(
-    kind: Kind,
-    object: usize,
-    busy: c_int,
+    target: Target,
     patience: Patience,
     mut attempt: impl FnMut() -> c_int,
 ) -> Option<c_int> {
-    point(kind, object, 0);
+    let limited = patience == Patience::Limited;
+    let first = op(target.kind, target.object, 0);
+    let mut in_time = point_when(first, target.need, limited);
     loop {
         let result = attempt();
-        done(|step| step.writes = result != busy);
-        if result != busy {
-            if kind == Kind::Lock && result == 0 {
-                OWNERS.lock().insert(object, number());
-            }
+        done(|step| step.writes = result != target.busy);
+        if result != target.busy {
+            note(&target, result);
             return Some(result);
         }
-        if !block(For::Object(object), patience == Patience::Limited) {
+        if !in_time {
             return None;
         }
+        in_time = block(For::Object(target.object), limited);
     }
 }
 
-/// Gives something back that others may wait for.
-pub(crate) fn release(kind: Kind, object: usize, act: impl FnOnce() -> c_int) -> c_int {
-    point(kind, object, 0);
+/// One attempt to take something, whatever comes of it.
+pub(crate) fn attempt(target: Target, attempt: impl FnOnce() -> c_int) -> c_int {
+    point(Kind::Sync, target.object, 0);
+    let result = attempt();
+    note(&target, result);
+    result
+}
+
+/// Remembers who holds a lock.
+fn note(target: &Target, result: c_int) {
+    if let Some(hold) = target.hold
+        && (result == 0 || result == libc::EOWNERDEAD)
+    {
+        took(target.object, hold);
+    }
+}
+
+/// Gives a lock back.
+pub(crate) fn release(object: usize, act: impl FnOnce() -> c_int) -> c_int {
+    point(Kind::Unlock, object, 0);
     let result = act();
-    done(|step| step.writes = true);
+    if result == 0 {
+        gave(object);
+    }
+    result
+}
+
+/// Adds to a semaphore.
+pub(crate) fn post(object: usize, act: impl FnOnce() -> c_int) -> c_int {
+    point(Kind::Sync, object, 0);
+    let result = act();
     wake(For::Object(object), usize::MAX);
     result
 }
 
 /// Waits for a signal of a condition; the mutex is given back by `unlock`. False: the time is over.
 pub(crate) fn condition(
-    cond: usize,
-    mutex: usize,
+    (cond, mutex): (usize, usize),
     patience: Patience,
     unlock: impl FnOnce() -> c_int,
 ) -> bool {
     point(Kind::Sync, cond, 0);
     unlock();
-    wake(For::Object(mutex), usize::MAX);
+    gave(mutex);
     block(For::Object(cond), patience == Patience::Limited)
 }
 
@@ -82,14 +114,13 @@ pub(crate) fn signal(object: usize, at_most: usize) -> usize {
     wake(For::Object(object), at_most)
 }
 
-/// One attempt to take something, whatever comes of it.
-pub(crate) fn attempt(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
-    point(Kind::Sync, object, 0);
-    attempt()
-}
-
 /// Threads that have come to a barrier, by its address.
 static ARRIVED: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
+
+/// The lock of this module, for fork.
+pub(crate) fn lock() -> &'static crate::lock::RawLock {
+    ARRIVED.raw()
+}
 
 /// Waits until so many threads have come to a barrier. True for the last of them.
 pub(crate) fn barrier(barrier: usize, count: usize) -> bool {
@@ -119,17 +150,12 @@ pub(crate) fn while_busy(object: usize, is_busy: impl Fn() -> bool) {
 
 /// Waits for the end of a thread. False: the time is over.
 pub(crate) fn join(thread: ThreadId, patience: Patience) -> bool {
-    point(Kind::Join, thread.index(), 0);
+    let need = match patience {
+        Patience::None => Need::Nothing,
+        Patience::Endless | Patience::Limited => Need::End(thread),
+    };
+    let limited = patience == Patience::Limited;
+    let in_time = point_when(op(Kind::Join, thread.index(), 0), need, limited);
     done(|step| step.child = thread);
-    while !has_ended(thread) && patience != Patience::None {
-        if !block(For::Thread(thread), patience == Patience::Limited) {
-            return false;
-        }
-    }
-    true
-}
-
-/// The locks of this module, for fork.
-pub(crate) fn locks() -> [&'static crate::lock::RawLock; 2] {
-    [ARRIVED.raw(), OWNERS.raw()]
+    in_time
 }

@@ -1,7 +1,8 @@
 //! What takes the place of functions that wait when threads are scheduled: how each of them tries, and what it says
 //! when it is busy or the time is over.
 
-use crate::sched::waits::{self, Patience, acquire};
+use crate::sched::waits::{self, Patience, Target, acquire};
+use crate::sched::{Hold, Need};
 use libc::c_int;
 use rsan_schedule::Kind;
 
@@ -9,41 +10,125 @@ use rsan_schedule::Kind;
 const C11_BUSY: c_int = 1;
 const C11_TIMED_OUT: c_int = 4;
 
-pub(super) fn lock(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
-    acquire(Kind::Lock, object, libc::EBUSY, Patience::Endless, attempt).unwrap_or(libc::ETIMEDOUT)
+fn exclusive(object: usize, busy: c_int) -> Target {
+    let again = super::kind_of(object) != libc::PTHREAD_MUTEX_NORMAL;
+    Target {
+        object,
+        kind: Kind::Lock,
+        need: Need::Free {
+            lock: object,
+            again,
+        },
+        hold: Some(Hold::Alone),
+        busy,
+    }
+}
+
+fn shared(object: usize) -> Target {
+    Target {
+        object,
+        kind: Kind::Lock,
+        need: Need::Unwritten(object),
+        hold: Some(Hold::Shared),
+        busy: libc::EBUSY,
+    }
+}
+
+/// Spin locks and locks for writing: their owner waits for itself.
+fn simple(object: usize) -> Target {
+    Target {
+        need: Need::Free {
+            lock: object,
+            again: false,
+        },
+        ..shared(object)
+    }
+    .alone()
+}
+
+impl Target {
+    fn alone(self) -> Self {
+        Self {
+            hold: Some(Hold::Alone),
+            ..self
+        }
+    }
+}
+
+fn take(target: Target, patience: Patience, attempt: impl FnMut() -> c_int) -> c_int {
+    let timed_out = match target.busy {
+        C11_BUSY => C11_TIMED_OUT,
+        _ => libc::ETIMEDOUT,
+    };
+    acquire(target, patience, attempt).unwrap_or(timed_out)
 }
 
 /// A mutex may know its owner, who is not to wait for itself.
 pub(super) fn mutex(object: usize, mut attempt: impl FnMut() -> c_int) -> c_int {
-    lock(object, || match attempt() {
-        libc::EBUSY if super::is_checking(object) && waits::is_owner(object) => libc::EDEADLK,
+    let target = exclusive(object, libc::EBUSY);
+    take(target, Patience::Endless, || match attempt() {
+        // It was chosen because it need not wait.
+        libc::EBUSY if super::is_checking(object) => libc::EDEADLK,
         result => result,
     })
 }
 
-pub(super) fn timed(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
-    acquire(Kind::Lock, object, libc::EBUSY, Patience::Limited, attempt).unwrap_or(libc::ETIMEDOUT)
+pub(super) fn timed_mutex(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(exclusive(object, libc::EBUSY), Patience::Limited, attempt)
 }
 
-pub(super) fn c11_lock(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
-    acquire(Kind::Lock, object, C11_BUSY, Patience::Endless, attempt).unwrap_or(C11_TIMED_OUT)
+pub(super) fn c11_mutex(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(exclusive(object, C11_BUSY), Patience::Endless, attempt)
 }
 
-pub(super) fn c11_timed(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
-    acquire(Kind::Lock, object, C11_BUSY, Patience::Limited, attempt).unwrap_or(C11_TIMED_OUT)
+pub(super) fn c11_timed_mutex(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(exclusive(object, C11_BUSY), Patience::Limited, attempt)
 }
 
-/// One attempt, whatever comes of it.
-pub(super) fn once(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
-    waits::attempt(object, attempt)
+pub(super) fn read(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(shared(object), Patience::Endless, attempt)
+}
+
+pub(super) fn timed_read(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(shared(object), Patience::Limited, attempt)
+}
+
+pub(super) fn write(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(simple(object), Patience::Endless, attempt)
+}
+
+pub(super) fn timed_write(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    take(simple(object), Patience::Limited, attempt)
+}
+
+pub(super) fn try_mutex(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
+    waits::attempt(exclusive(object, libc::EBUSY), attempt)
+}
+
+pub(super) fn try_read(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
+    waits::attempt(shared(object), attempt)
+}
+
+pub(super) fn try_write(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
+    waits::attempt(simple(object), attempt)
 }
 
 pub(super) fn unlock(object: usize, act: impl FnOnce() -> c_int) -> c_int {
-    waits::release(Kind::Unlock, object, act)
+    waits::release(object, act)
 }
 
 pub(super) fn post(object: usize, act: impl FnOnce() -> c_int) -> c_int {
-    waits::release(Kind::Sync, object, act)
+    waits::post(object, act)
+}
+
+fn count(object: usize) -> Target {
+    Target {
+        object,
+        kind: Kind::Sync,
+        need: Need::Count(object),
+        hold: None,
+        busy: libc::EBUSY,
+    }
 }
 
 /// Semaphores say -1, and why in `errno`.
@@ -52,7 +137,7 @@ fn semaphore(object: usize, patience: Patience, mut attempt: impl FnMut() -> c_i
         0 => 0,
         _ => libc::EBUSY,
     };
-    match acquire(Kind::Sync, object, libc::EBUSY, patience, attempt) {
+    match acquire(count(object), patience, attempt) {
         Some(result) => result,
         None => {
             // SAFETY: this thread's own word.
@@ -71,7 +156,7 @@ pub(super) fn sem_timed(object: usize, attempt: impl FnMut() -> c_int) -> c_int 
 }
 
 pub(super) fn sem_once(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
-    waits::attempt(object, attempt)
+    waits::attempt(count(object), attempt)
 }
 
 /// Waits for a condition, and then for the mutex.
@@ -82,8 +167,8 @@ fn wait(
     unlock: impl FnOnce() -> c_int,
     relock: impl FnMut() -> c_int,
 ) -> c_int {
-    let signalled = waits::condition(cond, mutex, patience, unlock);
-    let locked = acquire(Kind::Lock, mutex, busy, Patience::Endless, relock);
+    let signalled = waits::condition((cond, mutex), patience, unlock);
+    let locked = acquire(exclusive(mutex, busy), Patience::Endless, relock);
     if signalled {
         locked.unwrap_or(timed_out)
     } else {

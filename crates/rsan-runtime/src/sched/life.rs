@@ -1,0 +1,164 @@
+//! Threads begin, end, and are elsewhere for a while.
+
+use super::state::{State, Status};
+use super::switch;
+use super::{
+    Inside, STATE, active, done, go_on_as, lie_down, op, scheduled, stop_at, wait_until_settled,
+};
+use crate::lock::Guard;
+use crate::thread;
+use rsan_model::ThreadId;
+use rsan_schedule::Kind;
+
+/// A thread is about to be created by the calling one.
+pub(crate) fn announce(child: ThreadId) {
+    if let Some((_inside, mut guard)) = scheduled()
+        && let Some(state) = guard.as_mut()
+    {
+        state.add(child.index(), 0);
+    }
+    done(|step| step.child = child);
+}
+
+/// It could not be created.
+pub(crate) fn renounce(child: ThreadId) {
+    let _inside = Inside::enter();
+    if let Some(state) = STATE.lock().as_mut()
+        && let Some(place) = state.threads.get_mut(child.index())
+        && let Some(thread) = place.take()
+    {
+        let carrier = &raw const *thread.carrier;
+        state.idle.retain(|idle| *idle != carrier);
+    }
+}
+
+/// The first thing that a new thread does: it waits for its turn.
+pub(crate) fn begin(outermost: usize) {
+    if let Some(mut me) = thread::enter() {
+        me.outermost = outermost;
+    }
+    thread::watch();
+    if let Some((inside, mut guard)) = scheduled()
+        && let me = inside.number()
+        && let Some(thread) = guard.as_mut().and_then(|state| state.thread(me))
+    {
+        thread.context = thread::current();
+        thread.spin.outermost = outermost;
+        let carrier = &raw const *thread.carrier;
+        lie_down(me, carrier, guard);
+    }
+}
+
+/// The calling thread leaves the program's code for good: it ends in its own kernel thread, as libc wants it.
+pub(crate) fn go_home() {
+    if !active() {
+        return;
+    }
+    stop_at(Kind::End, 0, 0);
+    move_home();
+}
+
+/// The calling thread goes on in its own kernel thread.
+fn move_home() {
+    let Some((inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let me = inside.number();
+    let Some(state) = guard.as_mut() else { return };
+    let executor = state.executor;
+    let own = state
+        .thread(me)
+        .map_or(executor, |thread| &raw const *thread.carrier);
+    if own == executor {
+        return;
+    }
+    state.idle.retain(|carrier| *carrier != own);
+    state.idle.push(executor);
+    state.executor = own;
+    let (saved, _) = state.context(me);
+    drop(guard);
+    // SAFETY: its own kernel thread sleeps: it carries nobody but the thread itself when that is outside.
+    unsafe { switch::hand_over(saved, executor, own, saved) };
+}
+
+/// The thread has ended, and its kernel thread is about to.
+pub(crate) fn ended(number: ThreadId) {
+    let mut guard = STATE.lock();
+    let Some(state) = guard.as_mut().filter(|_| active()) else {
+        return;
+    };
+    let Some(thread) = state.thread(number.index()) else {
+        return;
+    };
+    thread.status = Status::Finished;
+    if let Some(next) = state.choose() {
+        pass_on(next, guard);
+    }
+}
+
+/// Another kernel thread carries the next thread; the calling one goes its own way.
+fn pass_on(next: usize, mut guard: Guard<'static, Option<State>>) {
+    let Some(state) = guard.as_mut() else { return };
+    let carrier = state.idle_carrier(next);
+    (state.current, state.executor) = (next, carrier);
+    state.trace.switched();
+    let (load, settled) = state.context(next);
+    drop(guard);
+    wait_until_settled(settled);
+    // SAFETY: the thread is saved, and its kernel thread, or another one, carries nobody.
+    unsafe { switch::send(carrier, load) };
+}
+
+/// Makes a call that may wait for something outside the program. The others go on meanwhile.
+pub(crate) fn outside<R>(call: impl FnOnce() -> R) -> R {
+    if !active() {
+        return call();
+    }
+    move_home();
+    leave();
+    let result = call();
+    // Whoever comes back waits for its turn.
+    drop(scheduled());
+    result
+}
+
+/// The other threads go on without the calling one.
+pub(crate) fn leave() {
+    let Some((inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let me = inside.number();
+    let Some(state) = guard.as_mut() else { return };
+    if state.is_alone(me) {
+        return;
+    }
+    let executor = state.executor;
+    if let Some(thread) = state.thread(me) {
+        thread.status = Status::Outside;
+        thread.op = op(Kind::Yield, 0, 0);
+        thread.away = executor;
+    }
+    if let Some(next) = state.choose() {
+        pass_on(next, guard);
+    }
+}
+
+/// The calling thread was outside, and waits for its turn.
+#[cold]
+pub(super) fn come_back(me: usize, mut guard: Guard<'static, Option<State>>) {
+    let Some(state) = guard.as_mut() else { return };
+    let Some(thread) = state.thread(me) else {
+        return;
+    };
+    thread.status = Status::Ready;
+    let carrier = thread.away;
+    if !std::mem::take(&mut state.vacant) {
+        state.idle.push(carrier);
+        lie_down(me, carrier, guard);
+        return;
+    }
+    (state.current, state.executor) = (me, carrier);
+    if let Some(next) = state.choose() {
+        go_on_as(me, next, guard);
+    }
+}

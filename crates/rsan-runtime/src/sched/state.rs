@@ -1,0 +1,403 @@
+//! What is known of the threads, and who of them goes on.
+
+use super::spin;
+use super::switch::{Carrier, Saved};
+use super::trace::{Outcome, Trace};
+use super::{run, stuck};
+use crate::thread;
+use rsan_model::ThreadId;
+use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
+
+/// What a thread that does not run waits to be woken for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum For {
+    /// A condition, a barrier, a futex, by its address.
+    Object(usize),
+    /// A change of one of the atomic words that the thread has read, as [`spin`] keeps them.
+    Words,
+}
+
+/// What has to be so before a thread can do what it is about to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    /// It can do it.
+    Nothing,
+    /// A lock is free; or the thread's own, if it may be taken again.
+    Free {
+        /// Its address.
+        lock: usize,
+        /// Whether its owner need not wait.
+        again: bool,
+    },
+    /// A lock is not held by a writer.
+    Unwritten(usize),
+    /// A semaphore is not 0.
+    Count(usize),
+    /// A word has a value.
+    Value {
+        /// Its address.
+        address: usize,
+        /// Its size.
+        bytes: usize,
+        /// The value.
+        value: u64,
+    },
+    /// A thread has ended.
+    End(ThreadId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Status {
+    /// It can go on, when it has what it needs.
+    Ready,
+    /// It waits to be woken.
+    Blocked(For),
+    /// It is in a call that may wait for something outside the program.
+    Outside,
+    /// It has ended.
+    Finished,
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    /// By one thread, perhaps several times.
+    Alone,
+    /// By readers.
+    Shared,
+}
+
+/// Who holds which locks, by their addresses.
+#[derive(Debug, Default)]
+pub(super) struct Locks(BTreeMap<usize, Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    owner: Option<usize>,
+    /// How often the owner, or how many readers.
+    times: u32,
+}
+
+impl Locks {
+    pub(super) fn take(&mut self, lock: usize, thread: usize, how: Hold) {
+        let held = self.0.entry(lock).or_default();
+        held.owner = (how == Hold::Alone).then_some(thread);
+        held.times += 1;
+    }
+
+    pub(super) fn give(&mut self, lock: usize, thread: usize) {
+        if let Some(held) = self.0.get_mut(&lock)
+            && held.owner.is_none_or(|owner| owner == thread)
+        {
+            held.times -= 1;
+            if held.times == 0 {
+                self.0.remove(&lock);
+            }
+        }
+    }
+}
+
+/// A thread of the program.
+#[derive(Debug)]
+pub(super) struct Thread {
+    /// Where it goes on.
+    pub(super) saved: Saved,
+    /// 1: `saved` is complete. 0 while a kernel thread of its own has not left its stack yet.
+    pub(super) settled: AtomicU32,
+    /// The kernel thread that libc made for it.
+    pub(super) carrier: Box<Carrier>,
+    pub(super) status: Status,
+    /// What it does next.
+    pub(super) op: Op,
+    /// What has to be so before.
+    pub(super) need: Need,
+    /// When it began to wait; who waits longest is woken first.
+    pub(super) since: u64,
+    /// It gives up waiting when nobody else can go on.
+    pub(super) timed: bool,
+    /// It has given up.
+    pub(super) timed_out: bool,
+    /// What it has read in a loop that may only wait.
+    pub(super) spin: spin::Loop,
+    /// Its last step, and where that is in the trace.
+    pub(super) step: (usize, Step),
+    /// The kernel thread that carries it while it is outside.
+    pub(super) away: *const Carrier,
+    /// Its record in the runtime, once it runs.
+    pub(super) context: Option<&'static thread::Context>,
+    /// Where the program called last.
+    pub(super) pc: usize,
+}
+
+/// The scheduler.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) strategy: Box<dyn Strategy>,
+    /// By number.
+    pub(super) threads: Vec<Option<Box<Thread>>>,
+    pub(super) current: usize,
+    /// The kernel thread that carries it.
+    pub(super) executor: *const Carrier,
+    /// Nobody could go on but those outside.
+    pub(super) vacant: bool,
+    /// Kernel threads that carry nobody.
+    pub(super) idle: Vec<*const Carrier>,
+    pub(super) ready: Vec<Candidate>,
+    pub(super) trace: Trace,
+    /// Threads are switched without a system call.
+    pub(super) cheap: bool,
+    /// Steps before the run is cut off.
+    pub(super) limit: u64,
+    pub(super) locks: Locks,
+    /// How often loops were tried again because nobody could go on.
+    pub(super) retries: u32,
+    /// Steps that the current thread has made without another in between.
+    pub(super) turn: u32,
+}
+
+// SAFETY: what a context holds is used by the one kernel thread that carries it.
+unsafe impl Send for State {}
+
+/// Steps after which a thread is taken as one that waits in a loop that is not recognised: others should go on.
+const LONGEST_TURN: u32 = 500;
+
+impl Thread {
+    /// Whether it waits in a loop.
+    pub(super) fn spins(&self) -> bool {
+        self.status == Status::Blocked(For::Words)
+    }
+}
+
+impl State {
+    pub(super) fn thread(&mut self, number: usize) -> Option<&mut Thread> {
+        self.threads.get_mut(number)?.as_deref_mut()
+    }
+
+    /// Whether a thread that is ready has what it needs.
+    fn has(&self, number: usize, need: Need) -> bool {
+        let ended = |number: usize| {
+            let thread = self.threads.get(number).and_then(Option::as_deref);
+            thread.is_none_or(|thread| thread.status == Status::Finished)
+        };
+        let holder = |lock: usize| self.locks.0.get(&lock);
+        match need {
+            Need::Nothing => true,
+            // A lock of a thread that has ended may be taken, if the system says so.
+            Need::Free { lock, again } => holder(lock).is_none_or(|held| {
+                let owner = held.owner;
+                owner.is_some_and(|owner| ended(owner) || again && owner == number)
+            }),
+            Need::Unwritten(lock) => holder(lock).is_none_or(|held| held.owner.is_none()),
+            // SAFETY: the program's semaphore, whose count comes first in glibc.
+            Need::Count(semaphore) => (unsafe { (semaphore as *const u32).read_volatile() }) != 0,
+            Need::Value {
+                address,
+                bytes,
+                value,
+            } => word(address, bytes) == value,
+            Need::End(thread) => ended(thread.index()),
+        }
+    }
+
+    fn longest_waiting(&mut self, is: impl Fn(&Thread) -> bool) -> Option<&mut Thread> {
+        let waiting = self.threads.iter_mut().flatten();
+        let waiting = waiting.filter(|thread| is(thread));
+        waiting
+            .min_by_key(|thread| thread.since)
+            .map(|thread| &mut **thread)
+    }
+
+    /// Wakes at most so many threads, those first who wait longest; returns how many.
+    pub(super) fn wake(&mut self, wait: For, at_most: usize) -> usize {
+        for woken in 0..at_most {
+            match self.longest_waiting(|thread| thread.status == Status::Blocked(wait)) {
+                Some(thread) => thread.status = Status::Ready,
+                None => return woken,
+            }
+        }
+        at_most
+    }
+
+    /// Whether there is no other thread.
+    pub(super) fn is_alone(&self, me: usize) -> bool {
+        let mut others = self.threads.iter().enumerate();
+        others.all(|(number, thread)| {
+            number == me
+                || thread
+                    .as_ref()
+                    .is_none_or(|thread| thread.status == Status::Finished)
+        })
+    }
+
+    /// An atomic word has another value, perhaps.
+    pub(super) fn written(&mut self, address: usize, bytes: usize) {
+        for thread in self.threads.iter_mut().flatten() {
+            if !thread.spin.reads(address, bytes) {
+                continue;
+            }
+            thread.spin.changed = true;
+            if thread.spins() {
+                thread.status = Status::Ready;
+            }
+        }
+    }
+
+    /// Asks the strategy. `None` if nobody is ready.
+    fn pick(&mut self) -> Option<usize> {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.clear();
+        for (number, thread) in self.threads.iter().enumerate() {
+            if let Some(thread) = thread
+                && thread.status == Status::Ready
+                && self.has(number, thread.need)
+            {
+                ready.push(Candidate {
+                    thread: ThreadId::new(number),
+                    op: thread.op,
+                });
+            }
+        }
+        self.ready = ready;
+        if self.ready.is_empty() {
+            return None;
+        }
+        let last = Some(ThreadId::new(self.current));
+        if self.turn == LONGEST_TURN {
+            self.strategy.yielded(ThreadId::new(self.current));
+            self.turn = 0;
+        }
+        match self.strategy.choose(&self.ready, last) {
+            Some(chosen) => Some(self.ready.get(chosen)?.thread.index()),
+            None => run::stop(self),
+        }
+    }
+
+    /// The thread makes the step that it announced.
+    fn advance(&mut self, next: usize) {
+        let step = self.trace.steps() as usize;
+        self.turn = if next == self.current {
+            self.turn + 1
+        } else {
+            0
+        };
+        let Some(thread) = self.threads.get_mut(next).and_then(|t| t.as_deref_mut()) else {
+            return;
+        };
+        thread.step = (step, Step::new(ThreadId::new(next), thread.op));
+        self.trace.push(&thread.step.1);
+        if self.trace.steps() > self.limit {
+            run::cut_off(self);
+        }
+    }
+
+    /// Who goes on: lets waits time out, or ends the process if nobody can. `None` if threads outside are waited for
+    /// (the first that comes back takes over), or if all have ended.
+    pub(super) fn choose(&mut self) -> Option<usize> {
+        loop {
+            if let Some(next) = self.pick() {
+                self.advance(next);
+                return Some(next);
+            }
+            let statuses = || self.threads.iter().flatten().map(|thread| thread.status);
+            let all_ended = statuses().all(|status| status == Status::Finished);
+            if all_ended || statuses().any(|status| status == Status::Outside) {
+                self.vacant = true;
+                return None;
+            }
+            match self.longest_waiting(|thread| thread.timed && thread.status != Status::Finished) {
+                Some(thread) => {
+                    thread.timed_out = true;
+                    thread.timed = false;
+                    thread.need = Need::Nothing;
+                    thread.status = Status::Ready;
+                }
+                None => stuck::end(self),
+            }
+        }
+    }
+
+    /// A kernel thread that carries nobody; the thread's own if threads stay with theirs, or if it is free.
+    pub(super) fn idle_carrier(&mut self, next: usize) -> *const Carrier {
+        let own = self
+            .thread(next)
+            .map_or(std::ptr::null(), |thread| &raw const *thread.carrier);
+        let place = self.idle.iter().position(|carrier| *carrier == own);
+        match place {
+            Some(place) => self.idle.swap_remove(place),
+            None => self.idle.pop().unwrap_or(own),
+        }
+    }
+
+    /// The run is over. Who has not ended is left in the trace, unless the program has ended by itself.
+    pub(super) fn end(&mut self, outcome: Outcome) {
+        let diverged = self.strategy.divergence();
+        let diverged = diverged.map_or(0, |divergence| divergence.step as u64 + 1);
+        if outcome != Outcome::Ended {
+            for (number, thread) in self.threads.iter().enumerate() {
+                let Some(thread) = thread else { continue };
+                if thread.status != Status::Finished {
+                    let mut step = Step::new(ThreadId::new(number), thread.op);
+                    step.writes = false;
+                    if let Need::Value { value, .. } = thread.need {
+                        step.expected = value;
+                    }
+                    self.trace.leave(&step);
+                }
+            }
+        }
+        self.trace.end(outcome, diverged);
+    }
+
+    /// Where a thread is saved, and whether it is. Threads' records stay where they are until the process ends.
+    pub(super) fn context(&mut self, number: usize) -> (*mut Saved, *const AtomicU32) {
+        match self.thread(number) {
+            Some(thread) => (&raw mut thread.saved, &raw const thread.settled),
+            None => crate::report::die(&["a thread is gone"]),
+        }
+    }
+
+    /// Adds a thread. It is running if it is settled, else its kernel thread is about to lie down.
+    pub(super) fn add(&mut self, number: usize, settled: u32) -> *const Carrier {
+        let op = Op::bare(Kind::Begin);
+        let thread = Box::new(Thread {
+            saved: Saved::new(),
+            settled: AtomicU32::new(settled),
+            carrier: Carrier::new(),
+            status: Status::Ready,
+            op,
+            need: Need::Nothing,
+            since: 0,
+            timed: false,
+            timed_out: false,
+            spin: spin::Loop::default(),
+            step: (0, Step::new(ThreadId::new(number), op)),
+            away: std::ptr::null(),
+            context: None,
+            pc: 0,
+        });
+        let carrier = &raw const *thread.carrier;
+        if settled == 0 {
+            self.idle.push(carrier);
+        }
+        if self.threads.len() <= number {
+            self.threads.resize_with(number + 1, || None);
+        }
+        self.threads[number] = Some(thread);
+        carrier
+    }
+}
+
+/// The word at an address; wider ones are compared by their first bytes.
+fn word(address: usize, bytes: usize) -> u64 {
+    // SAFETY: the program waits for this word, aligned as its type is.
+    unsafe {
+        match bytes {
+            1 => u64::from((address as *const u8).read_volatile()),
+            2 => u64::from((address as *const u16).read_volatile()),
+            4 => u64::from((address as *const u32).read_volatile()),
+            _ => (address as *const u64).read_volatile(),
+        }
+    }
+}
