@@ -5,7 +5,7 @@ use super::{Running, Word, operate, read_order, rmw_order};
 use crate::location::{Location, Locked, Operation};
 use crate::model;
 use crate::race;
-use crate::sched;
+use crate::sched::{self, Values};
 use crate::thread::enter;
 use rsan_clocks::{Access, Effect};
 use rsan_model::{RmwOrd, WriteOrd};
@@ -39,7 +39,7 @@ struct Attempt {
 fn attempt_until<W: Word>(
     at: *mut W,
     kind: Kind,
-    value: Option<W>,
+    values: &[W],
     succeeds: impl Fn(W) -> bool,
     attempt: impl Fn(Attempt) -> W,
 ) -> W {
@@ -49,8 +49,8 @@ fn attempt_until<W: Word>(
             checks: true,
             happens: false,
         });
-        let value = value.map(W::bits);
-        sched::atomics::wait_for(kind, at as usize, size_of::<W>(), value);
+        let values = Values::new(values.iter().map(|value| value.bits() as u64));
+        sched::atomics::wait_for(kind, at as usize, size_of::<W>(), values);
     }
     let mut checks = !scheduled;
     loop {
@@ -97,10 +97,9 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         .collect();
     let ord = read_order(order);
     let name = (Operation::Wait, RmwOrd::from_halves(ord, WriteOrd::Relaxed));
-    // A schedule knows waits for one value only.
-    let (kind, value) = match values {
-        [value] => (Kind::Wait, Some(*value)),
-        _ => (Kind::Sync, None),
+    let kind = match values {
+        [_] => Kind::Wait,
+        _ => Kind::WaitAny,
     };
     let attempt = |Attempt { checks, happens }| {
         // SAFETY: the caller's promise.
@@ -127,12 +126,11 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         });
         let found = found.map_or_else(raw, |found| found.value);
         if happens {
-            let wrote = (kind == Kind::Sync).then_some(found);
-            tried(found, values[0], wrote);
+            tried(found, values[0], None);
         }
         found
     };
-    attempt_until(at, kind, value, |found| values.contains(&found), attempt)
+    attempt_until(at, kind, values, |found| values.contains(&found), attempt)
 }
 
 /// Waits until a word has a value, and replaces it in the same step.
@@ -177,5 +175,5 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
         found
     };
     let succeeds = |found| found == expected;
-    attempt_until(at, Kind::WaitUpdate, Some(expected), succeeds, attempt);
+    attempt_until(at, Kind::WaitUpdate, &[expected], succeeds, attempt);
 }

@@ -1,7 +1,7 @@
 //! The program's atomic operations, when they are scheduled.
 
 use super::spin::Arrival;
-use super::state::{For, Need, Status};
+use super::state::{For, Need, Status, Values};
 use super::{STATE, done, give_way, op, point, point_when, scheduled};
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
@@ -76,17 +76,17 @@ fn before_read(kind: Kind, address: usize, bytes: usize) {
     }
 }
 
-/// The calling thread is about to make an access that waits for a value: it is chosen when the value is there.
-pub(crate) fn wait_for(kind: Kind, address: usize, bytes: usize, value: Option<u128>) {
-    let need = value.map_or(Need::Nothing, |value| Need::Value {
+/// The calling thread is about to make an access that waits for one of some values: it is chosen when one is there.
+pub(crate) fn wait_for(kind: Kind, address: usize, bytes: usize, values: Option<Values>) {
+    let need = values.map_or(Need::Nothing, |values| Need::Value {
         address,
         bytes,
-        value: value as u64,
+        values,
     });
     point_when(op(kind, address, bytes), need, false);
 }
 
-/// The calling thread waits for one of several values, and has not found any: it goes on when the word has changed.
+/// The calling thread waits for one of many values, and has not found any: it goes on when the word has changed.
 pub(crate) fn wait_for_change(address: usize, bytes: usize) {
     let Some((inside, mut guard)) = scheduled() else {
         return;

@@ -35,17 +35,40 @@ pub(crate) enum Need {
     Unwritten(usize),
     /// A semaphore is not 0.
     Count(usize),
-    /// A word has a value.
+    /// A word has one of some values.
     Value {
         /// Its address.
         address: usize,
         /// Its size.
         bytes: usize,
-        /// The value.
-        value: u64,
+        /// The values.
+        values: Values,
     },
     /// A thread has ended.
     End(ThreadId),
+}
+
+/// A few values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Values {
+    list: [u64; 8],
+    count: usize,
+}
+
+impl Values {
+    /// `None` if they are too many.
+    pub(crate) fn new(values: impl Iterator<Item = u64>) -> Option<Self> {
+        let (mut list, mut count) = ([0; 8], 0);
+        for value in values {
+            *list.get_mut(count)? = value;
+            count += 1;
+        }
+        Some(Self { list, count })
+    }
+
+    fn contains(&self, value: u64) -> bool {
+        self.list[..self.count].contains(&value)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -195,8 +218,8 @@ impl State {
             Need::Value {
                 address,
                 bytes,
-                value,
-            } => word(address, bytes) == value,
+                values,
+            } => values.contains(word(address, bytes)),
             Need::End(thread) => ended(thread.index()),
         }
     }
@@ -340,8 +363,8 @@ impl State {
                 if thread.status != Status::Finished {
                     let mut step = Step::new(ThreadId::new(number), thread.op);
                     step.writes = false;
-                    if let Need::Value { value, .. } = thread.need {
-                        step.expected = value;
+                    if let Need::Value { values, .. } = thread.need {
+                        step.expected = values.list[0];
                     }
                     self.trace.leave(&step);
                 }
