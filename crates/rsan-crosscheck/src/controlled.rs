@@ -100,6 +100,10 @@ pub struct Controlled<'p> {
     numbers: Vec<Option<u32>>,
     steps: Vec<Step>,
     shape: Shape,
+    /// What waits is tried, and tried again when it may pass; otherwise it is not ready before it passes.
+    attempts: bool,
+    /// By thread: it has tried in vain.
+    failed: Vec<bool>,
 }
 
 /// More steps that nobody notices are an endless loop.
@@ -117,6 +121,8 @@ impl<'p> Controlled<'p> {
             numbers: vec![None; threads.len()],
             steps: Vec::new(),
             shape: Shape::default(),
+            attempts: false,
+            failed: vec![false; threads.len()],
         };
         let mut roots = 0;
         for (t, thread) in threads.iter().enumerate() {
@@ -128,6 +134,14 @@ impl<'p> Controlled<'p> {
             }
         }
         run
+    }
+
+    /// The same, with operations that wait tried first, as the runtime does it: an attempt in vain is a step, too.
+    pub fn with_attempts(program: &'p Program) -> Self {
+        Self {
+            attempts: true,
+            ..Self::new(program)
+        }
     }
 
     /// Number of threads that run from the beginning.
@@ -142,7 +156,7 @@ impl<'p> Controlled<'p> {
             let mut ready: Vec<(Candidate, usize)> = Vec::new();
             for t in 0..self.phases.len() {
                 if let Some((op, _)) = self.op(t)
-                    && self.is_enabled(t)
+                    && (self.is_enabled(t) || self.attempts && !self.failed[t])
                 {
                     let thread = ThreadId(self.numbers[t].expect("it was created"));
                     ready.push((Candidate { thread, op }, t));
@@ -161,7 +175,10 @@ impl<'p> Controlled<'p> {
                 break End::Finished;
             };
             let (Candidate { thread, op }, t) = ready[chosen];
-            let step = self.step(t, thread, op);
+            let step = match self.is_enabled(t) {
+                true => self.step(t, thread, op),
+                false => self.attempt(t, thread, op),
+            };
             strategy.stepped(&step);
             self.steps.push(step);
         };
@@ -174,7 +191,11 @@ impl<'p> Controlled<'p> {
                 expected,
             })
         };
-        let mut pending: Vec<Pending> = (0..self.phases.len()).filter_map(pending).collect();
+        let threads = 0..self.phases.len();
+        let mut pending: Vec<Pending> = threads.filter_map(pending).collect();
+        if self.attempts {
+            pending.clear();
+        }
         pending.sort_unstable_by_key(|p| p.thread);
         let trace = Trace {
             steps: self.steps,
@@ -247,7 +268,28 @@ impl<'p> Controlled<'p> {
             .expect("it was resolved before")
     }
 
+    /// Tries what has to wait.
+    fn attempt(&mut self, t: usize, thread: ThreadId, op: Op) -> Step {
+        self.failed[t] = true;
+        let mut step = Step::new(thread, op);
+        step.writes = false;
+        if let Phase::At(pc) = self.phases[t] {
+            match self.program.threads[t].instr(pc) {
+                Instr::Join(child) => {
+                    step.child = ThreadId(self.numbers[child.index()].unwrap_or(u32::MAX));
+                }
+                _ => step.read = self.memory[self.location(t, pc).index()] as u64,
+            }
+        }
+        step.expected = self.op(t).map_or(0, |(_, expected)| expected);
+        step
+    }
+
     fn step(&mut self, t: usize, thread: ThreadId, op: Op) -> Step {
+        // Whoever has tried in vain may try again.
+        if op.kind.may_write() || op.kind == Kind::End {
+            self.failed.fill(false);
+        }
         let mut step = Step::new(thread, op);
         let pc = match self.phases[t] {
             Phase::At(pc) => pc,
@@ -302,13 +344,13 @@ impl<'p> Controlled<'p> {
         let reads = step.op.kind.may_read();
         step.read = old as u64;
         step.wrote = written.unwrap_or_default() as u64;
-        step.writes = written.is_some();
+        step.writes = written.is_some() || step.op.kind == Kind::WaitAny;
         if let Instr::Cas { expected, .. } | Instr::Bcas { expected, .. } = instr {
             step.expected = eval(expected) as u64;
         } else if let Instr::Wait { values, .. } = instr {
             step.expected = eval(&values[0]) as u64;
         }
-        let kind = match (reads, step.writes) {
+        let kind = match (reads, written.is_some()) {
             (true, true) => "rmw",
             (true, false) => "read",
             (false, _) => "write",
@@ -320,7 +362,7 @@ impl<'p> Controlled<'p> {
             success: Some(r), ..
         } = instr
         {
-            regs[r.index()] = Value::from(step.writes);
+            regs[r.index()] = Value::from(written.is_some());
         }
         if let Some(value) = written {
             self.memory[loc.index()] = value;

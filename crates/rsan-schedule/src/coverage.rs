@@ -5,7 +5,7 @@
 //! Different executions have the same one with a probability of about `n^2 / 2^129` for n executions.
 
 use crate::{Kind, Objects, Step};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Stands for an execution.
 ///
@@ -31,10 +31,11 @@ type EventName = (Name, u64);
 const NO_EVENT: EventName = (0, u64::MAX);
 
 impl Fingerprint {
-    /// Of a run.
+    /// Of a run. Attempts ([`Step::waits`]) do not count.
     pub fn of(trace: &[Step]) -> Self {
+        let trace = made(trace);
         let objects = Objects::of(trace.iter().map(|s| &s.op));
-        let names = event_names(trace);
+        let names = event_names(&trace);
         // The name of an object is its smallest access, which all runs of the execution have in common.
         let mut smallest = vec![(u64::MAX, u64::MAX); objects.len()];
         for (step, &name) in trace.iter().zip(&names) {
@@ -63,6 +64,20 @@ impl Fingerprint {
     }
 }
 
+/// The steps that are no attempts.
+fn made(trace: &[Step]) -> Vec<Step> {
+    let mut ended = HashSet::new();
+    let mut made = trace.to_vec();
+    made.retain(|step| {
+        if step.op.kind == Kind::End {
+            ended.insert(step.thread.0);
+        }
+        let early = step.op.kind == Kind::Join && !ended.contains(&step.peer());
+        !early && !step.waits()
+    });
+    made
+}
+
 fn event_names(trace: &[Step]) -> Vec<EventName> {
     struct Thread {
         name: Name,
@@ -84,7 +99,7 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
         if step.op.kind == Kind::Spawn {
             thread.children += 1;
             let name = mix(thread.name.rotate_left(17) ^ mix(thread.children));
-            threads.insert(step.child.0, new(name));
+            threads.insert(step.peer(), new(name));
         }
     }
     names

@@ -50,7 +50,7 @@ mod plan;
 mod replay;
 mod run;
 
-pub use plan::{Guided, Plan, PlanStep, Unready};
+pub use plan::{Guided, NoPlan, Plan, PlanStep, Unready};
 pub use run::{End, Pending, Trace};
 
 use crate::strategy::Divergence;
@@ -334,6 +334,7 @@ impl Explorer {
         Ok(match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,
+            End::Starved => Outcome::Excess,
             End::Finished => outcome(graph, trace),
         })
     }
@@ -375,6 +376,7 @@ fn outcome(graph: &Graph, trace: &Trace) -> Outcome {
     if graph.events.iter().any(excess) || trace.pending.iter().filter(spins).any(spun) {
         return Outcome::Excess;
     }
-    let stuck = !trace.pending.is_empty();
+    let waits = graph.events.iter().any(|e| e.waits);
+    let stuck = waits || !trace.pending.is_empty();
     Outcome::Execution { stuck }
 }

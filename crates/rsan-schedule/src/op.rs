@@ -256,9 +256,10 @@ pub struct Step {
     pub wrote: u64,
     /// [`Kind::Compare`], [`Kind::Wait`], [`Kind::WaitUpdate`]: the value that it compares with.
     pub expected: u64,
-    /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken.
+    /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken. For
+    /// [`Kind::WaitAny`], which never writes: whether it found one of its values.
     pub writes: bool,
-    /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined.
+    /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
     pub child: ThreadId,
 }
 
@@ -276,6 +277,34 @@ impl Step {
             expected: 0,
             writes: op.kind.may_write(),
             child: ThreadId(0),
+        }
+    }
+
+    /// Whether it was an attempt only: the thread did not get what it needs, and waits. It counts as not made; the thread
+    /// makes another attempt when it is let. A [`Kind::Join`] is an attempt until the thread's [`Kind::End`].
+    pub fn waits(&self) -> bool {
+        match self.op.kind {
+            Kind::Wait => self.read != self.expected,
+            Kind::WaitAny | Kind::WaitUpdate | Kind::Lock | Kind::Sync => !self.writes,
+            Kind::Begin
+            | Kind::End
+            | Kind::Load
+            | Kind::Store
+            | Kind::Update
+            | Kind::Compare
+            | Kind::Fence
+            | Kind::Unlock
+            | Kind::Spawn
+            | Kind::Join
+            | Kind::Yield => false,
+        }
+    }
+
+    /// The number of the thread that it creates or joins.
+    pub(crate) fn peer(&self) -> u32 {
+        match self.child.0 {
+            0 => self.op.object as u32,
+            child => child,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Graphs that have to be run: parts of a graph that was run, with a change.
 
 use super::graph::{Event, Graph, INIT, NONE};
-use super::order::{Order, order};
+use super::order::order;
 use super::plan::{Plan, PlanStep, Unready};
 use crate::Kind;
 use rsan_model::ThreadId;
@@ -9,9 +9,9 @@ use rsan_model::ThreadId;
 /// A graph that some run has to show, and more behind it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Item {
-    /// The events in the order of the plan, then those that wait.
+    /// The events in the order of the plan.
     pub(super) events: Vec<Event>,
-    /// What it means when the step of the plan is not possible; as many as there are steps.
+    /// What it means when the step of the plan is not possible; as many as there are events.
     pub(super) unready: Vec<Unready>,
     /// The events whose write part, if there is one, has to be added next.
     pub(super) open: Vec<u32>,
@@ -113,14 +113,18 @@ impl Graph {
         let unready = |q: u32| match change.revisit {
             _ if q == change.event => change.unready,
             Some(revisit) if q == revisit.read && read_may_wait => Unready::Waits,
+            _ if events[q as usize].waits => Unready::Waits,
             _ => Unready::Diverges,
         };
         open.sort_unstable_by_key(|&q| events[q as usize].added);
         let item = renumbered(&events, &order, &open, roots);
         Some(Item {
-            unready: order.executed.iter().map(|&q| unready(q)).collect(),
+            unready: order.iter().map(|&q| unready(q)).collect(),
             guessed: match change.guessed {
-                true => order.place(change.event),
+                true => {
+                    let place = order.iter().position(|&q| q == change.event);
+                    place.expect("the event is there") as u32
+                }
                 false => NONE,
             },
             ..item
@@ -129,12 +133,11 @@ impl Graph {
 }
 
 /// The events in their new order, with threads, events and times numbered anew.
-fn renumbered(events: &[Event], order: &Order, open: &[u32], roots: u32) -> Item {
-    let all: Vec<u32> = order.all().collect();
+fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item {
     let mut place = vec![NONE; events.len()];
     let mut times = Vec::new();
     let mut created: Vec<u32> = Vec::new();
-    for (i, &q) in all.iter().enumerate() {
+    for (i, &q) in order.iter().enumerate() {
         place[q as usize] = i as u32;
         let event = &events[q as usize];
         times.push(event.added);
@@ -174,7 +177,7 @@ fn renumbered(events: &[Event], order: &Order, open: &[u32], roots: u32) -> Item
         }
     };
     Item {
-        events: all.iter().map(renumber).collect(),
+        events: order.iter().map(renumber).collect(),
         open: open.iter().map(|&q| place[q as usize]).collect(),
         now: times.len() as u32,
         ..Item::default()
@@ -184,21 +187,18 @@ fn renumbered(events: &[Event], order: &Order, open: &[u32], roots: u32) -> Item
 impl Item {
     /// What a run has to do first.
     pub(super) fn plan(&self) -> Plan {
-        let (executed, waiting) = self.events.split_at(self.unready.len());
         let step = |(event, &unready): (&Event, &Unready)| PlanStep {
             thread: ThreadId(event.thread),
             kind: event.kind,
             unready,
         };
-        Plan {
-            steps: executed.iter().zip(&self.unready).map(step).collect(),
-            frozen: waiting.iter().map(|e| ThreadId(e.thread)).collect(),
-        }
+        let steps = self.events.iter().zip(&self.unready).map(step).collect();
+        Plan { steps }
     }
 
     /// Switches of its plan from a thread that has not come to its last step, nor to one that may have to wait.
     pub(super) fn preemptions(&self) -> usize {
-        let executed = &self.events[..self.unready.len()];
+        let executed = &self.events;
         let preempted = |(i, w): (usize, &[Event])| {
             let mut rest = executed[i + 1..].iter();
             let next = rest.find(|e| e.thread == w[0].thread);

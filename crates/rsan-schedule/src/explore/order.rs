@@ -3,27 +3,6 @@
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Change;
 
-/// The order.
-pub(super) struct Order {
-    /// Those that are executed.
-    pub(super) executed: Vec<u32>,
-    /// Those that wait.
-    pub(super) waiting: Vec<u32>,
-}
-
-impl Order {
-    /// All events.
-    pub(super) fn all(&self) -> impl Iterator<Item = u32> {
-        self.executed.iter().chain(&self.waiting).copied()
-    }
-
-    /// The place of an event that is executed.
-    pub(super) fn place(&self, e: u32) -> u32 {
-        let place = self.executed.iter().position(|&q| q == e);
-        place.expect("the event is executed") as u32
-    }
-}
-
 /// Direct edges of `po ∪ rf ∪ mo ∪ fr`, creation and join.
 struct Edges {
     after: Vec<Vec<u32>>,
@@ -45,7 +24,7 @@ pub(super) fn order(
     events: &[Event],
     stays: &[bool],
     change: &Change<'_>,
-) -> Option<Order> {
+) -> Option<Vec<u32>> {
     let n = events.len();
     let mut edges = Edges {
         after: vec![Vec::new(); n],
@@ -116,25 +95,17 @@ fn writes(
     writes
 }
 
-fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Order> {
+fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Vec<u32>> {
     let kept = stays.iter().filter(|s| **s).count();
     let mut ready: Vec<u32> = (0..events.len() as u32)
         .filter(|&q| stays[q as usize] && edges.left[q as usize] == 0)
         .collect();
-    let mut order = Order {
-        executed: Vec::with_capacity(kept),
-        waiting: Vec::new(),
-    };
+    let mut order = Vec::with_capacity(kept);
     let mut last = NONE;
     while let Some(i) = pick(&ready, events, last) {
         let q = ready.swap_remove(i);
-        let event = &events[q as usize];
-        if event.waits {
-            order.waiting.push(q);
-        } else {
-            order.executed.push(q);
-            last = event.thread;
-        }
+        order.push(q);
+        last = events[q as usize].thread;
         for b in std::mem::take(&mut edges.after[q as usize]) {
             edges.left[b as usize] -= 1;
             if edges.left[b as usize] == 0 {
@@ -142,18 +113,14 @@ fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Order> {
             }
         }
     }
-    let complete = order.executed.len() + order.waiting.len() == kept;
-    order
-        .waiting
-        .sort_unstable_by_key(|&q| events[q as usize].thread);
-    complete.then_some(order)
+    (order.len() == kept).then_some(order)
 }
 
 /// What comes next of what can.
 fn pick(ready: &[u32], events: &[Event], last: u32) -> Option<usize> {
     let rank = |&q: &u32| {
         let event = &events[q as usize];
-        (!event.waits, event.thread != last, event.thread)
+        (event.thread != last, event.thread)
     };
     (0..ready.len()).min_by_key(|&i| rank(&ready[i]))
 }

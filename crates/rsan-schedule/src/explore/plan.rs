@@ -1,8 +1,10 @@
 //! What a run of the exploration has to do first, and the strategy that sees to it.
 
 use crate::strategy::{Divergence, Strategy, stay};
-use crate::{Candidate, Kind};
+use crate::{Candidate, Kind, Step};
 use rsan_model::ThreadId;
+use std::fmt;
+use std::str::FromStr;
 
 /// What it means when a thread of a plan is not ready at its turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -27,30 +29,23 @@ pub struct PlanStep {
     pub unready: Unready,
 }
 
-/// The first steps of a run; then it goes on by the default, without the frozen threads.
+/// The first steps of a run; then it goes on by the default.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Plan {
-    /// The first steps.
+    /// The steps.
     pub steps: Vec<PlanStep>,
-    /// Threads that make no step after those, because they wait for something that this run does not show them.
-    pub frozen: Vec<ThreadId>,
 }
 
 impl Plan {
-    /// The plan as words, for shared memory: number of steps, one word for each (thread, kind, unready), frozen threads.
+    /// The plan as words, one for each step (thread, kind, unready), for shared memory.
     pub fn to_words(&self) -> Vec<u64> {
-        let step =
+        let word =
             |s: &PlanStep| u64::from(s.thread.0) | (s.kind as u64) << 32 | (s.unready as u64) << 40;
-        let mut words = vec![self.steps.len() as u64];
-        words.extend(self.steps.iter().map(step));
-        words.extend(self.frozen.iter().map(|t| u64::from(t.0)));
-        words
+        self.steps.iter().map(word).collect()
     }
 
     /// The plan of these words; `None` when they are none.
     pub fn from_words(words: &[u64]) -> Option<Self> {
-        let (&count, rest) = words.split_first()?;
-        let (steps, frozen) = rest.split_at_checked(usize::try_from(count).ok()?)?;
         let step = |&word: &u64| {
             Some(PlanStep {
                 thread: ThreadId(word as u32),
@@ -63,30 +58,73 @@ impl Plan {
                 },
             })
         };
-        let thread = |&word: &u64| u32::try_from(word).ok().map(ThreadId);
-        Some(Self {
-            steps: steps.iter().map(step).collect::<Option<_>>()?,
-            frozen: frozen.iter().map(thread).collect::<Option<_>>()?,
-        })
+        let steps = words.iter().map(step).collect::<Option<_>>()?;
+        Some(Self { steps })
     }
 }
 
-/// Follows a [`Plan`].
+/// The plan as text, for a line of a protocol: hexadecimal words with commas between them.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, word) in self.to_words().iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            write!(f, "{comma}{word:x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = NoPlan;
+
+    fn from_str(text: &str) -> Result<Self, NoPlan> {
+        let words = text.split(',').filter(|word| !word.is_empty());
+        let words: Result<Vec<u64>, _> = words.map(|w| u64::from_str_radix(w, 16)).collect();
+        let words = words.map_err(|_| NoPlan)?;
+        Self::from_words(&words).ok_or(NoPlan)
+    }
+}
+
+/// The text is no plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoPlan;
+
+impl fmt::Display for NoPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not the plan of a run")
+    }
+}
+
+impl std::error::Error for NoPlan {}
+
+/// Follows a [`Plan`], then the default: stay with the last thread while it is ready, else take the lowest. Threads that the
+/// plan left waiting make no further step.
+///
+/// A thread that is not ready at its turn is passed over until it is, as long as others can go on with the plan.
 #[derive(Clone, Debug)]
 pub struct Guided {
-    plan: Plan,
-    next: usize,
+    /// What is left of the plan.
+    left: Vec<PlanStep>,
+    /// Steps of the plan that were made.
+    made: usize,
+    /// A step was chosen that may turn out to wait.
+    doubtful: Option<ThreadId>,
+    frozen: Vec<ThreadId>,
     divergence: Option<Divergence>,
-    /// The choice before a step that is not frozen, for [`stay`].
+    /// Those who are ready and not frozen.
     free: Vec<Candidate>,
 }
 
 impl Guided {
     /// Follows this plan.
     pub fn new(plan: Plan) -> Self {
+        let mut left = plan.steps;
+        left.reverse();
         Self {
-            plan,
-            next: 0,
+            left,
+            made: 0,
+            doubtful: None,
+            frozen: Vec::new(),
             divergence: None,
             free: Vec::new(),
         }
@@ -94,13 +132,11 @@ impl Guided {
 
     /// The default, without the frozen threads.
     fn go_on(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        if self.plan.frozen.is_empty() {
+        if self.frozen.is_empty() {
             return Some(stay(ready, last));
         }
         self.free.clear();
-        let free = ready
-            .iter()
-            .filter(|c| !self.plan.frozen.contains(&c.thread));
+        let free = ready.iter().filter(|c| !self.frozen.contains(&c.thread));
         self.free.extend(free);
         if self.free.is_empty() {
             return None;
@@ -108,35 +144,69 @@ impl Guided {
         let thread = self.free[stay(&self.free, last)].thread;
         ready.iter().position(|c| c.thread == thread)
     }
-}
 
-impl Strategy for Guided {
-    fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        while let Some(step) = self.plan.steps.get(self.next) {
-            let at = ready.binary_search_by_key(&step.thread, |c| c.thread).ok();
-            let found = at.map(|i| ready[i].op.kind);
+    /// The place in `ready` of the next step of the plan that can be made.
+    fn follow(&mut self, ready: &[Candidate]) -> Result<Option<usize>, Divergence> {
+        let mut passed_over: Vec<ThreadId> = Vec::new();
+        let mut divergence = None;
+        let mut at = self.left.len();
+        while at > 0 {
+            at -= 1;
+            let step = self.left[at];
+            if passed_over.contains(&step.thread) {
+                continue;
+            }
+            let place = ready.binary_search_by_key(&step.thread, |c| c.thread).ok();
+            let found = place.map(|i| ready[i].op.kind);
             if found == Some(step.kind) {
-                self.next += 1;
-                return at;
+                self.left.remove(at);
+                self.made += 1;
+                self.doubtful = (step.unready == Unready::Waits).then_some(step.thread);
+                return Ok(place);
             }
             match (found, step.unready) {
-                (None, Unready::Refused) => return None,
+                (None, Unready::Refused) => return Ok(None),
                 (None, Unready::Waits) => {
-                    self.next += 1;
-                    self.plan.frozen.push(step.thread);
+                    self.left.remove(at);
+                    self.made += 1;
+                    self.frozen.push(step.thread);
                 }
                 _ => {
-                    self.divergence.get_or_insert(Divergence {
-                        step: self.next,
+                    passed_over.push(step.thread);
+                    divergence.get_or_insert(Divergence {
+                        step: self.made,
                         thread: step.thread,
                         expected: step.kind,
                         found,
                     });
+                }
+            }
+        }
+        divergence.map_or(Ok(None), Err)
+    }
+}
+
+impl Strategy for Guided {
+    fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
+        self.doubtful = None;
+        if !self.left.is_empty() {
+            match self.follow(ready) {
+                Ok(Some(chosen)) => return Some(chosen),
+                Ok(None) if !self.left.is_empty() => return None,
+                Ok(None) => {}
+                Err(divergence) => {
+                    self.divergence.get_or_insert(divergence);
                     return None;
                 }
             }
         }
         self.go_on(ready, last)
+    }
+
+    fn stepped(&mut self, step: &Step) {
+        if step.waits() && self.doubtful == Some(step.thread) {
+            self.frozen.push(step.thread);
+        }
     }
 
     fn divergence(&self) -> Option<Divergence> {
@@ -161,12 +231,12 @@ mod tests {
                 step(u32::MAX, Kind::Lock, Unready::Refused),
                 step(3, Kind::Yield, Unready::Waits),
             ],
-            frozen: vec![ThreadId(3), ThreadId(9)],
         };
+        assert_eq!(plan.to_string().parse(), Ok(plan.clone()));
         assert_eq!(Plan::from_words(&plan.to_words()), Some(plan));
-        assert_eq!(Plan::from_words(&[]), None);
-        assert_eq!(Plan::from_words(&[2, 0]), None);
-        assert_eq!(Plan::from_words(&[1, 99 << 32]), None);
-        assert_eq!(Plan::from_words(&[1, 3 << 40]), None);
+        assert_eq!("".parse(), Ok(Plan::default()));
+        assert_eq!("1,x".parse::<Plan>(), Err(NoPlan));
+        assert_eq!(Plan::from_words(&[99 << 32]), None);
+        assert_eq!(Plan::from_words(&[3 << 40]), None);
     }
 }

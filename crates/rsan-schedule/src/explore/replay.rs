@@ -2,12 +2,13 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Item;
-use super::run::{Builder, End, Trace, write_time};
+use super::run::{Builder, End, Pending, Trace, write_time};
 use super::{Outcome, Unready};
 use crate::objects::Objects;
 use crate::strategy::Divergence;
 use crate::{Kind, Step};
 use rsan_model::ThreadId;
+use std::collections::BTreeMap;
 
 /// The graph of a run.
 pub(super) struct Replayed {
@@ -20,77 +21,50 @@ pub(super) struct Replayed {
     pub(super) waiting: Vec<u32>,
 }
 
+/// Follows a run through the item's plan and behind it.
+struct Follower<'i> {
+    item: &'i Item,
+    builder: Builder<'i>,
+    /// By thread: its events of the plan that are left, last first.
+    left: BTreeMap<u32, Vec<usize>>,
+    planned: usize,
+    /// By event of the item: the event of the graph.
+    places: Vec<u32>,
+    /// By event of the item: when its write part was added.
+    write_times: Vec<u32>,
+    open: Vec<u32>,
+    /// By thread: the attempt that it made last, if it waits since then; and the event of the item that this is.
+    attempts: BTreeMap<u32, (Pending, Option<usize>)>,
+    ended: Vec<u32>,
+    now: u32,
+    first: u32,
+}
+
 impl Item {
     /// The graph of a run of this item's plan; an error when the run does not show the item's graph.
     pub(super) fn replay(&self, objects: &Objects, trace: &Trace) -> Result<Replayed, Outcome> {
-        let planned = self.unready.len();
-        let mut builder = Builder::new(objects);
-        // By event of the item: the event of the graph.
-        let mut places = vec![NONE; self.events.len()];
-        let mut steps = trace.steps.iter();
-        let mut skipped = Vec::new();
-        let mut open = Vec::new();
+        let mut left: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (i, event) in self.events.iter().enumerate().rev() {
+            left.entry(event.thread).or_default().push(i);
+        }
         let mut now = self.now;
-        let write_times = self.write_times(&mut now);
-        for (i, event) in self.events[..planned].iter().enumerate() {
-            let found = steps.as_slice().first();
-            let matches = |s: &&Step| s.thread.0 == event.thread;
-            let Some(step) = found.filter(matches) else {
-                match self.unready[i] {
-                    Unready::Waits => skipped.push(i),
-                    Unready::Refused if found.is_none() => return Err(Outcome::Excess),
-                    _ => return Err(self.diverged(i, None)),
-                }
-                continue;
-            };
-            steps.next();
-            if step.op.kind != event.kind {
-                return Err(self.diverged(i, Some(step.op.kind)));
-            }
-            let e = builder.step(step, event.added, write_times[i]);
-            places[i] = e;
-            if self.open.contains(&(i as u32)) {
-                open.push(e);
-            }
+        let mut follower = Follower {
+            item: self,
+            builder: Builder::new(objects),
+            left,
+            planned: self.events.len(),
+            places: vec![NONE; self.events.len()],
+            write_times: self.write_times(&mut now),
+            open: Vec::new(),
+            attempts: BTreeMap::new(),
+            ended: Vec::new(),
+            now,
+            first: 0,
+        };
+        for step in &trace.steps {
+            follower.step(step)?;
         }
-        self.check(&builder.graph, &places)?;
-        let first = builder.graph.events.len() as u32;
-        for step in steps {
-            builder.step(step, now, write_time(step.op.kind, now));
-            now += 2;
-        }
-        let new = first..builder.graph.events.len() as u32;
-        for i in skipped.into_iter().chain(planned..self.events.len()) {
-            let event = &self.events[i];
-            let pending = trace.pending.iter().find(|p| p.thread.0 == event.thread);
-            let Some(pending) = pending.filter(|p| p.op.kind == event.kind) else {
-                return Err(self.diverged(i, pending.map(|p| p.op.kind)));
-            };
-            let rf = match event.rf {
-                w if w >= INIT => w,
-                w => places[w as usize],
-            };
-            builder.waiting(pending, Some(rf), event.added);
-        }
-        let mut waiting = Vec::new();
-        if trace.end == End::Finished {
-            for pending in &trace.pending {
-                let kind = pending.op.kind;
-                let there = |e: &Event| e.waits && e.thread == pending.thread.0;
-                let waits = kind.may_block() && kind.is_access();
-                if waits && !builder.graph.events.iter().any(there) {
-                    waiting.push(builder.waiting(pending, None, now));
-                    now += 2;
-                }
-            }
-        }
-        open.sort_unstable_by_key(|&e| builder.graph.events[e as usize].write_added);
-        Ok(Replayed {
-            graph: builder.graph,
-            open,
-            new,
-            waiting,
-        })
+        follower.end(trace)
     }
 
     /// When the write part of each event was added; those that are open come next.
@@ -103,31 +77,6 @@ impl Item {
         times
     }
 
-    /// Whether the run's graph is the item's, as far as that is planned.
-    fn check(&self, graph: &Graph, places: &[u32]) -> Result<(), Outcome> {
-        for (i, event) in self.events[..self.unready.len()].iter().enumerate() {
-            if places[i] == NONE {
-                continue;
-            }
-            let found = &graph.events[places[i] as usize];
-            let rf = match event.rf {
-                w if w >= INIT => w,
-                w => places[w as usize],
-            };
-            let open = self.open.contains(&(i as u32));
-            let writes = open || event.writes == found.writes;
-            let same_size = found.object == NONE || graph.uniform[found.object as usize];
-            if writes && (found.rf == rf || !same_size) {
-                continue;
-            }
-            return Err(match self.guessed == NONE {
-                true => self.diverged(i, Some(found.kind)),
-                false => Outcome::Excess,
-            });
-        }
-        Ok(())
-    }
-
     fn diverged(&self, i: usize, found: Option<Kind>) -> Outcome {
         Outcome::Diverged(Divergence {
             step: i,
@@ -135,5 +84,164 @@ impl Item {
             expected: self.events[i].kind,
             found,
         })
+    }
+}
+
+impl Follower<'_> {
+    fn step(&mut self, step: &Step) -> Result<(), Outcome> {
+        let planned = self.left.get_mut(&step.thread.0).and_then(Vec::pop);
+        match planned {
+            Some(i) => self.planned_step(i, step),
+            None => {
+                self.new_step(step);
+                Ok(())
+            }
+        }
+    }
+
+    fn planned_step(&mut self, i: usize, step: &Step) -> Result<(), Outcome> {
+        let (event, unready) = (&self.item.events[i], self.item.unready[i]);
+        if step.op.kind != event.kind {
+            return Err(self.item.diverged(i, Some(step.op.kind)));
+        }
+        self.planned -= 1;
+        match (step.waits(), unready) {
+            (true, Unready::Waits) => {
+                self.attempts
+                    .insert(step.thread.0, (pending(step), Some(i)));
+                return Ok(());
+            }
+            (true, Unready::Refused) => return Err(Outcome::Excess),
+            (true, Unready::Diverges) => return Err(self.item.diverged(i, None)),
+            (false, _) if event.waits => return Err(self.item.diverged(i, Some(event.kind))),
+            (false, _) => {}
+        }
+        if step.op.kind == Kind::End {
+            self.ended.push(step.thread.0);
+        }
+        let e = self.builder.step(step, event.added, self.write_times[i]);
+        self.places[i] = e;
+        if self.item.open.contains(&(i as u32)) {
+            self.open.push(e);
+        }
+        self.first = e + 1;
+        Ok(())
+    }
+
+    fn new_step(&mut self, step: &Step) {
+        let thread = step.thread.0;
+        let kind = step.op.kind;
+        if kind == Kind::Join && !self.ended.contains(&step.peer()) {
+            return;
+        }
+        if step.waits() {
+            self.attempts.insert(thread, (pending(step), None));
+            return;
+        }
+        if kind == Kind::End {
+            self.ended.push(thread);
+        }
+        self.attempts.remove(&thread);
+        self.builder
+            .step(step, self.now, write_time(kind, self.now));
+        self.now += 2;
+    }
+
+    fn end(mut self, trace: &Trace) -> Result<Replayed, Outcome> {
+        let left: Vec<usize> = self.left.values().flatten().copied().collect();
+        for i in left {
+            let event = &self.item.events[i];
+            let pending = trace.pending.iter().find(|p| p.thread.0 == event.thread);
+            match (self.item.unready[i], pending) {
+                (Unready::Waits, Some(p)) if p.op.kind == event.kind => {
+                    self.attempts.insert(event.thread, (*p, Some(i)));
+                }
+                (Unready::Refused, _) => return Err(Outcome::Excess),
+                (Unready::Waits | Unready::Diverges, _) => {
+                    if self.item.unready.contains(&Unready::Refused) {
+                        return Err(Outcome::Excess);
+                    }
+                    return Err(match trace.end {
+                        End::Cut => Outcome::Cut,
+                        End::Failed => Outcome::Failed,
+                        End::Finished | End::Starved => self.item.diverged(i, None),
+                    });
+                }
+            }
+        }
+        self.check()?;
+        let new = self.first..self.builder.graph.events.len() as u32;
+        let waiting = self.waiting(trace);
+        let mut open = self.open;
+        open.sort_unstable_by_key(|&e| self.builder.graph.events[e as usize].write_added);
+        Ok(Replayed {
+            graph: self.builder.graph,
+            open,
+            new,
+            waiting,
+        })
+    }
+
+    /// Adds the operations that wait; those that are new are returned.
+    fn waiting(&mut self, trace: &Trace) -> Vec<u32> {
+        let finished = matches!(trace.end, End::Finished | End::Starved);
+        for pending in trace.pending.iter().filter(|_| finished) {
+            let kind = pending.op.kind;
+            if kind.may_block() && kind.is_access() {
+                let thread = pending.thread.0;
+                self.attempts.entry(thread).or_insert((*pending, None));
+            }
+        }
+        let mut new = Vec::new();
+        for (pending, planned) in std::mem::take(&mut self.attempts).into_values() {
+            if let Some(i) = planned {
+                let event = &self.item.events[i];
+                let rf = self.source(event);
+                self.builder.waiting(&pending, Some(rf), event.added);
+            } else if finished {
+                new.push(self.builder.waiting(&pending, None, self.now));
+                self.now += 2;
+            }
+        }
+        new
+    }
+
+    /// What an event of the item reads in the graph.
+    fn source(&self, event: &Event) -> u32 {
+        match event.rf {
+            w if w >= INIT => w,
+            w => self.places[w as usize],
+        }
+    }
+
+    /// Whether the run's graph is the item's, as far as that is planned.
+    fn check(&self) -> Result<(), Outcome> {
+        let graph = &self.builder.graph;
+        for (i, event) in self.item.events.iter().enumerate() {
+            if self.places[i] == NONE {
+                continue;
+            }
+            let found = &graph.events[self.places[i] as usize];
+            let open = self.item.open.contains(&(i as u32));
+            let writes = open || event.writes == found.writes;
+            let same_size = found.object == NONE || graph.uniform[found.object as usize];
+            if writes && (found.rf == self.source(event) || !same_size) {
+                continue;
+            }
+            return Err(match self.item.guessed == NONE {
+                true => self.item.diverged(i, Some(found.kind)),
+                false => Outcome::Excess,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The attempt as an operation that waits.
+fn pending(step: &Step) -> Pending {
+    Pending {
+        thread: step.thread,
+        op: step.op,
+        expected: step.expected,
     }
 }

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 pub enum End {
     /// No thread was ready any more, or the program ended by itself; or the strategy ended the run.
     Finished,
+    /// No thread was ready any more, but a thread in a loop that only waits was not let see that something has changed.
+    Starved,
     /// The bound on steps was reached.
     Cut,
     /// The program crashed, failed an assertion or was ended from outside.
@@ -33,7 +35,7 @@ pub struct Pending {
 pub struct Trace {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The threads that were left, ascending.
+    /// Threads that were left, ascending. Those need not be here whose last step is an attempt ([`Step::waits`]).
     pub pending: Vec<Pending>,
     /// How it ended.
     pub end: End,
@@ -107,18 +109,18 @@ impl<'t> Builder<'t> {
             added,
             write_added,
             peer: match kind {
-                Kind::Spawn | Kind::Join => step.child.0,
+                Kind::Spawn | Kind::Join => step.peer(),
                 _ => NONE,
             },
         });
-        if object != NONE && self.graph.mo[object as usize].is_empty() {
+        if kind.may_read() && self.graph.mo[object as usize].is_empty() {
             self.graph.initial[object as usize] = Some(step.read);
         }
         if writes {
             self.graph.mo[object as usize].push(e);
         }
         if kind == Kind::Spawn {
-            self.creator.insert(step.child.0, e);
+            self.creator.insert(step.peer(), e);
         }
         e
     }
