@@ -156,7 +156,7 @@ impl<'p> Controlled<'p> {
             let mut ready: Vec<(Candidate, usize)> = Vec::new();
             for t in 0..self.phases.len() {
                 if let Some((op, _)) = self.op(t)
-                    && (self.is_enabled(t) || self.attempts && !self.failed[t])
+                    && (self.is_enabled(t) || self.is_tried(t, op.kind))
                 {
                     let thread = ThreadId(self.numbers[t].expect("it was created"));
                     ready.push((Candidate { thread, op }, t));
@@ -194,7 +194,7 @@ impl<'p> Controlled<'p> {
         let threads = 0..self.phases.len();
         let mut pending: Vec<Pending> = threads.filter_map(pending).collect();
         if self.attempts {
-            pending.clear();
+            pending.retain(|p| p.op.kind == Kind::WaitAny);
         }
         pending.sort_unstable_by_key(|p| p.thread);
         let trace = Trace {
@@ -258,6 +258,11 @@ impl<'p> Controlled<'p> {
             }
             _ => true,
         }
+    }
+
+    /// Whether it is tried though it has to wait.
+    fn is_tried(&self, t: usize, kind: Kind) -> bool {
+        self.attempts && !self.failed[t] && kind != Kind::WaitAny
     }
 
     fn location(&self, t: usize, pc: Pc) -> LocId {
@@ -344,7 +349,7 @@ impl<'p> Controlled<'p> {
         let reads = step.op.kind.may_read();
         step.read = old as u64;
         step.wrote = written.unwrap_or_default() as u64;
-        step.writes = written.is_some() || step.op.kind == Kind::WaitAny;
+        step.writes = written.is_some();
         if let Instr::Cas { expected, .. } | Instr::Bcas { expected, .. } = instr {
             step.expected = eval(expected) as u64;
         } else if let Instr::Wait { values, .. } = instr {

@@ -256,8 +256,7 @@ pub struct Step {
     pub wrote: u64,
     /// [`Kind::Compare`], [`Kind::Wait`], [`Kind::WaitUpdate`]: the value that it compares with.
     pub expected: u64,
-    /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken. For
-    /// [`Kind::WaitAny`], which never writes: whether it found one of its values.
+    /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken.
     pub writes: bool,
     /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
     pub child: ThreadId,
@@ -281,11 +280,12 @@ impl Step {
     }
 
     /// Whether it was an attempt only: the thread did not get what it needs, and waits. It counts as not made; the thread
-    /// makes another attempt when it is let. A [`Kind::Join`] is an attempt until the thread's [`Kind::End`].
+    /// makes another attempt when it is let. A [`Kind::Join`] is an attempt until the thread's [`Kind::End`];
+    /// a [`Kind::WaitAny`] never is, as nobody could tell.
     pub fn waits(&self) -> bool {
         match self.op.kind {
             Kind::Wait => self.read != self.expected,
-            Kind::WaitAny | Kind::WaitUpdate | Kind::Lock | Kind::Sync => !self.writes,
+            Kind::WaitUpdate | Kind::Lock | Kind::Sync => !self.writes,
             Kind::Begin
             | Kind::End
             | Kind::Load
@@ -296,6 +296,7 @@ impl Step {
             | Kind::Unlock
             | Kind::Spawn
             | Kind::Join
+            | Kind::WaitAny
             | Kind::Yield => false,
         }
     }
