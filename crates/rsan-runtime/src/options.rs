@@ -173,6 +173,11 @@ impl Options {
         (options, complaints)
     }
 
+    /// Whether the order of the threads is ours, not the system's.
+    pub fn owns_schedule(&self) -> bool {
+        !self.sched.is_empty() || !self.server.is_empty()
+    }
+
     /// The table as text.
     pub fn table() -> String {
         let mut text =

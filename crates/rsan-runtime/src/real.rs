@@ -45,8 +45,8 @@ impl Real {
         self.known().unwrap_or_else(|| self.resolve())
     }
 
-    #[cold]
-    fn resolve(&self) -> usize {
+    /// Looks the function up in the libraries behind this one; null if it is not there.
+    fn look_up(&self) -> *mut std::ffi::c_void {
         let mut found = std::ptr::null_mut();
         if let Some(version) = self.version {
             // SAFETY: both are C strings.
@@ -56,6 +56,14 @@ impl Real {
             // SAFETY: the name is a C string.
             found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
         }
+        // ORDERING: relaxed; see `known`.
+        self.address.store(found as usize, Ordering::Relaxed);
+        found
+    }
+
+    #[cold]
+    fn resolve(&self) -> usize {
+        let mut found = self.look_up();
         if found.is_null() {
             found = self.load();
         }
@@ -99,9 +107,19 @@ impl Real {
     }
 }
 
-/// Functions `real::name(...)` for functions of libc, with their C types.
+/// Functions `real::name(...)` for functions of libc, with their C types, and a module with where they are.
 macro_rules! real_functions {
-    ($($(#[$version:meta])? fn $name:ident $(@ $v:literal)? ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)+) => {
+    ($module:ident: $($(#[$version:meta])? fn $name:ident $(@ $v:literal)? ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)+) => {
+        #[allow(non_upper_case_globals)]
+        mod $module {
+            use super::*;
+
+            $(pub(super) static $name: Real = real_functions!(@new $name $($v)?);)+
+
+            /// All of them.
+            #[allow(dead_code)]
+            pub(super) static ALL: &[&Real] = &[$(&$name),+];
+        }
         $(
             #[doc = concat!("libc's `", stringify!($name), "`.")]
             ///
@@ -109,8 +127,7 @@ macro_rules! real_functions {
             /// As the C function says. May be left by thread cancellation.
             #[allow(clippy::too_many_arguments, non_snake_case)]
             pub unsafe fn $name($($arg: $type),*) $(-> $ret)? {
-                static REAL: Real = real_functions!(@new $name $($v)?);
-                let address = REAL.address();
+                let address = $module::$name.address();
                 type Function = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
                 // SAFETY: the address is the C function of this name, whose type this is.
                 let function = unsafe { std::mem::transmute::<usize, Function>(address) };
@@ -136,10 +153,18 @@ use libc::{
 use libc::{c_long, iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
+/// Looks all functions of libc up, so that later calls need not.
+pub(crate) fn resolve_all() {
+    for function in functions::ALL {
+        function.look_up();
+    }
+}
+
 /// A thread's function.
 pub type StartRoutine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 real_functions! {
+    functions:
     fn pthread_create(thread: *mut pthread_t, attr: *const pthread_attr_t, start: StartRoutine, arg: *mut c_void) -> c_int;
     fn pthread_join(thread: pthread_t, result: *mut *mut c_void) -> c_int;
     fn pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void) -> c_int;
@@ -190,6 +215,13 @@ real_functions! {
     fn thrd_yield();
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
     fn __libc_start_main @ c"GLIBC_2.34" (main: crate::sched::server::Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
+    fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
+    fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int;
+    fn time(time: *mut libc::time_t) -> libc::time_t;
+    fn getrandom(buffer: *mut c_void, bytes: usize, flags: c_uint) -> isize;
+    fn getentropy(buffer: *mut c_void, bytes: usize) -> c_int;
+    fn arc4random() -> u32;
+    fn arc4random_buf(buffer: *mut c_void, bytes: usize);
     fn cnd_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn cnd_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;
@@ -254,6 +286,7 @@ real_functions! {
 }
 
 real_functions! {
+    openmp:
     fn omp_get_num_threads() -> c_int;
     fn GOMP_parallel(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, flags: c_uint);
     fn GOMP_parallel_reductions(region: unsafe extern "C-unwind" fn(*mut c_void), data: *mut c_void, threads: c_uint, flags: c_uint) -> c_uint;

@@ -5,6 +5,8 @@ use crate::{
     allocator, benign, ending, heap, inherited, journal, location, model, probe, report, sched,
     shadow, stack, suppress, thread, trail,
 };
+#[cfg(not(test))]
+use libc::c_int;
 use libc::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
@@ -159,9 +161,17 @@ extern "C" fn after_fork() {
 #[cfg(not(test))]
 #[used]
 #[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = {
-    extern "C" fn at_load() {
+static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
+    unsafe extern "C" fn at_load(_: c_int, argv: Texts, environment: Texts) {
         thread::attach();
+        if options().is_some_and(Options::owns_schedule) {
+            // SAFETY: glibc's loader passes what `main` gets.
+            unsafe { sched::steady::restart(argv, environment) };
+        }
     }
     at_load
 };
+
+/// C strings, up to a null pointer.
+#[cfg(not(test))]
+type Texts = *const *const libc::c_char;

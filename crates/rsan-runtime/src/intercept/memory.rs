@@ -9,6 +9,7 @@ use crate::allocator::{
 };
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
+use crate::sched::heap as steady;
 use crate::thread::{current, enter_if_attached};
 use crate::{entries, heap, probe, shadow, tls};
 use libc::{c_int, c_void, off_t};
@@ -68,19 +69,27 @@ fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
 
 pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let block = quietly(|| unsafe { __libc_malloc(bytes) });
+    let malloc = || quietly(|| unsafe { __libc_malloc(bytes) });
+    let block = steady::allocate(bytes, 0).unwrap_or_else(malloc);
     born_block(block, bytes);
     block
 }
 
 unsafe extern "C" fn allocate_zeroed(count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let block = quietly(|| unsafe { __libc_calloc(count, bytes) });
+    let calloc = || quietly(|| unsafe { __libc_calloc(count, bytes) });
+    let product = count.checked_mul(bytes);
+    let steady = product.and_then(|bytes| steady::allocate(bytes, 0));
+    let block = steady.unwrap_or_else(calloc);
     born_block(block, count.saturating_mul(bytes));
     block
 }
 
 unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void {
+    if steady::owns(block) {
+        // SAFETY: the program's call.
+        return unsafe { move_block(block, bytes) };
+    }
     died(block);
     // SAFETY: the program's call.
     let block = quietly(|| unsafe { __libc_realloc(block, bytes) });
@@ -88,15 +97,33 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
     block
 }
 
+/// A block of another size with the same content.
+unsafe fn move_block(block: *mut c_void, bytes: usize) -> *mut c_void {
+    // SAFETY: the program's block.
+    unsafe {
+        let fresh = allocate(bytes);
+        if !fresh.is_null() {
+            let kept = libc::malloc_usable_size(block).min(bytes);
+            quietly(|| std::ptr::copy_nonoverlapping(block.cast::<u8>(), fresh.cast::<u8>(), kept));
+            release(block);
+        }
+        fresh
+    }
+}
+
 pub(super) unsafe extern "C" fn release(block: *mut c_void) {
     died(block);
+    if steady::owns(block) {
+        return;
+    }
     // SAFETY: the program's call.
     quietly(|| unsafe { __libc_free(block) });
 }
 
 pub(super) unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let block = quietly(|| unsafe { __libc_memalign(align, bytes) });
+    let memalign = || quietly(|| unsafe { __libc_memalign(align, bytes) });
+    let block = steady::allocate(bytes, align).unwrap_or_else(memalign);
     born_block(block, bytes);
     block
 }

@@ -31,6 +31,7 @@ macro_rules! sleeps {
 
             $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $result {
                 if sched::active() {
+                    sched::steady::sleep(NAP);
                     sched::yielded();
                     sched::test_cancel();
                     return 0;
@@ -42,6 +43,9 @@ macro_rules! sleeps {
         entries! { $($name => sleep::$name;)+ }
     };
 }
+
+/// Nanoseconds that the clock goes on when somebody sleeps, however long.
+const NAP: u64 = 1_000_000;
 
 type Time = *const timespec;
 type Left = *mut timespec;

@@ -12,16 +12,19 @@
 //! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
 //! * `spin`: loops that only wait. `server`: many runs of one program, from a snapshot.
+//! * `steady`, `heap`: what a program takes from outside, the same in every run.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
 //! Nothing here costs a program that is not scheduled more than one test of a flag per operation.
 
 pub(crate) mod atomics;
+pub(crate) mod heap;
 mod life;
 mod run;
 pub mod server;
 mod spin;
 mod state;
+pub mod steady;
 mod stuck;
 mod switch;
 mod trace;

@@ -16,6 +16,8 @@ pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
     /// Steps before the run is cut off.
     pub(crate) limit: u64,
+    /// The program's memory has addresses that do not depend on the schedule.
+    pub(crate) steady_heap: bool,
     /// Threads stay with their kernel threads.
     pub(crate) kernel_threads: bool,
     /// Milliseconds that the run may take.
@@ -27,6 +29,7 @@ impl Default for Plan {
         Self {
             strategy: Box::new(Prefix::new(Vec::new())),
             limit: 1_000_000,
+            steady_heap: false,
             kernel_threads: false,
             timeout: None,
         }
@@ -63,6 +66,9 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
     *STATE.lock() = Some(state);
     drop(me);
     thread::watch();
+    if plan.steady_heap {
+        super::heap::start();
+    }
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
 }

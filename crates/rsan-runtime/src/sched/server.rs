@@ -18,6 +18,7 @@ use super::run::Plan;
 use super::trace::Trace;
 use super::{begin_run, leave};
 use crate::options::Options;
+use crate::system::{futex_wait, futex_wake};
 use crate::{ending, entries, real, report, runtime, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_model::ThreadId;
@@ -27,7 +28,7 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// The type of `main`.
 pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -101,6 +102,11 @@ fn begin(plan: Plan, trace: Trace, outermost: usize) {
     begin_run(plan, trace, outermost);
 }
 
+unsafe extern "C" {
+    /// A fork of which only libc itself is told.
+    fn _Fork() -> c_int;
+}
+
 /// Answers lines with runs. Returns in the children, which are to run the program.
 fn serve(options: &Options, outermost: usize) {
     // The program is not seen to do any of this.
@@ -109,6 +115,11 @@ fn serve(options: &Options, outermost: usize) {
         Ok(stream) => stream,
         Err(error) => report::die(&["no connection to the campaign: ", &error.to_string()]),
     };
+    // Threads do not wait for each other here; one heap is enough, and the same in all runs.
+    // SAFETY: a plain setting.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    real::resolve_all();
+    warm_up();
     let path = CString::new(options.trace.as_str()).unwrap_or_default();
     let trace = Trace::new(Some(&path));
     let mut lines = BufReader::new(&stream);
@@ -124,9 +135,10 @@ fn serve(options: &Options, outermost: usize) {
             Ok(plan) => {
                 let timeout = plan.timeout;
                 let fresh = trace.again();
-                // SAFETY: there is one thread.
-                match unsafe { real::fork() } {
+                // SAFETY: there is one thread, which holds no lock; so nobody has to be told.
+                match unsafe { _Fork() } {
                     0 => {
+                        report::reset_count();
                         // SAFETY: gets this process a group of its own, so that all of a run can be ended.
                         unsafe { libc::setpgid(0, 0) };
                         drop(lines);
@@ -143,6 +155,43 @@ fn serve(options: &Options, outermost: usize) {
         if (&stream).write_all(answer.as_bytes()).is_err() {
             ending::now(0);
         }
+    }
+}
+
+/// Threads whose stacks are made before the first run: libc keeps stacks of threads that have ended for the next ones.
+const STACKS: usize = 4;
+
+fn warm_up() {
+    static GO: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C-unwind" fn wait(_: *mut c_void) -> *mut c_void {
+        // ORDERING: relaxed; nothing else is passed on.
+        while GO.load(Ordering::Relaxed) == 0 {
+            futex_wait(&GO, 0);
+        }
+        std::ptr::null_mut()
+    }
+    let mut threads = Vec::new();
+    for _ in 0..STACKS {
+        let mut thread = 0;
+        // SAFETY: a routine that takes no argument; the real function, so that nobody sees the thread.
+        let result = unsafe {
+            real::pthread_create(
+                &raw mut thread,
+                std::ptr::null(),
+                wait,
+                std::ptr::null_mut(),
+            )
+        };
+        if result == 0 {
+            threads.push(thread);
+        }
+    }
+    // ORDERING: relaxed; see above.
+    GO.store(1, Ordering::Relaxed);
+    futex_wake(&GO);
+    for thread in threads {
+        // SAFETY: created above.
+        unsafe { real::pthread_join(thread, std::ptr::null_mut()) };
     }
 }
 
@@ -255,7 +304,10 @@ impl Plan {
                 "replay" => plan.strategy = replay(value)?,
                 "limit" => plan.limit = number()?,
                 "timeout" => plan.timeout = Some(number()?),
-                "plan" => plan.strategy = guided(value)?,
+                "plan" => {
+                    plan.strategy = guided(value)?;
+                    plan.steady_heap = true;
+                }
                 "kernel_threads" => plan.kernel_threads = number()? != 0,
                 _ => return Err(format!("unknown '{pair}'")),
             }
