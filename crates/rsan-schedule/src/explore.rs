@@ -49,9 +49,13 @@ mod order;
 mod plan;
 mod replay;
 mod run;
+mod save;
+#[cfg(test)]
+mod tests;
 
 pub use plan::{Guided, NoPlan, Plan, PlanStep, Unready};
 pub use run::{End, Pending, Trace};
+pub use save::LoadError;
 
 use crate::strategy::Divergence;
 use alternatives::Alternatives;

@@ -185,6 +185,16 @@ fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item
 }
 
 impl Item {
+    /// Whether all its numbers are those of events that it has.
+    pub(super) fn is_sound(&self) -> bool {
+        let there = |e: u32| (e as usize) < self.events.len();
+        let sound = |e: &Event| (e.rf >= INIT || there(e.rf)) && e.added < self.now;
+        self.events.iter().all(sound)
+            && self.open.iter().all(|&e| there(e))
+            && (self.guessed == NONE || there(self.guessed))
+            && self.now < NONE / 2
+    }
+
     /// What a run has to do first.
     pub(super) fn plan(&self) -> Plan {
         let step = |(event, &unready): (&Event, &Unready)| PlanStep {

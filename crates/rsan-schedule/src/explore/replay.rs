@@ -27,7 +27,6 @@ struct Follower<'i> {
     builder: Builder<'i>,
     /// By thread: its events of the plan that are left, last first.
     left: BTreeMap<u32, Vec<usize>>,
-    planned: usize,
     /// By event of the item: the event of the graph.
     places: Vec<u32>,
     /// By event of the item: when its write part was added.
@@ -52,7 +51,6 @@ impl Item {
             item: self,
             builder: Builder::new(objects),
             left,
-            planned: self.events.len(),
             places: vec![NONE; self.events.len()],
             write_times: self.write_times(&mut now),
             open: Vec::new(),
@@ -104,7 +102,6 @@ impl Follower<'_> {
         if step.op.kind != event.kind {
             return Err(self.item.diverged(i, Some(step.op.kind)));
         }
-        self.planned -= 1;
         match (step.waits(), unready) {
             (true, Unready::Waits) => {
                 self.attempts
@@ -148,23 +145,26 @@ impl Follower<'_> {
     }
 
     fn end(mut self, trace: &Trace) -> Result<Replayed, Outcome> {
-        let left: Vec<usize> = self.left.values().flatten().copied().collect();
+        let mut left: Vec<usize> = self.left.values().flatten().copied().collect();
+        left.sort_unstable();
         for i in left {
             let event = &self.item.events[i];
-            let pending = trace.pending.iter().find(|p| p.thread.0 == event.thread);
+            let mut pending = trace.pending.iter();
+            let pending = pending.find(|p| p.thread.0 == event.thread);
             match (self.item.unready[i], pending) {
                 (Unready::Waits, Some(p)) if p.op.kind == event.kind => {
                     self.attempts.insert(event.thread, (*p, Some(i)));
                 }
-                (Unready::Refused, _) => return Err(Outcome::Excess),
-                (Unready::Waits | Unready::Diverges, _) => {
-                    if self.item.unready.contains(&Unready::Refused) {
-                        return Err(Outcome::Excess);
-                    }
+                (Unready::Refused, Some(p)) if p.op.kind == event.kind => {
+                    return Err(Outcome::Excess);
+                }
+                _ => {
                     return Err(match trace.end {
                         End::Cut => Outcome::Cut,
                         End::Failed => Outcome::Failed,
-                        End::Finished | End::Starved => self.item.diverged(i, None),
+                        End::Finished | End::Starved => {
+                            self.item.diverged(i, pending.map(|p| p.op.kind))
+                        }
                     });
                 }
             }

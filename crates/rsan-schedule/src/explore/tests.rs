@@ -1,0 +1,387 @@
+//! Small programs with locks and semaphores, against all their interleavings.
+
+use super::*;
+use crate::{Candidate, Fingerprint, Kind, Op, Random, Step, Strategy};
+use rsan_model::ThreadId;
+use std::collections::BTreeSet;
+
+/// An operation of a toy program, on an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Toy {
+    Lock(u64),
+    Unlock(u64),
+    Take(u64),
+    Post(u64),
+    Load(u64),
+    Store(u64),
+    Add(u64),
+}
+
+impl Toy {
+    fn op(self) -> Op {
+        match self {
+            Self::Lock(x) => Op::new(Kind::Lock, x, 0),
+            Self::Unlock(x) => Op::new(Kind::Unlock, x, 0),
+            Self::Take(x) | Self::Post(x) => Op::new(Kind::Sync, x, 0),
+            Self::Load(x) => Op::new(Kind::Load, x, 4),
+            Self::Store(x) => Op::new(Kind::Store, x, 4),
+            Self::Add(x) => Op::new(Kind::Update, x, 4),
+        }
+    }
+
+    /// What the object is afterwards; `None` when it has to wait. A lock is 0 while it is free.
+    fn next(self, old: u64) -> Option<u64> {
+        match self {
+            Self::Lock(_) => (old == 0).then_some(1),
+            Self::Unlock(_) => Some(0),
+            Self::Take(_) => old.checked_sub(1),
+            Self::Post(_) | Self::Add(_) => Some(old + 1),
+            Self::Load(_) => Some(old),
+            Self::Store(_) => Some(7),
+        }
+    }
+}
+
+type Program = Vec<Vec<Toy>>;
+
+/// A run up to some step.
+#[derive(Clone, Default)]
+struct Run {
+    places: Vec<usize>,
+    memory: BTreeMap<u64, u64>,
+    steps: Vec<Step>,
+}
+
+impl Run {
+    fn new(program: &Program) -> Self {
+        Self {
+            places: vec![0; program.len()],
+            ..Self::default()
+        }
+    }
+
+    fn next(&self, program: &Program, t: usize) -> Option<Toy> {
+        program[t].get(self.places[t]).copied()
+    }
+
+    fn ready(&self, program: &Program) -> Vec<Candidate> {
+        let candidate = |t: usize| {
+            let toy = self.next(program, t)?;
+            let op = toy.op();
+            toy.next(self.value(op.object))?;
+            let thread = ThreadId::new(t);
+            Some(Candidate { thread, op })
+        };
+        (0..program.len()).filter_map(candidate).collect()
+    }
+
+    fn value(&self, object: u64) -> u64 {
+        self.memory.get(&object).copied().unwrap_or(0)
+    }
+
+    fn step(&mut self, program: &Program, thread: ThreadId) {
+        let toy = self.next(program, thread.index()).expect("a step");
+        let mut step = Step::new(thread, toy.op());
+        step.read = self.value(step.op.object);
+        step.wrote = toy.next(step.read).expect("it is enabled");
+        self.memory.insert(step.op.object, step.wrote);
+        self.places[thread.index()] += 1;
+        self.steps.push(step);
+    }
+
+    fn trace(&self, program: &Program) -> Trace {
+        let pending = |t: usize| {
+            Some(Pending {
+                thread: ThreadId::new(t),
+                op: self.next(program, t)?.op(),
+                expected: 0,
+            })
+        };
+        Trace {
+            steps: self.steps.clone(),
+            pending: (0..program.len()).filter_map(pending).collect(),
+            end: End::Finished,
+        }
+    }
+
+    fn under(program: &Program, plan: Plan) -> Trace {
+        let mut strategy = Guided::new(plan);
+        let mut run = Self::new(program);
+        loop {
+            let ready = run.ready(program);
+            let last = run.steps.last().map(|s| s.thread);
+            let chosen = match ready.is_empty() {
+                true => None,
+                false => strategy.choose(&ready, last),
+            };
+            let Some(chosen) = chosen else {
+                return run.trace(program);
+            };
+            run.step(program, ready[chosen].thread);
+        }
+    }
+}
+
+/// All executions, by all interleavings.
+fn interleaved(program: &Program) -> BTreeSet<Fingerprint> {
+    fn follow(
+        program: &Program,
+        run: &Run,
+        met: &mut BTreeSet<Fingerprint>,
+        all: &mut BTreeSet<Fingerprint>,
+    ) {
+        let fingerprint = Fingerprint::of(&run.steps);
+        if !met.insert(fingerprint) {
+            return;
+        }
+        let ready = run.ready(program);
+        if ready.is_empty() {
+            all.insert(fingerprint);
+        }
+        for candidate in ready {
+            let mut next = run.clone();
+            next.step(program, candidate.thread);
+            follow(program, &next, met, all);
+        }
+    }
+    let (mut met, mut all) = (BTreeSet::new(), BTreeSet::new());
+    follow(program, &Run::new(program), &mut met, &mut all);
+    all
+}
+
+fn bounds(program: &Program) -> Bounds {
+    Bounds {
+        roots: program.len() as u32,
+        ..Bounds::default()
+    }
+}
+
+/// All executions, by exploration.
+fn explored(program: &Program) -> (BTreeSet<Fingerprint>, Progress) {
+    let mut explorer = Explorer::new(bounds(program));
+    let mut all = BTreeSet::new();
+    while let Some(job) = explorer.next() {
+        let trace = Run::under(program, job.plan);
+        match explorer.done(job.id, &trace) {
+            Outcome::Execution { .. } => {
+                let new = all.insert(Fingerprint::of(&trace.steps));
+                assert!(new, "twice in {program:?}: {:?}", trace.steps);
+            }
+            Outcome::Excess => {}
+            outcome => panic!("{outcome:?} in {program:?}"),
+        }
+    }
+    (all, explorer.progress())
+}
+
+fn random_program(random: &mut Random) -> Program {
+    let thread = |random: &mut Random| {
+        let mut code = Vec::new();
+        let mut held = Vec::new();
+        while code.len() < 4 {
+            let toy = match random.below(8) {
+                0 | 1 => Toy::Lock(64 + 8 * random.below(2) as u64),
+                2 => Toy::Take(128),
+                3 => Toy::Post(128),
+                4 => Toy::Load(8 * random.below(2) as u64),
+                5 => Toy::Store(8 * random.below(2) as u64),
+                6 => Toy::Add(8),
+                _ => match held.pop() {
+                    Some(lock) => Toy::Unlock(lock),
+                    None => continue,
+                },
+            };
+            if let Toy::Lock(lock) = toy {
+                held.push(lock);
+            }
+            code.push(toy);
+        }
+        code.extend(held.into_iter().rev().map(Toy::Unlock));
+        code
+    };
+    (0..2 + random.below(2)).map(|_| thread(random)).collect()
+}
+
+#[test]
+fn locks_and_semaphores_are_explored_once() {
+    let mut random = Random::new(11);
+    let (mut stuck, mut executions, mut excess) = (0, 0, 0);
+    for _ in 0..700 {
+        let program = random_program(&mut random);
+        let (found, progress) = explored(&program);
+        assert!(progress.is_complete());
+        assert!((progress.share - 1.0).abs() < 1e-9);
+        assert!(found == interleaved(&program), "{program:?}");
+        stuck += progress.counts.stuck;
+        executions += progress.counts.executions;
+        excess += progress.counts.excess;
+    }
+    assert!(stuck > 100 && executions > 5000, "{stuck} of {executions}");
+    assert!(excess < 2 * executions, "{excess} of {executions}");
+}
+
+fn critical_sections(threads: usize) -> Program {
+    vec![vec![Toy::Lock(64), Toy::Add(8), Toy::Unlock(64)]; threads]
+}
+
+#[test]
+fn critical_sections_come_in_every_order() {
+    for (threads, orders) in [(1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
+        let (found, progress) = explored(&critical_sections(threads));
+        assert_eq!(found.len(), orders);
+        let estimate = progress.estimate().expect("some were shown");
+        assert!((estimate - orders as f64).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn an_exploration_goes_on_where_it_was_saved() {
+    let program = critical_sections(4);
+    let mut explorer = Explorer::new(bounds(&program));
+    let mut share = 0.0;
+    while let Some(job) = explorer.next() {
+        // A second one is handed out, and not made before the text is written.
+        let lost = explorer.next();
+        let trace = Run::under(&program, job.plan);
+        explorer.done(job.id, &trace);
+        let text = explorer.save();
+        let loaded = Explorer::load(&text).expect("what was saved");
+        if lost.is_none() {
+            assert_eq!(loaded.save(), text);
+        }
+        assert_eq!(loaded.progress(), explorer.progress());
+        assert!(loaded.progress().share >= share);
+        share = loaded.progress().share;
+        explorer = loaded;
+    }
+    assert!(explorer.progress().is_complete());
+    assert_eq!(explorer.progress().counts.executions, 24);
+}
+
+#[test]
+fn what_was_not_saved_is_not_loaded() {
+    let mut explorer = Explorer::new(bounds(&critical_sections(3)));
+    let job = explorer.next().expect("a job");
+    explorer.done(job.id, &Run::under(&critical_sections(3), job.plan));
+    let text = explorer.save();
+    let error = |text: &str| Explorer::load(text).expect_err("an error").to_string();
+    assert_eq!(error(""), "line 1: expected `rsan exploration 1`");
+    assert_eq!(
+        error(&text.replace("roots", "rots")),
+        "line 2: expected a line `bounds ...`"
+    );
+    assert_eq!(
+        error(&text.replace("share ", "share 7")),
+        "line 4: expected a line `share ...`"
+    );
+    assert_eq!(
+        error(&text.replace("kind=lock", "kind=luck")),
+        "line 6: expected a line `event ...`"
+    );
+    let unsound = text.replace("rf=0", "rf=1000");
+    assert_eq!(
+        error(&unsound),
+        "line 5: expected a graph whose numbers fit together"
+    );
+    let lines: Vec<&str> = text.lines().collect();
+    for end in 0..lines.len() {
+        let cut = lines[..end].join("\n");
+        if let Ok(loaded) = Explorer::load(&cut) {
+            assert!(loaded.progress().waiting <= explorer.progress().waiting);
+        }
+    }
+}
+
+#[test]
+fn jobs_can_be_made_in_any_order_and_given_back() {
+    let program = critical_sections(4);
+    let mut random = Random::new(2);
+    let mut explorer = Explorer::new(bounds(&program));
+    let mut jobs = Vec::new();
+    loop {
+        while let Some(job) = explorer.next() {
+            jobs.push(job);
+            if jobs.len() == 5 {
+                break;
+            }
+        }
+        if jobs.is_empty() {
+            break;
+        }
+        let job = jobs.swap_remove(random.below(jobs.len()));
+        match random.below(3) {
+            0 => explorer.give_back(job.id),
+            _ => {
+                let trace = Run::under(&program, job.plan);
+                explorer.done(job.id, &trace);
+            }
+        }
+    }
+    assert!(explorer.progress().is_complete());
+    assert_eq!(explorer.progress().counts.executions, 24);
+}
+
+#[test]
+fn bounds_make_it_incomplete() {
+    let program = vec![vec![Toy::Store(8), Toy::Load(8)]; 3];
+    let explore = |bounds: Bounds, end: End| {
+        let mut explorer = Explorer::new(bounds);
+        while let Some(job) = explorer.next() {
+            let mut trace = Run::under(&program, job.plan);
+            trace.end = end;
+            explorer.done(job.id, &trace);
+        }
+        explorer.progress()
+    };
+    let all = explore(bounds(&program), End::Finished);
+    assert!(all.is_complete());
+    let runs = Some(3);
+    let few = explore(
+        Bounds {
+            runs,
+            ..bounds(&program)
+        },
+        End::Finished,
+    );
+    assert_eq!((few.counts.runs(), few.is_complete()), (3, false));
+    assert!(few.share < 1.0);
+    let mut last = 0;
+    for most in 0..4 {
+        let preemptions = Some(most);
+        let some = explore(
+            Bounds {
+                preemptions,
+                ..bounds(&program)
+            },
+            End::Finished,
+        );
+        assert!(some.counts.executions >= last);
+        assert_eq!(
+            some.is_complete(),
+            some.counts.executions == all.counts.executions
+        );
+        last = some.counts.executions;
+    }
+    assert_eq!(last, all.counts.executions);
+    for end in [End::Cut, End::Failed] {
+        assert!(!explore(bounds(&program), end).is_complete());
+    }
+}
+
+#[test]
+fn a_program_that_changes_is_found_out() {
+    let mut explorer = Explorer::new(bounds(&critical_sections(2)));
+    let mut diverged = 0;
+    for changed in [
+        critical_sections(2),
+        vec![vec![Toy::Load(8), Toy::Store(8)]; 2],
+    ] {
+        let job = explorer.next().expect("a job");
+        let trace = Run::under(&changed, job.plan);
+        diverged += u32::from(matches!(
+            explorer.done(job.id, &trace),
+            Outcome::Diverged(_)
+        ));
+    }
+    assert_eq!((diverged, explorer.progress().is_complete()), (1, false));
+}
