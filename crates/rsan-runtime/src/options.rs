@@ -96,7 +96,7 @@ table! {
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
-    probes, "32", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
+    probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
     sched, "", |text| Some(text.to_owned()), "run one thread at a time: 'strategy=pct:depth=3 seed=7' or 'replay=FILE'";
     server, "", |text| Some(text.to_owned()), "make the runs that are asked for at this socket";
     trace, "", |text| Some(text.to_owned()), "leave the steps of such a run in this file";

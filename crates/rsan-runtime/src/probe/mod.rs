@@ -44,11 +44,12 @@
 //!    sequence number together with old data is not (`seqlock_retry.c`).
 //! 2. Answer 2 trusts a loop that gives up after more than a thousand attempts (`wait_bounded.c` gives up earlier).
 //! 3. Answer 3 does not look at what the program keeps in local variables (`cas_retry.c`).
-//! 4. After [`crate::options::Options::probes`] answers at a place, the place is trusted: only the answers at twice as
-//!    many occurrences, four times as many, and so on, are asked for (`ticket_long.c`).
+//! 4. After [`crate::options::Options::probes`] answers at a place (an instruction with its innermost callers), the place is
+//!    trusted: only the answers at twice as many occurrences, four times as many, and so on, are asked for
+//!    (`ticket_long.c`).
 //! 5. Memory that code without instrumentation writes is not seen to change.
 //!
-//! **Cost**: a copy of the process per old value, at most [`crate::options::Options::probes`] times per place and then
+//! **Cost**: a copy of the process per old value (a few ms in a process of a GiB), at most [`crate::options::Options::probes`] times per place and then
 //! ever more seldom. Nothing for accesses that are not weak.
 
 mod answer;

@@ -5,8 +5,21 @@ use crate::stack::Site;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often each place was suspected.
-static SITES: Lock<Option<HashMap<Site, u64>>> = Lock::new(None);
+/// Calls around an access that make a place: functions that only make accesses for others are seldom nested deeper.
+const CALLERS: usize = 2;
+
+/// An instruction with its innermost callers.
+type Place = [usize; 1 + CALLERS];
+
+/// How often each place was suspected, and which place a stack belongs to.
+#[derive(Default)]
+struct Places {
+    known: HashMap<Site, usize>,
+    numbers: HashMap<Place, usize>,
+    suspected: Vec<u64>,
+}
+
+static SITES: Lock<Option<Places>> = Lock::new(None);
 
 static QUESTIONS: AtomicU64 = AtomicU64::new(0);
 static DISMISSED: AtomicU64 = AtomicU64::new(0);
@@ -19,10 +32,47 @@ pub(crate) fn lock() -> &'static RawLock {
 
 /// Whether the program is to be asked at this occurrence; counts it.
 pub(super) fn is_due(site: Site, probes: u64) -> bool {
-    let mut sites = SITES.lock();
-    let seen = sites.get_or_insert_default().entry(site).or_insert(0);
+    let known = SITES
+        .lock()
+        .get_or_insert_default()
+        .known
+        .get(&site)
+        .copied();
+    // Stacks have a lock of their own.
+    let place = match known {
+        Some(_) => None,
+        None => Some(place(site)),
+    };
+    let mut guard = SITES.lock();
+    let places = guard.get_or_insert_default();
+    let number = match place {
+        Some(place) => places.number(site, place),
+        None => known.unwrap_or_default(),
+    };
+    let seen = &mut places.suspected[number];
     *seen += 1;
     is_sampled(*seen, probes)
+}
+
+fn place(site: Site) -> Place {
+    let mut place = Place::default();
+    place
+        .iter_mut()
+        .zip(site.stack())
+        .for_each(|(to, pc)| *to = pc);
+    place
+}
+
+impl Places {
+    fn number(&mut self, site: Site, place: Place) -> usize {
+        let next = self.suspected.len();
+        let number = *self.numbers.entry(place).or_insert(next);
+        if number == next {
+            self.suspected.push(0);
+        }
+        self.known.insert(site, number);
+        number
+    }
 }
 
 /// The first ones, and then each time their number has doubled.
@@ -58,6 +108,21 @@ pub(crate) fn counts() -> [u64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::Node;
+
+    #[test]
+    fn callers_further_out_make_no_other_place() {
+        let site = |stack: &[usize]| Node::of(stack).as_site();
+        let deep = place(site(&[1, 2, 3, 4]));
+        assert_eq!(deep, place(site(&[1, 2, 3, 5, 6])));
+        assert_ne!(deep, place(site(&[1, 2, 4, 4])));
+        assert_eq!(place(site(&[7])), [7, 0, 0]);
+        let due: Vec<_> = [4, 5, 4, 5, 5, 4, 4, 5]
+            .into_iter()
+            .filter(|&outer| is_due(site(&[11, 12, 13, outer]), 2))
+            .collect();
+        assert_eq!(due, [4, 5, 5, 5], "the first, second, fourth and eighth");
+    }
 
     #[test]
     fn samples_become_rare() {
