@@ -8,6 +8,18 @@
 //! *excess*: see below. The program has to be deterministic, which is checked as far as plans repeat what was done before, and
 //! every run has to end.
 //!
+//! # What the scheduler has to show
+//!
+//! - Threads are numbered in the order of their creation, after those that nobody creates ([`Bounds::roots`]).
+//! - Every operation by which a thread can influence another is a step, on one object; where one call does two such things
+//!   at once (a condition variable is waited for, and the mutex given back), there are two steps with nothing between them.
+//! - A thread that cannot pass is not ready, or its attempt is a step for which [`crate::Step::waits`] holds.
+//! - A thread's last step is [`Kind::End`] if others join it.
+//! - The program ends when no thread is ready any more. A program that ends while threads could go on is cut off
+//!   ([`End::Cut`]): what they would have done is not known.
+//! - What a thread does depends on nothing but what its operations read. The order of `seq_cst` fences is part of an execution
+//!   only if they are shown as [`Kind::Sync`] of an object of their own, not as [`Kind::Fence`].
+//!
 //! # Source
 //!
 //! M. Kokologiannakis, I. Marmanis, V. Gladstein, V. Vafeiadis: *Truly stateless, optimal dynamic partial order reduction*,
@@ -57,6 +69,7 @@ pub use plan::{Guided, NoPlan, Plan, PlanStep, Unready};
 pub use run::{End, Pending, Trace};
 pub use save::LoadError;
 
+use crate::Kind;
 use crate::strategy::Divergence;
 use alternatives::Alternatives;
 use graph::{Graph, NONE};
@@ -130,6 +143,8 @@ pub struct Counts {
     pub diverged: u64,
     /// Plans left out because of the bound on preemptions.
     pub preempted: u64,
+    /// Runs in which a lock was taken that another thread had not given back by a step: what else could happen is not known.
+    pub irregular: u64,
 }
 
 impl Counts {
@@ -158,9 +173,10 @@ impl Progress {
             failed,
             diverged,
             preempted,
+            irregular,
             ..
         } = self.counts;
-        self.waiting == 0 && cut + failed + diverged + preempted == 0
+        self.waiting == 0 && cut + failed + diverged + preempted + irregular == 0
     }
 
     /// The number of executions there may be altogether.
@@ -335,6 +351,7 @@ impl Explorer {
             );
         }
         self.share += weight;
+        self.counts.irregular += u64::from(has_hidden_unlock(graph));
         Ok(match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,
@@ -362,6 +379,15 @@ fn keep(
         item.weight = *weight;
         waiting.push(item);
     }
+}
+
+/// Whether a thread takes a lock that another has taken and not given back.
+fn has_hidden_unlock(graph: &Graph) -> bool {
+    let events = &graph.events;
+    let taken = |e: &graph::Event| e.kind == Kind::Lock && e.writes;
+    let from = |e: &graph::Event| events.get(e.rf as usize).filter(|w| taken(w));
+    let mut locks = events.iter().filter(|e| taken(e));
+    locks.any(|e| from(e).is_some_and(|w| w.thread != e.thread))
 }
 
 /// Whether a run that came to its end is an execution: all that waits has seen the last write.

@@ -1,7 +1,8 @@
 //! The memory in which a run leaves what it did, for whoever started it: a [`Header`], then [`ROOM`] steps
 //! ([`Step::to_bytes`]). It is a file of [`LENGTH`] bytes; what was not written is zero.
 
-use crate::Step;
+use crate::explore::{End, Pending, Trace};
+use crate::{Kind, Step};
 
 /// Steps that there is room for. Later ones are counted only.
 pub const ROOM: usize = 1 << 18;
@@ -93,9 +94,89 @@ impl Header {
     }
 }
 
+/// The header and the trace in this memory, which may be shorter than [`LENGTH`]; `None` if it is not what a run leaves.
+///
+/// A run with more than [`ROOM`] steps counts as cut off, and so does one that ended by itself while threads that it created
+/// had not.
+pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
+    let (header, rest) = memory.split_first_chunk()?;
+    let header = Header::from_bytes(header)?;
+    let (records, _) = rest.as_chunks::<{ Step::BYTES }>();
+    let steps = usize::try_from(header.steps).unwrap_or(usize::MAX);
+    let made = records.get(..steps.min(ROOM))?.iter();
+    let made: Vec<Step> = made.map(Step::from_bytes).collect::<Option<_>>()?;
+    let room = ROOM - made.len();
+    let left = records.get(made.len()..)?;
+    let left = left.get(..room.min(header.pending as usize))?;
+    let pending = left.iter().map(|step| {
+        let step = Step::from_bytes(step)?;
+        Some(Pending {
+            thread: step.thread,
+            op: step.op,
+            expected: step.expected,
+        })
+    });
+    let end = match header.outcome {
+        _ if steps.saturating_add(header.pending as usize) > ROOM => End::Cut,
+        Outcome::Running => End::Failed,
+        Outcome::CutOff => End::Cut,
+        Outcome::Ended if has_unended(&made) => End::Cut,
+        Outcome::Ended | Outcome::Deadlock | Outcome::Stopped => End::Finished,
+    };
+    let trace = Trace {
+        pending: pending.collect::<Option<_>>()?,
+        steps: made,
+        end,
+    };
+    Some((header, trace))
+}
+
+/// Whether a thread that was created has not ended.
+fn has_unended(steps: &[Step]) -> bool {
+    let of = |kind| steps.iter().filter(move |s| s.op.kind == kind);
+    of(Kind::Spawn).count() > of(Kind::End).filter(|s| s.thread.0 != 0).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Op;
+    use rsan_model::ThreadId;
+
+    #[test]
+    fn a_run_can_be_read() {
+        let step = |t: u32, kind| Step::new(ThreadId(t), Op::new(kind, 8, 4));
+        let read_back = |outcome, steps: &[Step], left: &[Step]| {
+            let header = Header {
+                steps: steps.len() as u64,
+                pending: left.len() as u32,
+                outcome,
+                ..Header::default()
+            };
+            let mut memory = header.to_bytes().to_vec();
+            for step in steps.iter().chain(left) {
+                memory.extend(step.to_bytes());
+            }
+            assert_eq!(read(&memory[..memory.len() - 1]), None);
+            let (again, trace) = read(&memory).expect("a run");
+            assert_eq!((again, &trace.steps[..]), (header, steps));
+            (trace.pending, trace.end)
+        };
+        let spawn = step(0, Kind::Spawn);
+        let lock = step(1, Kind::Lock);
+        let waiting = Pending {
+            thread: lock.thread,
+            op: lock.op,
+            expected: 0,
+        };
+        let deadlock = read_back(Outcome::Deadlock, &[spawn], &[lock]);
+        assert_eq!(deadlock, (vec![waiting], End::Finished));
+        let ended = [spawn, step(1, Kind::End)];
+        assert_eq!(read_back(Outcome::Ended, &ended, &[]).1, End::Finished);
+        assert_eq!(read_back(Outcome::Ended, &[spawn, lock], &[]).1, End::Cut);
+        assert_eq!(read_back(Outcome::Running, &ended, &[]).1, End::Failed);
+        assert_eq!(read_back(Outcome::CutOff, &ended, &[]).1, End::Cut);
+    }
 
     #[test]
     fn headers_survive_shared_memory() {

@@ -13,7 +13,7 @@ pub enum End {
     Finished,
     /// No thread was ready any more, but a thread in a loop that only waits was not let see that something has changed.
     Starved,
-    /// The bound on steps was reached.
+    /// The bound on steps was reached, or the program ended while threads could go on.
     Cut,
     /// The program crashed, failed an assertion or was ended from outside.
     Failed,

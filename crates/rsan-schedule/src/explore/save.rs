@@ -3,7 +3,7 @@
 //! ```text
 //! rsan exploration 1
 //! bounds roots=1 runs=- preemptions=-
-//! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0
+//! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0
 //! share 3fe0000000000000
 //! graph weight=3fd0000000000000 now=7 guessed=- open=2,4
 //! event thread=0 kind=store rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
@@ -84,6 +84,7 @@ impl Explorer {
                 failed: f.number("failed")?,
                 diverged: f.number("diverged")?,
                 preempted: f.number("preempted")?,
+                irregular: f.number("irregular")?,
             })
         })?;
         let share = lines.fields("share", |f| float(f.words.first()?))?;
@@ -101,7 +102,7 @@ impl Explorer {
     }
 }
 
-fn named(counts: &Counts) -> [(&'static str, u64); 7] {
+fn named(counts: &Counts) -> [(&'static str, u64); 8] {
     [
         ("executions", counts.executions),
         ("stuck", counts.stuck),
@@ -110,6 +111,7 @@ fn named(counts: &Counts) -> [(&'static str, u64); 7] {
         ("failed", counts.failed),
         ("diverged", counts.diverged),
         ("preempted", counts.preempted),
+        ("irregular", counts.irregular),
     ]
 }
 

@@ -385,3 +385,26 @@ fn a_program_that_changes_is_found_out() {
     }
     assert_eq!((diverged, explorer.progress().is_complete()), (1, false));
 }
+
+#[test]
+fn a_lock_that_is_given_back_unseen_is_noticed() {
+    let step = |t: u32, kind| Step::new(ThreadId(t), Op::new(kind, 8, 0));
+    let explore = |steps: &[Step]| {
+        let mut explorer = Explorer::new(Bounds {
+            roots: 2,
+            ..Bounds::default()
+        });
+        let job = explorer.next().expect("a job");
+        let (steps, pending, end) = (steps.to_vec(), Vec::new(), End::Finished);
+        let trace = Trace {
+            steps,
+            pending,
+            end,
+        };
+        explorer.done(job.id, &trace);
+        explorer.progress().counts.irregular
+    };
+    let (lock, unlock) = (|t| step(t, Kind::Lock), |t| step(t, Kind::Unlock));
+    assert_eq!(explore(&[lock(0), lock(0), unlock(0), lock(1)]), 0);
+    assert_eq!(explore(&[lock(0), lock(1)]), 1);
+}
