@@ -13,6 +13,7 @@ use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
 use rsan_model::{LocId, RmwOrd, Value};
+use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -40,6 +41,7 @@ unsafe impl Sync for Block {}
 
 /// Most granules have one or two atomic locations or one lock, which are found without a search.
 #[derive(Debug, Default)]
+#[repr(C)]
 struct Items {
     atomic: Option<Location>,
     second: Option<Box<Location>>,
@@ -215,9 +217,13 @@ impl Locked {
     #[inline]
     pub fn at(address: usize) -> Option<Self> {
         let granule = Granule::of(address)?;
+        prefetch(granule.cells(), 0);
+        prefetch(granule.sites(), 0);
         loop {
             // ORDERING: acquire, with the exchange in `create`.
             let block = granule.block().load(Ordering::Acquire);
+            prefetch(block, 1);
+            prefetch(block, 2);
             let block = if block.is_null() {
                 create(granule)
             } else {
@@ -332,6 +338,15 @@ impl Locked {
     }
 }
 
+/// Asks for a line of memory that will be written, so many lines after a place. Taking a lock waits for one line, and
+/// what comes after it does not start before; so the others are asked for first.
+#[inline]
+fn prefetch<T>(at: *const T, line: usize) {
+    let at = at.cast::<u8>().wrapping_add(64 * line);
+    // SAFETY: asking for memory that is not there does nothing, and so does the instruction on processors without it.
+    unsafe { asm!("prefetchw [{0}]", in(reg) at, options(nostack, preserves_flags, readonly)) };
+}
+
 #[cold]
 fn create(granule: Granule) -> &'static Block {
     let fresh = new_block();
@@ -398,19 +413,20 @@ pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
     }
 }
 
-/// An atomic location.
+/// An atomic location. What most accesses look at comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Location {
     address: usize,
-    state: LocationState,
-    writes: Writes,
-    /// The last write whose value is not known; the initial one's is.
-    unknown: Timestamp,
     bytes: u8,
     /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
     mixed: bool,
     /// Who accessed it last, for reports.
     accessors: Accessors,
+    state: LocationState,
+    writes: Writes,
+    /// The last write whose value is not known; the initial one's is.
+    unknown: Timestamp,
 }
 
 impl Location {

@@ -86,12 +86,19 @@ struct Cached {
     node: Node,
 }
 
+#[cold]
+fn renew(cached: &mut Cached, parent: Node, call: Call) {
+    let node = child(parent, call);
+    let pc = call.pc;
+    *cached = Cached { pc, parent, node };
+}
+
+#[inline]
 fn cached_child(cache: &mut [Cached; CACHE], parent: Node, call: Call) -> Node {
     let pc = call.pc;
     let cached = &mut cache[(pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE];
     if cached.parent != parent || cached.pc != pc {
-        let node = child(parent, call);
-        *cached = Cached { pc, parent, node };
+        renew(cached, parent, call);
     }
     cached.node
 }
@@ -231,12 +238,14 @@ impl Stack {
     }
 
     /// The present stack with the place of a call in the innermost function, as one number.
+    #[inline]
     pub fn leaf(&mut self, pc: usize) -> Node {
         let site = self.site(pc);
         self.leaf_of(site)
     }
 
     /// A site as one number.
+    #[inline]
     pub fn leaf_of(&mut self, site: Site) -> Node {
         cached_child(self.cache, site.node, Call::access(site.pc))
     }

@@ -1,7 +1,7 @@
 //! What is known of a location. To be used under the location's lock, which also covers the access itself.
 
 use super::epoch::{Stamp, VectorClock, Version};
-use super::log::{Log, Record};
+use super::log::{Log, Newest, Record};
 use super::rules::Rules;
 use super::sc_part::ScPart;
 use super::view::Observation;
@@ -15,45 +15,46 @@ pub(super) struct Reader {
     pub(super) by: Observation,
 }
 
-/// The state of one location.
+/// The state of one location. What most accesses look at comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct LocationState {
-    /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
-    /// every thread, or the log was cut there.
-    pub(super) records: Log,
-    /// Reads of writes in the log, oldest write first (`rd`).
-    pub(super) readers: Vec<Reader>,
-    /// What the last write lets an acquirer know of happens-before (`w`).
-    pub(super) message: VectorClock,
-    /// The publication that the whole message is equal to, if it is one (`wtag`).
-    pub(super) message_is: Option<Stamp>,
-    /// The version of the releasing writer whose `view` the message is, but for the writer's own entries.
-    pub(super) message_version: Version,
-    /// Whether that write was seq_cst.
-    pub(super) message_sc: bool,
-    /// What every SC order puts before the last write (`WS`).
-    pub(super) write_past: VectorClock,
-    /// What every SC order puts before some access (`MS`).
-    pub(super) access_past: VectorClock,
-    /// The `S` of the last writer is `access_past`: no other thread read since.
-    pub(super) is_past_owned: bool,
     /// The last writer and what it knew, if its write taught it nothing and nobody else changed anything since:
     /// a repeated write changes the writer's own entries only.
     pub(super) settled: Version,
+    /// The version of the last thread that put its past into `access_past`, but for its own entry.
+    pub(super) shown: Version,
+    /// The version of the releasing writer whose `view` the message is, but for the writer's own entries.
+    pub(super) message_version: Version,
+    /// The publication that the whole message is equal to, if it is one (`wtag`).
+    pub(super) message_is: Option<Stamp>,
+    /// Whether the write of `message_version` was seq_cst.
+    pub(super) message_sc: bool,
+    /// The `S` of the last writer is `access_past`: no other thread read since.
+    pub(super) is_past_owned: bool,
     /// The own entries of the thread that is `settled` are older than its last record.
     pub(super) is_behind: bool,
     /// Whether the last write was seq_cst, if `settled`.
     pub(super) settled_sc: bool,
     /// Whether that writer happens-before-knew the message that it left, if `settled`.
     pub(super) settled_known: bool,
-    /// The version of the last thread that put its past into `access_past`, but for its own entry.
-    pub(super) shown: Version,
     /// Everything in `access_past` is a seq_cst access (`sat`).
     pub(super) saturated: bool,
-    /// While saturated: what seq_cst events the message carries (`mq`).
-    pub(super) saturated_message: VectorClock,
+    /// What every SC order puts before some access (`MS`).
+    pub(super) access_past: VectorClock,
     /// seq_cst events, once there are some.
     pub(super) sc: Option<Box<ScPart>>,
+    /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
+    /// every thread, or the log was cut there.
+    pub(super) records: Log,
+    /// What every SC order puts before the last write (`WS`).
+    pub(super) write_past: VectorClock,
+    /// What the last write lets an acquirer know of happens-before (`w`).
+    pub(super) message: VectorClock,
+    /// While saturated: what seq_cst events the message carries (`mq`).
+    pub(super) saturated_message: VectorClock,
+    /// Reads of writes in the log, oldest write first (`rd`).
+    pub(super) readers: Vec<Reader>,
     /// Length of the log at which it is pruned next.
     pub(super) prune_at: usize,
 }
@@ -101,8 +102,8 @@ impl LocationState {
     }
 
     #[inline]
-    pub(super) fn last_record(&self) -> &Record {
-        self.records.last()
+    pub(super) fn last_record(&self) -> Newest {
+        self.records.newest()
     }
 
     /// The last writer, if no other thread read since (`mown`).

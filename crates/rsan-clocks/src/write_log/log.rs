@@ -79,12 +79,51 @@ enum Places {
     Many(Box<[Record]>),
 }
 
+/// Who wrote last, when, and whether by a seq_cst access: all that most accesses have to know of the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Newest {
+    epoch: Epoch,
+    slot: Slot,
+    sc: bool,
+}
+
+impl Newest {
+    #[inline]
+    fn of(record: &Record) -> Self {
+        Self {
+            epoch: record.epoch,
+            slot: record.slot,
+            sc: record.sc,
+        }
+    }
+
+    /// Who, when, and whether by a seq_cst access.
+    #[inline]
+    pub(super) fn by(self) -> Observation {
+        Observation {
+            stamp: self.stamp(),
+            sc: self.sc,
+        }
+    }
+
+    /// Who, when.
+    #[inline]
+    pub(super) fn stamp(self) -> Stamp {
+        Stamp {
+            slot: self.slot,
+            epoch: self.epoch,
+        }
+    }
+}
+
 /// The newest records. Never empty.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Log {
     /// Position of the oldest record in the modification order.
     base: u64,
     len: u32,
+    newest: Newest,
     places: Places,
 }
 
@@ -93,6 +132,7 @@ impl Log {
         Self {
             base: 0,
             len: 1,
+            newest: Newest::of(&first),
             places: Places::Few([first; FEW]),
         }
     }
@@ -138,10 +178,10 @@ impl Log {
         (index < self.len()).then(|| self.at(self.base + index as u64))
     }
 
-    /// The newest record.
+    /// What is to be known of the newest record.
     #[inline]
-    pub(super) fn last(&self) -> &Record {
-        self.at(self.base + u64::from(self.len) - 1)
+    pub(super) fn newest(&self) -> Newest {
+        self.newest
     }
 
     /// The newest record.
@@ -155,6 +195,7 @@ impl Log {
         if self.len() == self.places().len() {
             self.grow();
         }
+        self.newest = Newest::of(&record);
         *self.place(self.base + u64::from(self.len)) = record;
         self.len += 1;
     }
@@ -203,7 +244,7 @@ mod tests {
                 }
                 log.push(Record::initial(position));
                 log.last_mut().note = position as u64;
-                assert_eq!(log.last().value, position);
+                assert_eq!(log[log.len() - 1].value, position);
                 for index in 0..log.len() {
                     let expected = log.base() + index as u64;
                     assert_eq!(log[index].value as u64, expected);
@@ -211,7 +252,7 @@ mod tests {
                 }
                 assert!(log.get(log.len()).is_none());
             }
-            assert!(log.places().len() <= 2 * (cap + 1).next_power_of_two());
+            assert!(log.places().len() <= FEW.max(2 * (cap + 1).next_power_of_two()));
         }
     }
 }
