@@ -65,7 +65,7 @@ mod save;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{Guided, NoPlan, Plan, PlanStep, Unready};
+pub use plan::{Guided, Plan, PlanStep, Unready};
 pub use run::{End, Pending, Trace};
 pub use save::LoadError;
 
