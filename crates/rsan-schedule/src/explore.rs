@@ -47,7 +47,9 @@
 //!    another thread first, what that thread will do.
 //! 4. Whether an operation passes is computed from values where that is possible, and tried where it is not; a trial that
 //!    fails is [`Outcome::Excess`].
-//! 5. Accesses that overlap are one object, whatever their sizes. The executions of different orders of accesses that only
+//! 5. A scheduler may know that a thread is in a loop that only waits, and not let it read again what it has read: such a
+//!    read waits, like the operations of 3.
+//! 6. Accesses that overlap are one object, whatever their sizes. The executions of different orders of accesses that only
 //!    touch a common neighbour are told apart.
 //!
 //! # Cost

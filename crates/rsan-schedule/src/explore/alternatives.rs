@@ -69,11 +69,10 @@ impl Alternatives<'_> {
                 continue;
             }
             let value = self.graph.value(rf, event.object);
-            let unready = match self.graph.passes(event, rf, value) {
-                Some(true) => Unready::Diverges,
-                None => Unready::Refused,
-                Some(false) => continue,
-            };
+            if self.graph.passes(event, rf, value) == Some(false) {
+                continue;
+            }
+            let unready = Unready::Refused;
             let comparable = self.graph.uniform[event.object as usize];
             let known = value.filter(|_| comparable);
             let writes: &[bool] = match event.kind {

@@ -104,7 +104,7 @@ impl Graph {
             read.writes = false;
             read.wrote = None;
             read.waits = passes == Some(false);
-            read_may_wait = passes.is_none();
+            read_may_wait = passes != Some(false);
             if read.kind.may_write() && !read.waits {
                 open.push(revisit.read);
             }

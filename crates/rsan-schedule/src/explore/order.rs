@@ -17,7 +17,8 @@ impl Edges {
     }
 }
 
-/// Orders the changed `events`, those that stay: threads go on as long as they can, then the lowest does. `None` when
+/// Orders the changed `events`, those that stay: threads go on as long as they can, then the lowest does. What is changed comes
+/// as late as it can: a scheduler that knows loops that only wait sees then what has changed since the last round. `None` when
 /// `po ∪ rf ∪ mo ∪ fr` has a cycle, or something comes between the parts of a read-modify-write.
 pub(super) fn order(
     graph: &Graph,
@@ -68,7 +69,8 @@ pub(super) fn order(
             edges.add(q, successor);
         }
     }
-    sorted(events, stays, edges)
+    let late = |q| q == change.event || change.revisit.is_some_and(|r| q == r.read);
+    sorted(events, stays, edges, late)
 }
 
 /// The writes of an object that stay, in modification order, with the changed event where it belongs.
@@ -95,14 +97,19 @@ fn writes(
     writes
 }
 
-fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Vec<u32>> {
+fn sorted(
+    events: &[Event],
+    stays: &[bool],
+    mut edges: Edges,
+    late: impl Fn(u32) -> bool,
+) -> Option<Vec<u32>> {
     let kept = stays.iter().filter(|s| **s).count();
     let mut ready: Vec<u32> = (0..events.len() as u32)
         .filter(|&q| stays[q as usize] && edges.left[q as usize] == 0)
         .collect();
     let mut order = Vec::with_capacity(kept);
     let mut last = NONE;
-    while let Some(i) = pick(&ready, events, last) {
+    while let Some(i) = pick(&ready, events, last, &late) {
         let q = ready.swap_remove(i);
         order.push(q);
         last = events[q as usize].thread;
@@ -117,10 +124,10 @@ fn sorted(events: &[Event], stays: &[bool], mut edges: Edges) -> Option<Vec<u32>
 }
 
 /// What comes next of what can.
-fn pick(ready: &[u32], events: &[Event], last: u32) -> Option<usize> {
+fn pick(ready: &[u32], events: &[Event], last: u32, late: impl Fn(u32) -> bool) -> Option<usize> {
     let rank = |&q: &u32| {
         let event = &events[q as usize];
-        (event.thread != last, event.thread)
+        (late(q), event.thread != last, event.thread)
     };
     (0..ready.len()).min_by_key(|&i| rank(&ready[i]))
 }
