@@ -4,6 +4,7 @@ use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use rsan_model::Model;
 use rsan_repair::Target;
+use rsan_schedule::strategy::Spec;
 use rsan_verify::Property;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -156,12 +157,55 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
 
-    /// How often a compiled program is run
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = runs)]
-    pub(crate) runs: usize,
+    /// How often a compiled program is run: 5 times, with --sched 1000
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub(crate) runs: Option<usize>,
 
     #[command(flatten)]
     pub(crate) sanitizer: SanitizerArgs,
+
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+}
+
+/// What `check` and `run` take about the schedule of programs that are run.
+#[derive(Args, Debug)]
+pub(crate) struct ScheduleArgs {
+    /// Own the schedule: random, pct, pct:depth=N or pos
+    #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>)]
+    pub(crate) sched: Option<Spec>,
+
+    /// Seed of the first run of --sched; the next ones follow
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// End --sched when hardly anything new is to be expected
+    #[arg(long, requires = "sched")]
+    pub(crate) until_saturated: bool,
+
+    /// Make the run of this schedule file again
+    #[arg(long, value_name = "FILE", conflicts_with = "sched")]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// Look for the fewest context switches that show what --replay shows, and write them beside its file
+    #[arg(long, requires = "replay")]
+    pub(crate) minimize: bool,
+
+    /// Cut a run off after so many steps, if the schedule is ours
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u64>,
+
+    /// End a run after this time (500ms, 30s, 5m); 10s if the schedule is ours
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Folder for schedule files
+    #[arg(long, value_name = "DIR", default_value = "rsan-out")]
+    pub(crate) out: PathBuf,
+
+    /// Show what the program prints in all runs of --sched
+    #[arg(long)]
+    pub(crate) output: bool,
 }
 
 /// What `check` and `run` take for programs that are run.
@@ -183,17 +227,13 @@ pub(crate) struct RunArgs {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 
-    /// How often it is run
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = runs)]
-    pub(crate) runs: usize,
+    /// How often it is run: once, with --sched 1000 times
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub(crate) runs: Option<usize>,
 
     /// Memory model: c20 (the default) or rc20, which has no seq_cst accesses
     #[arg(long, value_parser = run_model)]
     pub(crate) model: Option<Model>,
-
-    /// End a run after this time (500ms, 30s, 5m)
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    pub(crate) timeout: Option<Duration>,
 
     /// Keep what the runtime logged in this folder, a file for each run
     #[arg(long, value_name = "DIR")]
@@ -201,6 +241,17 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) sanitizer: SanitizerArgs,
+
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+
+    /// End all runs of --sched after this time
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Runs at the same time, with --sched; 0 is one per core
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    pub(crate) jobs: usize,
 
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]

@@ -65,6 +65,12 @@ pub(crate) struct Runs {
     /// Findings that the runtime left out, in the run with the most.
     pub(crate) suppressed: usize,
     pub(crate) timeouts: usize,
+    /// Runs that took more steps than they were allowed.
+    pub(crate) cut: usize,
+    /// Runs that ended, or became another program, behind the scheduler's back.
+    pub(crate) vanished: usize,
+    /// Runs that ended the process that makes them.
+    pub(crate) deaths: usize,
     /// The first run that failed by itself.
     pub(crate) failure: Option<ExitStatus>,
     pub(crate) failures: usize,
@@ -107,9 +113,13 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
     while runs.done < plan.runs {
         progress.show(&runs);
         let log = folder.join(format!("run-{}.jsonl", runs.done + 1));
-        let options = options(plan, &log)?;
+        let options = settings(&log, &plan.options)?;
         handover.set(&options);
-        let command = command(plan, &options, &library);
+        let mut command = command(plan.program, &options, &library, plan.stdout);
+        if plan.runs > 1 {
+            // The first run would leave nothing for the others.
+            command.stdin(Stdio::null());
+        }
         once(plan, command, &log, &mut runs)?;
         if runs.interrupted || runs.halted {
             break;
@@ -178,28 +188,30 @@ fn create(log: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The settings of the runtime.
-fn options(plan: &Plan<'_>, log: &Path) -> Result<String, String> {
+/// The settings of the runtime, with those that are `more` than what every run has.
+pub(super) fn settings(log: &Path, more: &str) -> Result<String, String> {
     let given = env::var("RSAN_OPTIONS").unwrap_or_default();
     if !quotes_are_closed(&given) {
         return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
     }
     let log = quoted(log)?;
-    let options = format!(
-        "{given} log={log} text=0 announce=1 exitcode=0 summary=0 {}",
-        plan.options
-    );
+    let options = format!("{given} log={log} text=0 announce=1 exitcode=0 summary=0 {more}");
     Ok(options.trim().to_owned())
 }
 
 /// The program with the environment that the runtime needs.
-fn command(plan: &Plan<'_>, options: &str, library: &Path) -> Command {
-    let mut command = Command::new(&plan.program[0]);
+pub(super) fn command(
+    program: &[OsString],
+    options: &str,
+    library: &Path,
+    stdout: Stdout,
+) -> Command {
+    let mut command = Command::new(&program[0]);
     command
-        .args(&plan.program[1..])
+        .args(&program[1..])
         .env("RSAN_OPTIONS", options)
         .env("LD_LIBRARY_PATH", library_path(library));
-    match plan.stdout {
+    match stdout {
         Stdout::Shared => {}
         Stdout::Stderr => {
             command.stdout(stderr());
@@ -207,10 +219,6 @@ fn command(plan: &Plan<'_>, options: &str, library: &Path) -> Command {
         Stdout::Dropped => {
             command.stdout(Stdio::null());
         }
-    }
-    if plan.runs > 1 {
-        // The first run would leave nothing for the others.
-        command.stdin(Stdio::null());
     }
     command
 }
@@ -226,7 +234,7 @@ fn quotes_are_closed(options: &str) -> bool {
 }
 
 /// A path as a value in `RSAN_OPTIONS`.
-fn quoted(path: &Path) -> Result<String, String> {
+pub(super) fn quoted(path: &Path) -> Result<String, String> {
     let text = path
         .to_str()
         .filter(|text| !text.contains('"') || !text.contains('\''));

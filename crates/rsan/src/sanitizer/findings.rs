@@ -4,7 +4,7 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{Findings, Logged, Side};
+use super::log::{Findings, Logged, Side, Waiting};
 use super::memory::Memory;
 use super::names::Names;
 use super::sentence;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// A finding with its stacks as functions and lines.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
-    /// `weak-behaviour` or `data-race`.
+    /// `weak-behaviour`, `data-race` or `deadlock`.
     pub(super) kind: &'static str,
     pub(super) property: &'static str,
     pub(super) message: String,
@@ -24,7 +24,10 @@ pub(crate) struct Finding {
     pub(super) location: Option<Location>,
     /// In how many runs it was found.
     pub(super) runs: usize,
+    /// Not for deadlocks.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) address: String,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) size: u64,
     pub(super) memory: Option<Memory>,
     pub(super) accesses: Vec<Access>,
@@ -37,8 +40,25 @@ pub(crate) struct Finding {
     /// The smallest change that forbids the outcome in this shape of accesses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) repair: Option<Repair>,
+    /// The first run that showed it, if the schedule was ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) schedule: Option<Recorded>,
     #[serde(skip)]
     in_runs: BTreeSet<usize>,
+}
+
+/// A run that can be made again.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Recorded {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    pub(super) file: String,
+    #[serde(skip)]
+    pub(super) command: String,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -51,7 +71,7 @@ pub(super) struct Location {
 /// An access of a finding.
 #[derive(Debug, Serialize)]
 pub(super) struct Access {
-    /// `access` (the one that was about to be made), `earlier`, `missed` or `stale`.
+    /// `access` (the one that was about to be made), `earlier`, `missed`, `stale` or `waiting`.
     pub(super) role: &'static str,
     pub(super) thread: Option<String>,
     pub(super) operation: String,
@@ -60,6 +80,9 @@ pub(super) struct Access {
     pub(super) stack: Vec<Frame>,
     /// Where its thread was created.
     pub(super) created: Option<Vec<Frame>>,
+    /// What a thread of a deadlock waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waits_for: Option<String>,
 }
 
 /// How a thread is named.
@@ -80,7 +103,36 @@ impl Access {
             value: side.value.clone(),
             stack: symbols.stack(&side.stack),
             created: side.created.as_ref().map(|stack| symbols.stack(stack)),
+            waits_for: None,
         }
+    }
+
+    /// A thread of a deadlock.
+    fn waiting(waiting: &Waiting, resolver: &mut Resolver) -> Self {
+        let memory = waiting.memory.as_ref();
+        let memory = memory.map(|memory| Memory::new(memory, "memory", resolver).place("memory"));
+        let joins = waiting.joins;
+        Self {
+            role: "waiting",
+            thread: Some(thread_name(waiting.thread)),
+            operation: waiting.operation.clone(),
+            order: None,
+            value: None,
+            stack: resolver.symbols.stack(&waiting.stack),
+            created: None,
+            waits_for: joins
+                .map(|thread| format!("the end of {}", thread_name(thread)))
+                .or(memory),
+        }
+    }
+
+    fn location(&self) -> Option<Location> {
+        let frame = place_of(&self.stack)?;
+        Some(Location {
+            file: frame.file.clone()?,
+            line: frame.line,
+            column: frame.column,
+        })
     }
 
     /// `file:line`, if known.
@@ -124,6 +176,7 @@ impl Finding {
                 let common = (address, size, memory);
                 ("weak-behaviour", "robustness", common, accesses)
             }
+            Logged::Deadlock { threads } => return Self::deadlock(threads, runs, resolver),
         };
         let (address, size, memory) = common;
         let memory = memory
@@ -134,7 +187,7 @@ impl Finding {
             .map(|(role, side)| Access::new(role, side, &mut resolver.symbols))
             .collect();
         let (wait, logged_chain) = match logged {
-            Logged::Race { .. } => (None, None),
+            Logged::Race { .. } | Logged::Deadlock { .. } => (None, None),
             Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
@@ -146,13 +199,7 @@ impl Finding {
             property,
             message: sentence::message(&accesses, memory.as_ref(), address),
             thread: accesses[0].thread.clone(),
-            location: place_of(&accesses[0].stack).and_then(|frame| {
-                Some(Location {
-                    file: frame.file.clone()?,
-                    line: frame.line,
-                    column: frame.column,
-                })
-            }),
+            location: accesses[0].location(),
             runs: runs.len(),
             address: address.clone(),
             size: *size,
@@ -161,6 +208,31 @@ impl Finding {
             wait,
             chain: links,
             repair,
+            schedule: None,
+            in_runs: runs.clone(),
+        }
+    }
+
+    fn deadlock(threads: &[Waiting], runs: &BTreeSet<usize>, resolver: &mut Resolver) -> Self {
+        let threads = threads.iter();
+        let accesses: Vec<_> = threads
+            .map(|waiting| Access::waiting(waiting, resolver))
+            .collect();
+        Self {
+            kind: "deadlock",
+            property: "deadlock-freedom",
+            message: "every thread waits".to_owned(),
+            thread: None,
+            location: accesses.first().and_then(Access::location),
+            runs: runs.len(),
+            address: String::new(),
+            size: 0,
+            memory: None,
+            accesses,
+            wait: None,
+            chain: None,
+            repair: None,
+            schedule: None,
             in_runs: runs.clone(),
         }
     }
@@ -170,15 +242,37 @@ impl Finding {
         self.kind == "data-race"
     }
 
+    /// Whether every thread waits.
+    pub(crate) fn is_deadlock(&self) -> bool {
+        self.kind == "deadlock"
+    }
+
+    /// The first run that had it.
+    pub(super) fn first_run(&self) -> usize {
+        self.in_runs.first().copied().unwrap_or_default()
+    }
+
+    /// What it is, in a form that other builds of the same source have in common.
+    pub(super) fn label(&self) -> String {
+        let places = self.places().unwrap_or_default();
+        format!("{} {}", self.kind, places.join(" "))
+    }
+
     /// The stacks of its accesses.
     pub(crate) fn stacks(&self) -> impl Iterator<Item = &[Frame]> {
         self.accesses.iter().map(|access| access.stack.as_slice())
     }
 
-    /// The places of its first two accesses, if both are known; those of a race in either order.
-    fn places(&self) -> Option<[String; 2]> {
-        let mut places = [self.accesses[0].place()?, self.accesses[1].place()?];
-        if self.is_race() {
+    /// The places of its first two accesses, or of all threads that wait, if all are known; those of a weak behaviour in
+    /// their order.
+    fn places(&self) -> Option<Vec<String>> {
+        let count = match self.is_deadlock() {
+            true => self.accesses.len(),
+            false => 2,
+        };
+        let places = self.accesses.iter().take(count).map(Access::place);
+        let mut places = places.collect::<Option<Vec<_>>>()?;
+        if self.kind != "weak-behaviour" {
             places.sort();
         }
         Some(places)

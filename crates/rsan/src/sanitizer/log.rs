@@ -28,6 +28,21 @@ pub(crate) enum Logged {
         wait: Option<String>,
         chain: Option<Chain>,
     },
+    /// Every thread waits.
+    Deadlock { threads: Vec<Waiting> },
+}
+
+/// A thread that waits for ever.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Waiting {
+    pub(crate) thread: u32,
+    pub(crate) operation: String,
+    /// The thread whose end it waits for.
+    pub(crate) joins: Option<u32>,
+    /// What it waits for otherwise.
+    pub(crate) memory: Option<Memory>,
+    /// Innermost first.
+    pub(crate) stack: Vec<Address>,
 }
 
 /// The accesses that force the order of a violation.
@@ -97,8 +112,8 @@ pub(crate) struct Address {
     pub(crate) offset: String,
 }
 
-/// What makes findings distinct: the kind and the two instructions.
-type Key = (bool, Option<Address>, Option<Address>);
+/// What makes findings distinct: the kind and the two instructions, or those at which threads wait.
+type Key = (u8, Vec<Option<Address>>);
 
 impl Logged {
     fn has_chain(&self) -> bool {
@@ -112,9 +127,13 @@ impl Logged {
                 access, earlier, ..
             } => {
                 let (a, b) = (place(access), place(earlier));
-                (false, a.clone().min(b.clone()), a.max(b))
+                (0, vec![a.clone().min(b.clone()), a.max(b)])
             }
-            Self::Violation { access, missed, .. } => (true, place(access), place(missed)),
+            Self::Violation { access, missed, .. } => (1, vec![place(access), place(missed)]),
+            Self::Deadlock { threads } => {
+                let stacks = threads.iter().map(|waiting| waiting.stack.first().cloned());
+                (2, stacks.collect())
+            }
         }
     }
 }
@@ -129,8 +148,10 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Adds the log of a run. A process that was killed may have left its last line incomplete.
-    pub(crate) fn add(&mut self, run: usize, log: &str) {
+    /// Adds the log of a run, and says whether something in it is new. A process that was killed may have left its last
+    /// line incomplete.
+    pub(crate) fn add(&mut self, run: usize, log: &str) -> bool {
+        let before = self.found.len();
         for line in log.lines() {
             match serde_json::from_str::<Logged>(line) {
                 Ok(logged) => {
@@ -144,6 +165,7 @@ impl Findings {
                 Err(_) => self.unreadable += 1,
             }
         }
+        self.found.len() > before
     }
 
     /// The findings, each with the runs that had it, in an order that does not depend on the runs.

@@ -3,6 +3,7 @@
 //!
 //! Decides nothing about memory models: findings come from the runtime.
 
+mod campaign;
 mod chain;
 pub(crate) mod compile;
 pub(crate) mod compiler;

@@ -1,5 +1,6 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
+use super::campaign::{self, Request, Schedules, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
 use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
@@ -49,6 +50,9 @@ struct Stats {
     /// Findings that the user does not want to see.
     suppressed: usize,
     seconds: f64,
+    /// What there is to say if the schedule was ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedules: Option<Schedules>,
 }
 
 /// Runs an instrumented program.
@@ -57,21 +61,12 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
-    let plan = Plan {
-        program: &args.program,
-        runs: args.runs,
-        timeout: args.timeout,
-        log: args.log.as_deref(),
-        stdout: match args.format {
-            OutputFormat::Text => Stdout::Shared,
-            OutputFormat::Json => Stdout::Stderr,
-        },
-        options: args.model.map(option).unwrap_or_default(),
-        halt: None,
-        stop: &stop,
-    };
     let style = terminal::stdout_style();
-    let reply = match answer("run", &subject, plan, &args.sanitizer, style) {
+    let reply = match is_scheduled(&args.schedule) {
+        true => scheduled(args, &subject, &stop, style),
+        false => unscheduled(args, &subject, &stop, style),
+    };
+    let reply = match reply {
         Ok(reply) => reply,
         Err(message) => {
             eprint(&format!("error: {message}\n"));
@@ -86,6 +81,53 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     reply.status.and(out.finish())
 }
 
+fn unscheduled(
+    args: &RunArgs,
+    subject: &str,
+    stop: &AtomicBool,
+    style: Style,
+) -> Result<Reply, String> {
+    let plan = Plan {
+        program: &args.program,
+        runs: args.runs.unwrap_or(1),
+        timeout: args.schedule.timeout,
+        log: args.log.as_deref(),
+        stdout: match args.format {
+            OutputFormat::Text => Stdout::Shared,
+            OutputFormat::Json => Stdout::Stderr,
+        },
+        options: args.model.map(option).unwrap_or_default(),
+        halt: None,
+        stop,
+    };
+    answer("run", subject, plan, &args.sanitizer, style)
+}
+
+fn scheduled(
+    args: &RunArgs,
+    subject: &str,
+    stop: &AtomicBool,
+    style: Style,
+) -> Result<Reply, String> {
+    let words = args.program.iter();
+    let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    let request = Request {
+        command: "run",
+        subject,
+        program: &args.program,
+        again: format!("-- {}", words.join(" ")),
+        schedule: &args.schedule,
+        sanitizer: &args.sanitizer,
+        runs: args.runs,
+        jobs: args.jobs,
+        time_limit: args.time_limit,
+        model: args.model,
+        format: args.format,
+        stop,
+    };
+    campaign::answer(&request, style)
+}
+
 /// The language of a file that `check` compiles, by its extension.
 pub(crate) fn language(file: &str) -> Option<Language> {
     match Path::new(file).extension()?.to_str()? {
@@ -97,6 +139,8 @@ pub(crate) fn language(file: &str) -> Option<Language> {
 
 /// For `check`, which has nobody waiting for a program that hangs.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often `check` runs a program.
+const CHECK_RUNS: usize = 5;
 
 /// Compiles a file and runs it.
 ///
@@ -130,10 +174,29 @@ pub(crate) fn check(
     if !status.success() {
         return Err(failure(file, &"it cannot be compiled"));
     }
+    let program = &[program.into()];
+    if is_scheduled(&args.schedule) {
+        let request = Request {
+            command: "check",
+            subject: file,
+            program,
+            again: quoted(file),
+            schedule: &args.schedule,
+            sanitizer: &args.sanitizer,
+            runs: args.runs,
+            jobs: args.verify.jobs,
+            time_limit: args.verify.time_limit,
+            model: Some(args.verify.model),
+            format: args.verify.format,
+            stop,
+        };
+        return campaign::answer(&request, style).map_err(fail);
+    }
+    let limit = args.schedule.timeout.or(args.verify.time_limit);
     let plan = Plan {
-        program: &[program.into()],
-        runs: args.runs,
-        timeout: Some(args.verify.time_limit.unwrap_or(CHECK_TIMEOUT)),
+        program,
+        runs: args.runs.unwrap_or(CHECK_RUNS),
+        timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
         options: option(args.verify.model),
@@ -183,40 +246,71 @@ fn answer(
     let (status, mut notes) = judge(&runs, program, found.len());
     note_log(&runs, &mut notes);
     note_suppressions(suppressed, &suppressions, &mut notes);
-    let reason = (!notes.is_empty()).then(|| notes.join("; "));
-    let text = answer_text(subject, &found, &runs, status, reason.as_deref(), style);
-    let document = RunDocument {
-        schema: "rsan/1",
+    let conclusion = Conclusion {
         command,
-        subject: subject.to_owned(),
-        verdict: match status {
-            Status::Clean => "robust",
-            Status::Finding => "violation",
-            Status::BadInput | Status::Undecided | Status::Failed => "unknown",
-        },
-        model: model.name(),
-        property: "robust",
-        reason,
-        findings: found,
-        stats: Stats {
-            runs: runs.done,
-            failures: runs.failures,
-            timeouts: runs.timeouts,
-            processes: runs.processes,
-            suppressed,
-            seconds: start.elapsed().as_secs_f64(),
-        },
-    };
-    Ok(Reply {
+        subject,
         status,
-        text,
-        document: Answer::Run(Box::new(document)),
-        dot: None,
-        interrupted: runs.interrupted,
-    })
+        notes,
+        found,
+        suppressed,
+        seconds: start.elapsed().as_secs_f64(),
+        schedules: None,
+    };
+    Ok(conclusion.reply(&runs, style))
 }
 
-fn note_log(runs: &Runs, notes: &mut Vec<String>) {
+/// What came of runs.
+pub(super) struct Conclusion<'a> {
+    pub(super) command: &'static str,
+    pub(super) subject: &'a str,
+    pub(super) status: Status,
+    pub(super) notes: Vec<String>,
+    pub(super) found: Vec<Finding>,
+    pub(super) suppressed: usize,
+    pub(super) seconds: f64,
+    pub(super) schedules: Option<Schedules>,
+}
+
+impl Conclusion<'_> {
+    /// The answer.
+    pub(super) fn reply(self, runs: &Runs, style: Style) -> Reply {
+        let reason = (!self.notes.is_empty()).then(|| self.notes.join("; "));
+        let (status, found) = (self.status, self.found);
+        let text = answer_text(self.subject, &found, runs, status, reason.as_deref(), style);
+        let document = RunDocument {
+            schema: "rsan/1",
+            command: self.command,
+            subject: self.subject.to_owned(),
+            verdict: match status {
+                Status::Clean => "robust",
+                Status::Finding => "violation",
+                Status::BadInput | Status::Undecided | Status::Failed => "unknown",
+            },
+            model: runs.model.unwrap_or(Model::C20).name(),
+            property: "robust",
+            reason,
+            findings: found,
+            stats: Stats {
+                runs: runs.done,
+                failures: runs.failures,
+                timeouts: runs.timeouts,
+                processes: runs.processes,
+                suppressed: self.suppressed,
+                seconds: self.seconds,
+                schedules: self.schedules,
+            },
+        };
+        Reply {
+            status,
+            text,
+            document: Answer::Run(Box::new(document)),
+            dot: None,
+            interrupted: runs.interrupted,
+        }
+    }
+}
+
+pub(super) fn note_log(runs: &Runs, notes: &mut Vec<String>) {
     if runs.findings.unreadable > 0 {
         notes.push(format!(
             "{} lines of the log are unreadable",
@@ -225,7 +319,7 @@ fn note_log(runs: &Runs, notes: &mut Vec<String>) {
     }
 }
 
-fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
+pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
     if suppressed > 0 {
         let s = if suppressed == 1 { "" } else { "s" };
         notes.push(format!("{suppressed} finding{s} suppressed"));

@@ -17,10 +17,18 @@ impl Scratch {
     /// # Errors
     /// The message for the user.
     pub(crate) fn new() -> Result<Self, String> {
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// A new folder in another one.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub(crate) fn within(folder: &Path) -> Result<Self, String> {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("rsan-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
+            let path = folder.join(name);
             match DirBuilder::new().mode(0o700).create(&path) {
                 // Left behind by a process that was killed and had the same number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -33,6 +33,9 @@ impl Suppressions {
 
     /// The lines that match a finding.
     fn matching(&self, finding: &Finding) -> Vec<usize> {
+        if finding.is_deadlock() {
+            return Vec::new();
+        }
         let subject = if finding.is_race() {
             Subject::Race
         } else {

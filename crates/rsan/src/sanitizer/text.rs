@@ -47,6 +47,9 @@ pub(crate) fn text(findings: &[Finding], runs: usize, style: Style) -> String {
 }
 
 fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &Paint) {
+    if finding.is_deadlock() {
+        return write_deadlock(text, finding, all_runs, paint);
+    }
     let kind = match finding.is_race() {
         true => "data race",
         false => "not robust",
@@ -73,7 +76,40 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
         write_memory(text, memory, finding, paint);
     }
     write_threads(text, finding, paint);
-    let _ = writeln!(text, "  found in {} of {}", finding.runs, runs(all_runs));
+    write_runs(text, finding, all_runs);
+}
+
+/// Every thread that waits, and what for.
+fn write_deadlock(text: &mut String, finding: &Finding, all_runs: usize, paint: &Paint) {
+    let _ = writeln!(
+        text,
+        "{}deadlock{}: {}{}{}",
+        paint.title, paint.end, paint.message, finding.message, paint.end
+    );
+    for access in &finding.accesses {
+        let thread = access.thread.as_deref().unwrap_or_default();
+        let what = access.waits_for.as_deref();
+        let what = what.map_or(String::new(), |what| format!(" for {what}"));
+        let _ = writeln!(
+            text,
+            "  {}{thread} waits{what} ({}){}",
+            paint.access, access.operation, paint.end
+        );
+        write_stack(text, &access.stack);
+    }
+    write_runs(text, finding, all_runs);
+}
+
+/// How often it was found, and how to see it again.
+fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
+    let recorded = finding.schedule.as_ref();
+    let first = recorded.and_then(|recorded| recorded.seed);
+    let first = first.map_or(String::new(), |seed| format!(", first with seed {seed}"));
+    let all = runs(all_runs);
+    let _ = writeln!(text, "  found in {} of {all}{first}", finding.runs);
+    if let Some(recorded) = recorded {
+        let _ = writeln!(text, "  the same again: {}", recorded.command);
+    }
 }
 
 /// `store (release) of 1 by main thread`

@@ -46,6 +46,18 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
         notes.push(format!("{} reached the time limit", count(runs.timeouts)));
         status = status.and(Status::Undecided);
     }
+    let more = [
+        (runs.cut, "took too many steps and did not end"),
+        (
+            runs.vanished,
+            "ended without rsan noticing, or became another program",
+        ),
+        (runs.deaths, "ended the process that makes the runs"),
+    ];
+    for (number, what) in more.into_iter().filter(|(number, _)| *number > 0) {
+        notes.push(format!("{} {what}", count(number)));
+        status = status.and(Status::Undecided);
+    }
     if runs.interrupted {
         notes.push("interrupted".to_owned());
         status = status.and(Status::Undecided);
@@ -78,7 +90,8 @@ fn explained(fatal: &Fatal) -> String {
     }
 }
 
-fn ended(status: ExitStatus) -> String {
+/// How a program ended.
+pub(super) fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code().unwrap_or_default()) {
         (Some(signal), _) => match signal_name(signal) {
             Some(name) => format!("signal {signal} ({name})"),

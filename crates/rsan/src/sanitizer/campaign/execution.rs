@@ -1,0 +1,151 @@
+//! What a run left: how it ended, its steps, and what the runtime logged.
+
+use crate::sanitizer::record::Record;
+use rsan_model::Model;
+use rsan_schedule::shared::{Header, LENGTH, Outcome, ROOM};
+use rsan_schedule::{Schedule, Step};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// A run that was made.
+pub(super) struct Execution {
+    pub(super) status: ExitStatus,
+    pub(super) timed_out: bool,
+    /// It ended the process that makes runs.
+    pub(super) server_died: bool,
+    pub(super) header: Header,
+    pub(super) steps: Vec<Step>,
+    pub(super) record: Record,
+    /// What the program was judged by.
+    pub(super) model: Option<Model>,
+}
+
+/// What became of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Fate {
+    /// It ended; perhaps because every thread waits, which is a finding.
+    Ended,
+    /// It took more steps than it was allowed.
+    CutOff,
+    /// It took longer than it was allowed.
+    Timeout,
+    /// The program failed: its status, as `wait` has it.
+    Failed(i32),
+    /// The runtime could not go on.
+    Fatal,
+    /// The process ended, or became another program, without a word.
+    Vanished,
+    /// The process that makes runs died, twice.
+    ServerDied,
+}
+
+impl Execution {
+    /// What became of it.
+    pub(super) fn fate(&self) -> Fate {
+        use std::os::unix::process::ExitStatusExt;
+        if self.server_died {
+            return Fate::ServerDied;
+        }
+        if self.timed_out {
+            return Fate::Timeout;
+        }
+        if self.record.fatal.is_some() {
+            return Fate::Fatal;
+        }
+        match self.header.outcome {
+            Outcome::CutOff => Fate::CutOff,
+            _ if !self.status.success() => Fate::Failed(self.status.into_raw()),
+            Outcome::Running => Fate::Vanished,
+            Outcome::Ended | Outcome::Deadlock | Outcome::Blocked | Outcome::Stopped => Fate::Ended,
+        }
+    }
+
+    /// Whether all steps are known.
+    pub(super) fn is_complete(&self) -> bool {
+        self.header.steps <= ROOM as u64
+    }
+
+    /// Its schedule.
+    pub(super) fn schedule(&self) -> Schedule {
+        let mut schedule = Schedule::of(&self.steps);
+        if !self.is_complete() {
+            let steps = self.header.steps;
+            schedule.set_note("steps-in-all", &steps.to_string());
+        }
+        schedule
+    }
+}
+
+/// The files that a server's runs write.
+pub(super) struct Files {
+    log: File,
+    /// What was read of it.
+    read: u64,
+    trace: File,
+    model: Option<Model>,
+}
+
+/// Length of a log that is emptied.
+const LONG: u64 = 1 << 20;
+
+impl Files {
+    pub(super) fn create(log: &Path, trace: &Path) -> io::Result<Self> {
+        let open = |path| {
+            let mut options = File::options();
+            let options = options.read(true).write(true).create(true);
+            options.truncate(true).open(path)
+        };
+        let (log, trace) = (open(log)?, open(trace)?);
+        trace.set_len(LENGTH as u64)?;
+        Ok(Self {
+            log,
+            read: 0,
+            trace,
+            model: None,
+        })
+    }
+
+    /// What the server itself wrote belongs to no run.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.model = Record::new(&self.logged()?).model;
+        Ok(())
+    }
+
+    /// What the last run wrote.
+    pub(super) fn read(&mut self, status: ExitStatus, timed_out: bool) -> io::Result<Execution> {
+        let mut bytes = [0; Header::BYTES];
+        self.trace.read_exact_at(&mut bytes, 0)?;
+        let header = Header::from_bytes(&bytes).unwrap_or_default();
+        let count = (header.steps as usize).min(ROOM);
+        let mut bytes = vec![0; count * Step::BYTES];
+        self.trace.read_exact_at(&mut bytes, Header::BYTES as u64)?;
+        let (chunks, _) = bytes.as_chunks::<{ Step::BYTES }>();
+        let steps = chunks.iter().map_while(Step::from_bytes).collect();
+        Ok(Execution {
+            status,
+            timed_out,
+            server_died: false,
+            header,
+            steps,
+            record: Record::new(&self.logged()?),
+            model: self.model,
+        })
+    }
+
+    /// What was appended to the log.
+    fn logged(&mut self) -> io::Result<String> {
+        let length = self.log.metadata()?.len();
+        let mut bytes = vec![0; length.saturating_sub(self.read) as usize];
+        self.log.read_exact_at(&mut bytes, self.read)?;
+        self.read = length;
+        if length > LONG {
+            // Whoever writes it appends.
+            self.log.set_len(0)?;
+            self.read = 0;
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

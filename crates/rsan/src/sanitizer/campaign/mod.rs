@@ -1,0 +1,171 @@
+//! Runs whose schedule is ours: many seeds (`--sched`), one run again (`--replay`), or every execution (`--exhaustive`).
+//!
+//! The runtime owns the schedule; this side says how each run goes, gathers what the runs left and says what it means.
+//! Whatever becomes of a run, it is one run: the campaign goes on.
+//!
+//! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
+//! * `tally`: what all runs showed. `sample`, `replay`: which runs are made. `report`: the answer.
+
+mod execution;
+mod pool;
+mod replay;
+mod report;
+mod sample;
+mod server;
+mod tally;
+
+use super::execute::Stdout;
+use crate::args::{OutputFormat, SanitizerArgs, ScheduleArgs};
+use crate::session::Reply;
+use rsan_model::Model;
+use rsan_report::Style;
+use server::{Problem, Setup};
+use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+pub(crate) use report::Schedules;
+
+/// What to run and how.
+pub(crate) struct Request<'a> {
+    pub(crate) command: &'static str,
+    pub(crate) subject: &'a str,
+    /// A name and arguments.
+    pub(crate) program: &'a [OsString],
+    /// What stands after the options in a command that runs the same program.
+    pub(crate) again: String,
+    pub(crate) schedule: &'a ScheduleArgs,
+    pub(crate) sanitizer: &'a SanitizerArgs,
+    pub(crate) runs: Option<usize>,
+    pub(crate) jobs: usize,
+    /// For all runs together.
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) model: Option<Model>,
+    pub(crate) format: OutputFormat,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// Whether the user wants runs whose schedule is ours.
+pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
+    args.sched.is_some() || args.replay.is_some()
+}
+
+/// For one run.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Steps of one run.
+const STEPS: u64 = 100_000;
+
+/// Makes the runs, and says what came of them.
+///
+/// # Errors
+/// The message for the user.
+pub(crate) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+    match &request.schedule.replay {
+        Some(file) => replay::answer(request, file, style),
+        None => sample::answer(request, style),
+    }
+}
+
+impl Request<'_> {
+    fn timeout(&self) -> Duration {
+        self.schedule.timeout.unwrap_or(TIMEOUT)
+    }
+
+    /// Steps after which a run is cut off.
+    fn limit(&self) -> u64 {
+        self.schedule.max_steps.unwrap_or(STEPS)
+    }
+
+    /// Number of servers.
+    fn jobs(&self) -> usize {
+        match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        }
+    }
+
+    /// Settings of the runtime.
+    fn options(&self) -> String {
+        self.model
+            .map_or(String::new(), |model| format!("model={model}"))
+    }
+
+    /// Where the output of the program goes, if it is run this often.
+    fn stdout(&self, runs: usize) -> Stdout {
+        match self.format {
+            _ if runs > 1 && !self.schedule.output => Stdout::Dropped,
+            _ if self.command == "check" && !self.schedule.output => Stdout::Dropped,
+            OutputFormat::Text => Stdout::Shared,
+            OutputFormat::Json => Stdout::Stderr,
+        }
+    }
+
+    fn setup<'s>(&'s self, options: &'s str, runs: usize) -> Result<Setup<'s>, String> {
+        let stdout = self.stdout(runs);
+        Setup::new(self.program, options, stdout, runs == 1, self.stop)
+    }
+
+    /// The command that makes a run again.
+    fn replay(&self, file: &str) -> String {
+        let command = self.command;
+        let model = self
+            .model
+            .filter(|model| *model != Model::C20)
+            .map_or(String::new(), |model| format!(" --model {model}"));
+        let file = quoted(file);
+        format!("rsan {command} --replay {file}{model} {}", self.again)
+    }
+}
+
+/// The time that is left of a limit.
+struct Clock {
+    start: Instant,
+    limit: Option<Duration>,
+}
+
+impl Clock {
+    fn new(limit: Option<Duration>) -> Self {
+        let start = Instant::now();
+        Self { start, limit }
+    }
+
+    fn is_over(&self) -> bool {
+        self.limit
+            .is_some_and(|limit| self.start.elapsed() >= limit)
+    }
+}
+
+/// A word for the shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// What keeps a campaign from its first run.
+fn refusal(problem: Problem) -> String {
+    match problem {
+        Problem::Message(message) => message,
+        Problem::Stopped => "interrupted".to_owned(),
+        Problem::Died => "the program ends before its first run can be made".to_owned(),
+        Problem::Unseen => {
+            "the program was not linked by `rsan cc` or `rsan c++`, so its schedule cannot be ours"
+                .to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        assert_eq!(quoted("./a-b.c"), "./a-b.c");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,90 @@
+//! Several servers at a time. What they do comes back in the order of its numbers, however many there are.
+
+use super::execution::Execution;
+use super::server::{Problem, Server, Setup};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A place for a server, which is started when it is needed, and again when it died.
+pub(super) struct Worker<'a> {
+    setup: &'a Setup<'a>,
+    number: usize,
+    timeout: Duration,
+    server: Option<Server<'a>>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(setup: &'a Setup<'a>, number: usize, timeout: Duration) -> Self {
+        Self {
+            setup,
+            number,
+            timeout,
+            server: None,
+        }
+    }
+
+    /// Makes a run; again, if the server dies, which may not be the run's fault.
+    pub(super) fn run(&mut self, line: &str) -> Result<Execution, Problem> {
+        let mut deaths = 0;
+        loop {
+            let mut server = match self.server.take() {
+                Some(server) => server,
+                None => Server::start(self.setup, self.number)?,
+            };
+            match server.run(line, self.timeout) {
+                Ok(execution) => {
+                    self.server = Some(server);
+                    return Ok(execution);
+                }
+                Err(Problem::Died) if deaths == 0 => deaths += 1,
+                Err(Problem::Died) => return server.last(),
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+}
+
+/// Makes runs 0 to `count`, on so many servers at a time, and hands them to `take` in order, until that breaks off.
+pub(super) fn in_order<T: Send>(
+    setup: &Setup<'_>,
+    jobs: usize,
+    timeout: Duration,
+    count: usize,
+    work: impl Fn(&mut Worker<'_>, usize) -> T + Sync,
+    mut take: impl FnMut(usize, T) -> ControlFlow<()>,
+) {
+    let next = AtomicUsize::new(0);
+    let over = AtomicBool::new(false);
+    let (sender, results) = mpsc::channel();
+    thread::scope(|scope| {
+        for number in 0..jobs.min(count) {
+            let (sender, next, over, work) = (sender.clone(), &next, &over, &work);
+            scope.spawn(move || {
+                let mut worker = Worker::new(setup, number, timeout);
+                while !over.load(Ordering::Relaxed) {
+                    let run = next.fetch_add(1, Ordering::Relaxed);
+                    if run >= count || sender.send((run, work(&mut worker, run))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut expected = 0;
+        'all: for (run, result) in results {
+            early.insert(run, result);
+            while let Some(result) = early.remove(&expected) {
+                if take(expected, result).is_break() {
+                    over.store(true, Ordering::Relaxed);
+                    break 'all;
+                }
+                expected += 1;
+            }
+        }
+    });
+}

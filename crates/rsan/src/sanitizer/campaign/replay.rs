@@ -1,0 +1,189 @@
+//! `--replay`: a recorded run again, and `--minimize`: with fewer context switches.
+
+use super::execution::Execution;
+use super::pool::Worker;
+use super::report::{self, Schedules};
+use super::server::Problem;
+use super::tally::{Tally, Trial, describe};
+use super::{Clock, Request, quoted, refusal};
+use crate::sanitizer::execute::quoted as option;
+use crate::sanitizer::text::runs as count;
+use crate::session::Reply;
+use crate::status::Status;
+use rsan_report::Style;
+use rsan_schedule::{Schedule, Step, minimize};
+use std::fs;
+use std::path::{self, Path, PathBuf};
+
+/// Makes the run again, as often as the user wants, and says what came of it.
+pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result<Reply, String> {
+    let clock = Clock::new(request.time_limit);
+    let schedule = read(file)?;
+    let times = request.runs.unwrap_or(1);
+    let options = request.options();
+    let alone = times == 1 && !request.schedule.minimize;
+    let setup = request.setup(&options, if alone { 1 } else { 2 })?;
+    let mut suppressions = report::suppressions(request)?;
+    let mut worker = Worker::new(&setup, 0, request.timeout());
+    let mut replay = Replay {
+        request,
+        worker: &mut worker,
+        shows: schedule.note("shows").map(str::to_owned),
+    };
+    let line = replay.line(file)?;
+    let mut tally = Tally::default();
+    let (mut reproduced, mut diverged) = (0, None);
+    for _ in 0..times {
+        let execution = match replay.worker.run(&line) {
+            Ok(execution) => execution,
+            Err(Problem::Stopped) => {
+                tally.runs.interrupted = true;
+                break;
+            }
+            Err(problem) => return Err(refusal(problem)),
+        };
+        reproduced += usize::from(execution.header.diverged == 0 && replay.is_shown(&execution));
+        if diverged.is_none() {
+            diverged = divergence(&schedule, &execution);
+        }
+        tally.add(Trial::new(execution));
+    }
+    let mut schedules = Schedules {
+        strategy: format!("replay of {}", quoted(&file.display().to_string())),
+        reproduced: Some(reproduced),
+        diverged: diverged.as_ref().map(|(step, _)| *step),
+        ..Schedules::default()
+    };
+    let done = tally.runs.done;
+    if reproduced > 0 {
+        let note = match done {
+            1 => "reproduced".to_owned(),
+            _ => format!("reproduced in {reproduced} of {}", count(done)),
+        };
+        schedules.notes.push((Status::Clean, note));
+    }
+    if let Some((_, divergence)) = diverged {
+        schedules.notes.push((Status::Undecided, divergence));
+    } else if reproduced < done {
+        let left = count(done - reproduced);
+        let note = format!("{left} followed the schedule and did not show what was recorded");
+        schedules.notes.push((Status::Undecided, note));
+    }
+    let smaller = match request.schedule.minimize && reproduced > 0 {
+        true => Some(replay.minimize(file, &schedule)?),
+        false => None,
+    };
+    let (found, suppressed) = report::found(&tally, &mut suppressions);
+    let suppressed = (suppressed, &suppressions);
+    let reply = report::conclude(request, tally, schedules, found, suppressed, &clock, style);
+    let mut reply = reply?;
+    if let Some(smaller) = smaller {
+        reply.text.push('\n');
+        reply.text.push_str(&smaller);
+    }
+    Ok(reply)
+}
+
+fn read(file: &Path) -> Result<Schedule, String> {
+    let name = file.display();
+    let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    text.parse().map_err(|error| format!("{name}:{error}"))
+}
+
+/// Where a run left the schedule, in words.
+fn divergence(schedule: &Schedule, execution: &Execution) -> Option<(u64, String)> {
+    let at = execution.header.diverged.checked_sub(1)? as usize;
+    let planned = schedule.steps().get(at)?;
+    let made = |step: &Step| format!("{} did {}", step.thread, step.op.kind);
+    let made = execution.steps.get(at).map(made);
+    let made = made.unwrap_or_else(|| "the run ended".to_owned());
+    let (thread, kind, step) = (planned.thread, planned.kind, execution.header.diverged);
+    let text = format!(
+        "the run left the schedule at step {step}: {thread} should do {kind} there, but {made}"
+    );
+    Some((step, text))
+}
+
+/// Runs after which a smaller schedule is not looked for any more.
+const TRIES: usize = 2000;
+
+struct Replay<'r, 's> {
+    request: &'r Request<'r>,
+    worker: &'r mut Worker<'s>,
+    /// What was recorded of the run.
+    shows: Option<String>,
+}
+
+impl Replay<'_, '_> {
+    /// What to tell the server.
+    fn line(&self, file: &Path) -> Result<String, String> {
+        let name = file.display();
+        let file = path::absolute(file).map_err(|error| format!("{name}: {error}"))?;
+        let text = option(&file)?;
+        if text.contains(char::is_whitespace) {
+            return Err(format!(
+                "{name}: blanks in the names of schedules are not supported"
+            ));
+        }
+        let file = text.trim_matches(['"', '\'']);
+        Ok(format!("replay={file} limit={}", self.request.limit()))
+    }
+
+    /// Whether a run shows what was recorded; anything, if that is not known.
+    fn is_shown(&self, execution: &Execution) -> bool {
+        let mut tally = Tally::default();
+        let fate = describe(execution.fate());
+        let model = execution.model;
+        tally.runs.findings.add(0, &execution.record.findings);
+        tally.runs.model = model;
+        let (found, _) = report::found(&tally, &mut Default::default());
+        match &self.shows {
+            None => !found.is_empty() || fate != "ended",
+            Some(shows) => {
+                let labels: Vec<_> = found.iter().map(|finding| finding.label()).collect();
+                *shows == fate || shows.split("; ").all(|one| labels.iter().any(|l| l == one))
+            }
+        }
+    }
+
+    /// Writes the schedule with the fewest switches that shows the same; what there is to say of it.
+    fn minimize(&mut self, file: &Path, schedule: &Schedule) -> Result<String, String> {
+        let mut problem = None;
+        let minimized = minimize(schedule, TRIES, |suggestion| {
+            if problem.is_some() {
+                return None;
+            }
+            let steps = suggestion.steps().iter();
+            let threads: Vec<_> = steps.map(|step| step.thread.0.to_string()).collect();
+            let limit = self.request.limit();
+            let line = format!("prefix={} limit={limit}", threads.join(","));
+            match self.worker.run(&line) {
+                Ok(execution) if self.is_shown(&execution) => Some(execution.schedule()),
+                Ok(_) => None,
+                Err(why) => {
+                    problem = Some(why);
+                    None
+                }
+            }
+        });
+        let Some(minimized) = minimized else {
+            return Ok("no smaller schedule: the steps alone do not show it again\n".to_owned());
+        };
+        let target = smaller(file);
+        report::write(&target, &minimized.schedule)?;
+        let (before, after) = (schedule.switches(), minimized.schedule.switches());
+        let again = self.request.replay(&target.display().to_string());
+        let cut = match minimized.finished {
+            true => "",
+            false => "; there may be a smaller one",
+        };
+        Ok(format!(
+            "minimized from {before} to {after} context switches{cut}\n  the same again: {again}\n"
+        ))
+    }
+}
+
+/// `a.sched` becomes `a.min.sched`.
+fn smaller(file: &Path) -> PathBuf {
+    file.with_extension("min.sched")
+}

@@ -1,0 +1,277 @@
+//! The answer of a campaign: its schedules in files, and what to say of it.
+
+use super::tally::{Failure, Tally, describe};
+use super::{Clock, Request, quoted};
+use crate::sanitizer::findings::{self, Finding, Recorded};
+use crate::sanitizer::run::{Conclusion, note_log, note_suppressions};
+use crate::sanitizer::suppress::Suppressions;
+use crate::sanitizer::text;
+use crate::sanitizer::verdict::judge;
+use crate::session::Reply;
+use crate::status::Status;
+use rsan_model::Model;
+use rsan_report::Style;
+use rsan_schedule::Schedule;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// What there is to say of the schedules of a campaign.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Schedules {
+    pub(super) strategy: String,
+    /// Of the first run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    /// Steps of a run, as the strategy was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) steps: Option<u64>,
+    /// Different executions among the runs that ended.
+    pub(super) executions: u64,
+    /// The run, from 1, that showed a new one last.
+    pub(super) last_new: u64,
+    /// Whether it ended because hardly anything new was to be expected, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) saturated: Option<bool>,
+    /// Of a replay: runs that showed what was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reproduced: Option<usize>,
+    /// Of a replay: the step, from 1, at which the first run left the schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diverged: Option<u64>,
+    /// Runs that failed.
+    pub(super) failures: Vec<FailedRuns>,
+    pub(super) runs_per_second: f64,
+    /// The time for all runs was over.
+    #[serde(skip)]
+    pub(super) out_of_time: bool,
+    /// More to say, and what it means for the status.
+    #[serde(skip)]
+    pub(super) notes: Vec<(Status, String)>,
+}
+
+/// Runs that failed in the same way.
+#[derive(Debug, Serialize)]
+pub(crate) struct FailedRuns {
+    how: String,
+    runs: usize,
+    first: Recorded,
+}
+
+/// The suppressions that the user wants.
+pub(super) fn suppressions(request: &Request<'_>) -> Result<Suppressions, String> {
+    match &request.sanitizer.suppressions {
+        Some(file) => Suppressions::read(file),
+        None => Ok(Suppressions::default()),
+    }
+}
+
+/// The findings that the user wants to see, and how many there are that he does not.
+pub(super) fn found(tally: &Tally, suppressions: &mut Suppressions) -> (Vec<Finding>, usize) {
+    let model = tally.runs.model.unwrap_or(Model::C20);
+    let mut found = findings::findings(&tally.runs.findings, model);
+    let suppressed = suppressions.apply(&mut found) + tally.runs.suppressed;
+    (found, suppressed)
+}
+
+/// The answer, with files for the schedules of whatever was found.
+pub(super) fn reply(
+    request: &Request<'_>,
+    tally: Tally,
+    mut schedules: Schedules,
+    mut suppressions: Suppressions,
+    clock: &Clock,
+    style: Style,
+) -> Result<Reply, String> {
+    let (mut found, suppressed) = found(&tally, &mut suppressions);
+    let files = Files { request };
+    files.keep_findings(&mut found, &tally, &schedules)?;
+    schedules.failures = files.keep_failures(&tally.failures, &schedules)?;
+    conclude(
+        request,
+        tally,
+        schedules,
+        found,
+        (suppressed, &suppressions),
+        clock,
+        style,
+    )
+}
+
+/// The answer.
+pub(super) fn conclude(
+    request: &Request<'_>,
+    tally: Tally,
+    mut schedules: Schedules,
+    found: Vec<Finding>,
+    (suppressed, suppressions): (usize, &Suppressions),
+    clock: &Clock,
+    style: Style,
+) -> Result<Reply, String> {
+    let runs = tally.runs;
+    let (mut status, mut notes) = judge(&runs, &request.program[0], found.len());
+    if schedules.out_of_time {
+        notes.push("the time was over".to_owned());
+        status = status.and(Status::Undecided);
+    }
+    for (more, note) in std::mem::take(&mut schedules.notes) {
+        status = status.and(more);
+        notes.push(note);
+    }
+    note_log(&runs, &mut notes);
+    note_suppressions(suppressed, suppressions, &mut notes);
+    schedules.executions = tally.coverage.distinct();
+    schedules.last_new = tally.coverage.last_new();
+    let seconds = clock.start.elapsed().as_secs_f64();
+    schedules.runs_per_second = (runs.done as f64 / seconds.max(1e-6)).round();
+    let summary = summary(&schedules, runs.done);
+    let failures = failures(&schedules);
+    let conclusion = Conclusion {
+        command: request.command,
+        subject: request.subject,
+        status,
+        notes,
+        found,
+        suppressed,
+        seconds,
+        schedules: Some(schedules),
+    };
+    let mut reply = conclusion.reply(&runs, style);
+    let (first, rest) = reply.text.split_once('\n').unwrap_or((&reply.text, ""));
+    reply.text = format!("{first}\n{summary}{rest}{failures}");
+    Ok(reply)
+}
+
+/// A line about the schedules.
+fn summary(schedules: &Schedules, runs: usize) -> String {
+    let mut line = format!("schedules: {}", schedules.strategy);
+    if let Some(seed) = schedules.seed {
+        let last = seed.wrapping_add(runs.saturating_sub(1) as u64);
+        let _ = match runs {
+            1 => write!(line, ", seed {seed}"),
+            _ => write!(line, ", seeds {seed} to {last}"),
+        };
+    }
+    if runs > 1 {
+        let (executions, last) = (schedules.executions, schedules.last_new);
+        let s = if executions == 1 { "" } else { "s" };
+        let _ = write!(
+            line,
+            "; {executions} different execution{s}, the last new one in run {last}"
+        );
+    }
+    match schedules.saturated {
+        Some(true) => line.push_str("; hardly anything new is to be expected"),
+        Some(false) => line.push_str("; more runs would show more"),
+        None => {}
+    }
+    line.push('\n');
+    line
+}
+
+/// The runs that failed.
+fn failures(schedules: &Schedules) -> String {
+    let mut text = String::new();
+    for failed in &schedules.failures {
+        let seed = failed.first.seed;
+        let seed = seed.map_or(String::new(), |seed| format!(", first with seed {seed}"));
+        let (how, runs) = (&failed.how, text::runs(failed.runs));
+        let again = &failed.first.command;
+        let _ = writeln!(
+            text,
+            "\nfailed: {how}\n  in {runs}{seed}\n  the same again: {again}"
+        );
+    }
+    text
+}
+
+/// Writes schedules to the user's folder.
+struct Files<'a> {
+    request: &'a Request<'a>,
+}
+
+impl Files<'_> {
+    /// A file for every run that showed a finding first.
+    fn keep_findings(
+        &self,
+        found: &mut [Finding],
+        tally: &Tally,
+        schedules: &Schedules,
+    ) -> Result<(), String> {
+        let mut first: BTreeMap<usize, Vec<&mut Finding>> = BTreeMap::new();
+        for finding in found {
+            first.entry(finding.first_run()).or_default().push(finding);
+        }
+        for (number, (run, findings)) in first.into_iter().enumerate() {
+            let Some(schedule) = tally.schedules.get(&run) else {
+                continue;
+            };
+            let labels: Vec<_> = findings.iter().map(|finding| finding.label()).collect();
+            let name = format!("violation-{}.sched", number + 1);
+            let recorded = self.keep(&name, schedule, run, &labels.join("; "), schedules)?;
+            for finding in findings {
+                finding.schedule = Some(recorded.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// A file for every way to fail.
+    fn keep_failures(
+        &self,
+        failures: &[Failure],
+        schedules: &Schedules,
+    ) -> Result<Vec<FailedRuns>, String> {
+        let mut all = Vec::new();
+        for (number, failure) in failures.iter().enumerate() {
+            let how = describe(failure.fate);
+            let name = format!("failure-{}.sched", number + 1);
+            let schedule = &failure.schedule;
+            let first = self.keep(&name, schedule, failure.first, &how, schedules)?;
+            all.push(FailedRuns {
+                first,
+                how,
+                runs: failure.runs,
+            });
+        }
+        Ok(all)
+    }
+
+    fn keep(
+        &self,
+        name: &str,
+        schedule: &Schedule,
+        run: usize,
+        shows: &str,
+        schedules: &Schedules,
+    ) -> Result<Recorded, String> {
+        let seed = schedules.seed.map(|seed| seed.wrapping_add(run as u64));
+        let mut schedule = schedule.clone();
+        schedule.set_note("strategy", &schedules.strategy);
+        if let Some(seed) = seed {
+            schedule.set_note("seed", &seed.to_string());
+        }
+        schedule.set_note("shows", shows);
+        let folder = &self.request.schedule.out;
+        let file = folder.join(name);
+        write(&file, &schedule)?;
+        let file = file.display().to_string();
+        let command = self.request.replay(&file);
+        Ok(Recorded {
+            seed,
+            file,
+            command,
+        })
+    }
+}
+
+/// Writes a schedule, in a folder that is made if it is not there.
+pub(super) fn write(file: &Path, schedule: &Schedule) -> Result<(), String> {
+    let fail = |error: std::io::Error| format!("{}: {error}", quoted(&file.display().to_string()));
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(fail)?;
+    }
+    fs::write(file, schedule.to_string()).map_err(fail)
+}

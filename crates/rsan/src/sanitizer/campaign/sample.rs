@@ -1,0 +1,125 @@
+//! `--sched`: a run for each of many seeds.
+
+use super::pool::{Worker, in_order};
+use super::report::{self, Schedules};
+use super::server::Problem;
+use super::tally::{Tally, Trial};
+use super::{Clock, Request, refusal};
+use crate::progress::Progress;
+use crate::sanitizer::findings;
+use crate::sanitizer::suppress::Suppressions;
+use crate::session::Reply;
+use rsan_model::Model;
+use rsan_report::Style;
+use rsan_schedule::strategy::Spec;
+use std::ops::ControlFlow;
+
+/// Runs if the user does not say how many.
+const RUNS: usize = 1000;
+/// With `--until-saturated`: the probability of something new that is small enough.
+const SMALL: f64 = 0.005;
+
+/// Makes the runs, and says what came of them.
+pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+    let clock = Clock::new(request.time_limit);
+    let spec = request.schedule.sched.unwrap_or(Spec::Random);
+    let count = request.runs.unwrap_or(RUNS);
+    let options = request.options();
+    let setup = request.setup(&options, count)?;
+    let suppressions = report::suppressions(request)?;
+    let mut first = Worker::new(&setup, 0, request.timeout());
+    let steps = steps(request, &mut first, spec).map_err(refusal)?;
+    drop(first);
+    let seed = request.schedule.seed;
+    let mut tally = Tally::default();
+    let mut problem = None;
+    let mut saturated = false;
+    let mut progress = Progress::new(request.subject);
+    let work = |worker: &mut Worker<'_>, run: usize| {
+        let seed = seed.wrapping_add(run as u64);
+        let line = line(spec, seed, steps, request.limit());
+        worker.run(&line).map(Trial::new)
+    };
+    in_order(
+        &setup,
+        request.jobs(),
+        request.timeout(),
+        count,
+        work,
+        |run, trial| {
+            let new = match trial {
+                Ok(trial) => tally.add(trial),
+                Err(why) => {
+                    problem = Some(why);
+                    return ControlFlow::Break(());
+                }
+            };
+            if run.is_multiple_of(64) {
+                progress.show(&state(&tally, count));
+            }
+            if new && request.sanitizer.halt_on_error && is_wanted(&tally, &suppressions) {
+                tally.runs.halted = true;
+                return ControlFlow::Break(());
+            }
+            saturated = request.schedule.until_saturated && tally.coverage.is_saturated(SMALL);
+            let over = saturated || clock.is_over() || setup.is_stopped();
+            match over && run + 1 < count {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        },
+    );
+    drop(progress);
+    if let Some(Problem::Message(message)) = problem {
+        return Err(message);
+    }
+    let ended = tally.runs.done == count || saturated || tally.runs.halted;
+    tally.runs.interrupted = setup.is_stopped() && !ended;
+    let schedules = Schedules {
+        strategy: spec.to_string(),
+        seed: Some(seed),
+        steps,
+        saturated: request.schedule.until_saturated.then_some(saturated),
+        out_of_time: !ended && !tally.runs.interrupted,
+        ..Schedules::default()
+    };
+    report::reply(request, tally, schedules, suppressions, &clock, style)
+}
+
+/// How the run with a seed goes.
+fn line(spec: Spec, seed: u64, steps: Option<u64>, limit: u64) -> String {
+    let steps = steps.map_or(String::new(), |steps| format!(" steps={steps}"));
+    format!("strategy={spec} seed={seed}{steps} limit={limit}")
+}
+
+/// The length of a run for strategies that want to know it: that of the first seed's random walk.
+fn steps(
+    request: &Request<'_>,
+    worker: &mut Worker<'_>,
+    spec: Spec,
+) -> Result<Option<u64>, Problem> {
+    let Spec::Pct { steps: None, .. } = spec else {
+        return Ok(None);
+    };
+    let line = line(Spec::Random, request.schedule.seed, None, request.limit());
+    let execution = worker.run(&line)?;
+    Ok(Some(execution.header.steps.max(1)))
+}
+
+/// Whether there is a finding that the user wants to see.
+fn is_wanted(tally: &Tally, suppressions: &Suppressions) -> bool {
+    let model = tally.runs.model.unwrap_or(Model::C20);
+    let mut found = findings::findings(&tally.runs.findings, model).into_iter();
+    found.any(|finding| !suppressions.suppresses(&finding))
+}
+
+/// How far it is.
+fn state(tally: &Tally, count: usize) -> String {
+    let found = tally.runs.findings.iter().count();
+    let s = if found == 1 { "" } else { "s" };
+    format!(
+        "run {} of {count}, {} executions, {found} finding{s}",
+        tally.runs.done,
+        tally.coverage.distinct()
+    )
+}

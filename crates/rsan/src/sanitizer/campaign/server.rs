@@ -1,0 +1,296 @@
+//! A process that makes runs of the program: it stops at `main`, and forks a child for each line that it is sent. The
+//! runtime's module `sched::server` is the other side.
+
+use super::execution::{Execution, Files};
+use crate::sanitizer::execute::{self, Stdout};
+use crate::sanitizer::library;
+use crate::sanitizer::scratch::Scratch;
+use crate::sanitizer::verdict::ended;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What all servers of a campaign have in common.
+pub(super) struct Setup<'a> {
+    /// A name and arguments.
+    program: &'a [OsString],
+    /// Settings of the runtime beyond those that every run has.
+    options: &'a str,
+    stdout: Stdout,
+    /// Whether the program may read our standard input.
+    alone: bool,
+    stop: &'a AtomicBool,
+    scratch: Scratch,
+    /// For what is written often.
+    memory: Option<Scratch>,
+    library: PathBuf,
+    /// Addresses can be the same in all processes.
+    fixed: bool,
+}
+
+impl<'a> Setup<'a> {
+    /// # Errors
+    /// The message for the user.
+    pub(super) fn new(
+        program: &'a [OsString],
+        options: &'a str,
+        stdout: Stdout,
+        alone: bool,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, String> {
+        if !is_there(Path::new(&program[0])) {
+            let name = program[0].display();
+            return Err(format!("{name}: there is no such program"));
+        }
+        let shared = Path::new("/dev/shm");
+        Ok(Self {
+            program,
+            options,
+            stdout,
+            alone,
+            stop,
+            scratch: Scratch::new()?,
+            memory: Scratch::within(shared).ok(),
+            library: library::folder()?,
+            fixed: can_fix_addresses(),
+        })
+    }
+
+    /// Whether the user asked to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn command(&self, options: &str) -> Command {
+        let program = if self.fixed {
+            let mut words = vec![OsString::from("setarch"), OsString::from("-R")];
+            words.extend_from_slice(self.program);
+            words
+        } else {
+            self.program.to_vec()
+        };
+        let mut command = execute::command(&program, options, &self.library, self.stdout);
+        if !self.alone {
+            command.stdin(Stdio::null());
+        }
+        if self.stdout == Stdout::Dropped {
+            command.stderr(Stdio::null());
+        }
+        // Ctrl-C at a terminal is ours.
+        command.process_group(0);
+        command
+    }
+}
+
+/// Whether a program can be found as the system would find it.
+fn is_there(program: &Path) -> bool {
+    if program.components().count() > 1 || program.is_absolute() {
+        return program.exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path);
+    folders.any(|folder| folder.join(program).exists())
+}
+
+/// Whether the system lets us have programs without random addresses, which differ from server to server.
+fn can_fix_addresses() -> bool {
+    let mut command = Command::new("setarch");
+    command.args(["-R", "true"]).stdin(Stdio::null());
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Why a run could not be made.
+#[derive(Debug)]
+pub(super) enum Problem {
+    /// The user asked to end.
+    Stopped,
+    /// The server is gone, or silent.
+    Died,
+    /// The program does not have the runtime, and ended.
+    Unseen,
+    /// Something that the user has to change.
+    Message(String),
+}
+
+/// A server that runs.
+pub(super) struct Server<'a> {
+    setup: &'a Setup<'a>,
+    child: Child,
+    stream: BufReader<UnixStream>,
+    files: Files,
+}
+
+/// How long a program may take to come to `main`.
+const START: Duration = Duration::from_secs(60);
+/// How long a server may be silent after a run should have ended.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How often it is looked whether the user asked to end.
+const TICK: Duration = Duration::from_millis(50);
+
+impl<'a> Server<'a> {
+    /// Starts the server with this number.
+    pub(super) fn start(setup: &'a Setup<'a>, number: usize) -> Result<Self, Problem> {
+        let fail = |error: io::Error| Problem::Message(error.to_string());
+        let folder = setup.scratch.path();
+        let memory = setup.memory.as_ref().map_or(folder, Scratch::path);
+        let socket = folder.join(format!("socket-{number}"));
+        // One of that number may have died.
+        let _ = std::fs::remove_file(&socket);
+        let listener = UnixListener::bind(&socket).map_err(fail)?;
+        listener.set_nonblocking(true).map_err(fail)?;
+        let log = memory.join(format!("log-{number}"));
+        let trace = memory.join(format!("trace-{number}"));
+        let files = Files::create(&log, &trace).map_err(fail)?;
+        let quoted = |path| execute::quoted(path).map_err(Problem::Message);
+        let more = format!(
+            "server={} trace={} {}",
+            quoted(&socket)?,
+            quoted(&trace)?,
+            setup.options
+        );
+        let options = execute::settings(&log, &more).map_err(Problem::Message)?;
+        let name = setup.program[0].display();
+        let child = setup.command(&options).spawn();
+        let mut child = child.map_err(|e| Problem::Message(format!("{name}: {e}")))?;
+        let stream = match connection(setup, &listener, &mut child) {
+            Ok(stream) => stream,
+            Err(problem) => {
+                end(&mut child);
+                return Err(problem);
+            }
+        };
+        stream.set_read_timeout(Some(TICK)).map_err(fail)?;
+        let mut server = Self {
+            setup,
+            child,
+            stream: BufReader::new(stream),
+            files,
+        };
+        server.files.begin().map_err(fail)?;
+        Ok(server)
+    }
+
+    /// Makes a run: `line` says how, and it takes at most `timeout`.
+    pub(super) fn run(&mut self, line: &str, timeout: Duration) -> Result<Execution, Problem> {
+        let line = format!("run {line} timeout={}\n", timeout.as_millis());
+        let sent = self.stream.get_mut().write_all(line.as_bytes());
+        sent.map_err(|_| Problem::Died)?;
+        let answer = self.answer(timeout + SILENCE)?;
+        if let Some(error) = answer.strip_prefix("error ") {
+            return Err(Problem::Message(error.to_owned()));
+        }
+        let number = |name: &str| {
+            let mut words = answer.split(' ');
+            let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            value.and_then(|value| value.parse::<i32>().ok())
+        };
+        let (Some(status), Some(timed_out)) = (number("status"), number("timeout")) else {
+            return Err(Problem::Died);
+        };
+        let status = ExitStatus::from_raw(status);
+        let execution = self.files.read(status, timed_out != 0);
+        execution.map_err(|error| Problem::Message(error.to_string()))
+    }
+
+    /// What a run left that ended the server.
+    pub(super) fn last(mut self) -> Result<Execution, Problem> {
+        end(&mut self.child);
+        let execution = self.files.read(ExitStatus::default(), false);
+        let mut execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
+        execution.server_died = true;
+        Ok(execution)
+    }
+
+    /// A line of the server.
+    fn answer(&mut self, limit: Duration) -> Result<String, Problem> {
+        let start = Instant::now();
+        let mut line = Vec::new();
+        loop {
+            match self.stream.read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") => {
+                    line.pop();
+                    return Ok(String::from_utf8_lossy(&line).into_owned());
+                }
+                Ok(_) => return Err(Problem::Died),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock
+                    | io::ErrorKind::TimedOut
+                    | io::ErrorKind::Interrupted => {}
+                    _ => return Err(Problem::Died),
+                },
+            }
+            if self.setup.is_stopped() {
+                return Err(Problem::Stopped);
+            }
+            if start.elapsed() > limit {
+                return Err(Problem::Died);
+            }
+        }
+    }
+}
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// Waits until the runtime in the program asks what to do.
+fn connection(
+    setup: &Setup<'_>,
+    listener: &UnixListener,
+    child: &mut Child,
+) -> Result<UnixStream, Problem> {
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    loop {
+        if let Ok((stream, _)) = listener.accept() {
+            let blocking = stream.set_nonblocking(false);
+            return blocking
+                .map(|()| stream)
+                .map_err(|error| Problem::Message(error.to_string()));
+        }
+        if setup.is_stopped() {
+            return Err(Problem::Stopped);
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(match status.code() {
+                Some(126 | 127) => {
+                    let name = setup.program[0].display();
+                    Problem::Message(format!("{name}: {}", ended(status)))
+                }
+                _ => Problem::Unseen,
+            });
+        }
+        if start.elapsed() > START {
+            let seconds = START.as_secs();
+            let message = format!("the program has not come to `main` after {seconds} seconds");
+            return Err(Problem::Message(message));
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// Ends a server, and the run that it makes.
+fn end(child: &mut Child) {
+    let id = child.id();
+    let runs = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+    let runs = runs.unwrap_or_default();
+    let runs = runs.split_whitespace().filter_map(|run| run.parse().ok());
+    // It, or a run, may be gone already.
+    let _ = child.kill();
+    let groups = runs.chain(i32::try_from(id));
+    for group in groups.filter_map(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}

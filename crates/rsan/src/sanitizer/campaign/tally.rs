@@ -1,0 +1,131 @@
+//! What all runs showed. Runs are added in their order, so the same campaign always has the same tally.
+
+use super::execution::{Execution, Fate};
+use crate::sanitizer::execute::Runs;
+use crate::sanitizer::record::Fatal;
+use crate::sanitizer::verdict::ended;
+use rsan_model::Model;
+use rsan_schedule::{Coverage, Fingerprint, Schedule};
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// What is kept of a run.
+pub(super) struct Trial {
+    pub(super) fate: Fate,
+    fingerprint: Fingerprint,
+    findings: String,
+    suppressed: usize,
+    fatal: Option<Fatal>,
+    model: Option<Model>,
+    /// Of runs that showed something.
+    schedule: Option<Schedule>,
+}
+
+impl Trial {
+    pub(super) fn new(execution: Execution) -> Self {
+        let fate = execution.fate();
+        let nothing = fate == Fate::Ended && execution.record.findings.is_empty();
+        let schedule = (!nothing).then(|| execution.schedule());
+        let Execution {
+            record,
+            steps,
+            model,
+            ..
+        } = execution;
+        Self {
+            fate,
+            fingerprint: Fingerprint::of(&steps),
+            findings: record.findings,
+            suppressed: record.suppressed,
+            fatal: record.fatal,
+            model,
+            schedule,
+        }
+    }
+}
+
+/// Runs that failed in the same way.
+pub(super) struct Failure {
+    pub(super) fate: Fate,
+    /// The first one.
+    pub(super) first: usize,
+    pub(super) runs: usize,
+    pub(super) schedule: Schedule,
+}
+
+/// What all runs showed.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) runs: Runs,
+    pub(super) coverage: Coverage,
+    /// Of the runs that showed a finding first.
+    pub(super) schedules: BTreeMap<usize, Schedule>,
+    /// In the order of their first runs.
+    pub(super) failures: Vec<Failure>,
+}
+
+impl Tally {
+    /// Adds the next run. Says whether it has a finding that is new.
+    pub(super) fn add(&mut self, trial: Trial) -> bool {
+        let runs = &mut self.runs;
+        let run = runs.done;
+        runs.done += 1;
+        runs.main_seen = true;
+        runs.processes += 1;
+        runs.suppressed = runs.suppressed.max(trial.suppressed);
+        runs.model = runs.model.or(trial.model);
+        let new = runs.findings.add(run, &trial.findings);
+        if let Some(schedule) = trial.schedule.as_ref().filter(|_| new) {
+            self.schedules.insert(run, schedule.clone());
+        }
+        match trial.fate {
+            Fate::Ended => {}
+            Fate::CutOff => runs.cut += 1,
+            Fate::Timeout => runs.timeouts += 1,
+            Fate::Vanished => runs.vanished += 1,
+            Fate::ServerDied => runs.deaths += 1,
+            Fate::Fatal => {
+                runs.fatals += 1;
+                if let Some(fatal) = trial.fatal {
+                    runs.fatal.get_or_insert(fatal);
+                }
+            }
+            Fate::Failed(status) => {
+                runs.failure.get_or_insert(ExitStatus::from_raw(status));
+                runs.failures += 1;
+            }
+        }
+        if trial.fate == Fate::Ended {
+            self.coverage.record(trial.fingerprint);
+        } else {
+            self.fail(run, trial.fate, trial.schedule.unwrap_or_default());
+        }
+        new
+    }
+
+    fn fail(&mut self, run: usize, fate: Fate, schedule: Schedule) {
+        match self.failures.iter_mut().find(|known| known.fate == fate) {
+            Some(known) => known.runs += 1,
+            None => self.failures.push(Failure {
+                fate,
+                first: run,
+                runs: 1,
+                schedule,
+            }),
+        }
+    }
+}
+
+/// What became of a run, in words.
+pub(super) fn describe(fate: Fate) -> String {
+    match fate {
+        Fate::Ended => "ended".to_owned(),
+        Fate::CutOff => "too many steps".to_owned(),
+        Fate::Timeout => "reached the time limit".to_owned(),
+        Fate::Failed(status) => ended(ExitStatus::from_raw(status)),
+        Fate::Fatal => "ended by the runtime".to_owned(),
+        Fate::Vanished => "ended without rsan noticing, or became another program".to_owned(),
+        Fate::ServerDied => "ended the process that makes the runs".to_owned(),
+    }
+}
