@@ -132,9 +132,13 @@ extern "C" fn before_fork() {
 /// In the child: what the parent found is the parent's.
 extern "C" fn in_child() {
     after_fork();
+    let scheduled = sched::active();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
+    if scheduled {
+        journal::forked();
+    }
 }
 
 /// In the parent and in the child.

@@ -120,24 +120,36 @@ Each C or C++ file is a program of its own: it is compiled with the sanitizer an
 most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
 checked against TSO. Rust programs can't be checked yet.
 
+With --sched the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
+
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
 itself, without a finding.
 
 Examples:
   rsan check dekker.c
   RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
+  rsan check --sched pct queue.c
   rsan check *.litmus *.tpl";
 
 const RUN_HELP: &str = "\
 A run is the program with all processes that it starts. The same finding of several runs is reported once. In several runs
 the program's standard input is empty. With --format json the program's standard output goes to standard error.
 
-Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached the time limit or was interrupted, or no
-process was built with rsan); 4 the program failed by itself, without a finding.
+With --sched one thread runs at a time, and a strategy says which; every seed gives a schedule, always the same:
+  random         every thread that can go on is as likely as the others
+  pct            random priorities that change at depth-1 steps (depth=3): finds what needs that many orders of steps
+  pos            random priorities of operations: many executions evenly
+Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
+with a status, or makes another process is one failed run, and its schedule is kept, too.
+
+Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
 
 Examples:
   CC=\"rsan cc\" CXX=\"rsan c++\" make
   rsan run --runs 20 -- ./my_test --fast
+  rsan run --sched pct --runs 1000 -- ./my_test
+  rsan run --replay rsan-out/violation-1.sched --minimize -- ./my_test
   rsan run --timeout 5m --suppressions known.txt -- make test";
 
 const COMPILER_HELP: &str = "\

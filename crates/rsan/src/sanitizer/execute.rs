@@ -69,6 +69,8 @@ pub(crate) struct Runs {
     pub(crate) cut: usize,
     /// Runs that ended, or became another program, behind the scheduler's back.
     pub(crate) vanished: usize,
+    /// Runs that made processes whose schedule was not ours.
+    pub(crate) forks: usize,
     /// Runs that ended the process that makes them.
     pub(crate) deaths: usize,
     /// The first run that failed by itself.

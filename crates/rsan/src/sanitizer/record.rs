@@ -17,6 +17,8 @@ pub(crate) struct Record {
     pub(crate) model: Option<Model>,
     /// Findings that the runtime left out.
     pub(crate) suppressed: usize,
+    /// Whether a process whose schedule is ours made another one.
+    pub(crate) forked: bool,
     /// The other lines: findings.
     pub(crate) findings: String,
 }
@@ -37,6 +39,7 @@ enum Line {
         model: String,
     },
     Suppressed,
+    Forked,
     Fatal {
         message: String,
     },
@@ -59,6 +62,7 @@ impl Record {
                     record.model = record.model.or_else(|| model.parse().ok());
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,
+                Ok(Line::Forked) => record.forked = true,
                 Ok(Line::Fatal { message }) => {
                     let stack = Vec::new();
                     record.fatal.get_or_insert(Fatal { message, stack });

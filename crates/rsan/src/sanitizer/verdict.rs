@@ -52,6 +52,10 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
             runs.vanished,
             "ended without rsan noticing, or became another program",
         ),
+        (
+            runs.forks,
+            "made another process, whose schedule is not ours",
+        ),
         (runs.deaths, "ended the process that makes the runs"),
     ];
     for (number, what) in more.into_iter().filter(|(number, _)| *number > 0) {

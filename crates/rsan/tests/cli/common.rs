@@ -82,9 +82,13 @@ fn blank_times_of_line(line: &str) -> String {
         let name = rest.rsplit_once(' ').map_or("", |(name, _)| name);
         return format!("Time {name} _\n");
     }
-    let line = ["\"seconds\": ", "\"memory_bytes\": "]
-        .iter()
-        .fold(line.to_owned(), |line, key| blank_after(&line, key));
+    let line = [
+        "\"seconds\": ",
+        "\"runs_per_second\": ",
+        "\"memory_bytes\": ",
+    ]
+    .iter()
+    .fold(line.to_owned(), |line, key| blank_after(&line, key));
     let line = [" s)", " s;", " s\n"]
         .iter()
         .fold(line, |line, unit| blank_before(&line, unit));

@@ -10,3 +10,4 @@ mod sanitizer_builds;
 mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
+mod scheduling;

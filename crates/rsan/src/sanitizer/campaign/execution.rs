@@ -36,6 +36,8 @@ pub(super) enum Fate {
     Failed(i32),
     /// The runtime could not go on.
     Fatal,
+    /// It made another process, whose schedule is not ours.
+    Forked,
     /// The process ended, or became another program, without a word.
     Vanished,
     /// The process that makes runs died, twice.
@@ -58,8 +60,9 @@ impl Execution {
         match self.header.outcome {
             Outcome::CutOff => Fate::CutOff,
             _ if !self.status.success() => Fate::Failed(self.status.into_raw()),
+            _ if self.record.forked => Fate::Forked,
             Outcome::Running => Fate::Vanished,
-            Outcome::Ended | Outcome::Deadlock | Outcome::Blocked | Outcome::Stopped => Fate::Ended,
+            Outcome::Ended | Outcome::Deadlock | Outcome::Stopped => Fate::Ended,
         }
     }
 

@@ -144,16 +144,12 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// What keeps a campaign from its first run.
+/// What keeps a campaign from its runs.
 fn refusal(problem: Problem) -> String {
     match problem {
         Problem::Message(message) => message,
         Problem::Stopped => "interrupted".to_owned(),
-        Problem::Died => "the program ends before its first run can be made".to_owned(),
-        Problem::Unseen => {
-            "the program was not linked by `rsan cc` or `rsan c++`, so its schedule cannot be ours"
-                .to_owned()
-        }
+        Problem::Died | Problem::Unseen => "no run can be made of the program".to_owned(),
     }
 }
 

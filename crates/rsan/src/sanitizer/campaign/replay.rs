@@ -40,6 +40,7 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
                 tally.runs.interrupted = true;
                 break;
             }
+            Err(Problem::Unseen) => break,
             Err(problem) => return Err(refusal(problem)),
         };
         reproduced += usize::from(execution.header.diverged == 0 && replay.is_shown(&execution));

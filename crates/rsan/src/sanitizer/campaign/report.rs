@@ -150,6 +150,7 @@ fn summary(schedules: &Schedules, runs: usize) -> String {
     if let Some(seed) = schedules.seed {
         let last = seed.wrapping_add(runs.saturating_sub(1) as u64);
         let _ = match runs {
+            0 => Ok(()),
             1 => write!(line, ", seed {seed}"),
             _ => write!(line, ", seeds {seed} to {last}"),
         };

@@ -28,11 +28,13 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let setup = request.setup(&options, count)?;
     let suppressions = report::suppressions(request)?;
     let mut first = Worker::new(&setup, 0, request.timeout());
-    let steps = steps(request, &mut first, spec).map_err(refusal)?;
+    let (steps, mut problem) = match steps(request, &mut first, spec) {
+        Ok(steps) => (steps, None),
+        Err(problem) => (None, Some(problem)),
+    };
     drop(first);
     let seed = request.schedule.seed;
     let mut tally = Tally::default();
-    let mut problem = None;
     let mut saturated = false;
     let mut progress = Progress::new(request.subject);
     let work = |worker: &mut Worker<'_>, run: usize| {
@@ -40,11 +42,12 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         let line = line(spec, seed, steps, request.limit());
         worker.run(&line).map(Trial::new)
     };
+    let planned = if problem.is_none() { count } else { 0 };
     in_order(
         &setup,
         request.jobs(),
         request.timeout(),
-        count,
+        planned,
         work,
         |run, trial| {
             let new = match trial {
@@ -70,10 +73,12 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         },
     );
     drop(progress);
-    if let Some(Problem::Message(message)) = problem {
-        return Err(message);
-    }
-    let ended = tally.runs.done == count || saturated || tally.runs.halted;
+    let unseen = match problem {
+        Some(Problem::Unseen) => true,
+        Some(Problem::Stopped) | None => false,
+        Some(problem) => return Err(refusal(problem)),
+    };
+    let ended = tally.runs.done == count || saturated || tally.runs.halted || unseen;
     tally.runs.interrupted = setup.is_stopped() && !ended;
     let schedules = Schedules {
         strategy: spec.to_string(),

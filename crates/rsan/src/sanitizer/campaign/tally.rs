@@ -83,6 +83,7 @@ impl Tally {
             Fate::Ended => {}
             Fate::CutOff => runs.cut += 1,
             Fate::Timeout => runs.timeouts += 1,
+            Fate::Forked => runs.forks += 1,
             Fate::Vanished => runs.vanished += 1,
             Fate::ServerDied => runs.deaths += 1,
             Fate::Fatal => {
@@ -125,6 +126,7 @@ pub(super) fn describe(fate: Fate) -> String {
         Fate::Timeout => "reached the time limit".to_owned(),
         Fate::Failed(status) => ended(ExitStatus::from_raw(status)),
         Fate::Fatal => "ended by the runtime".to_owned(),
+        Fate::Forked => "made another process, whose schedule is not ours".to_owned(),
         Fate::Vanished => "ended without rsan noticing, or became another program".to_owned(),
         Fate::ServerDied => "ended the process that makes the runs".to_owned(),
     }

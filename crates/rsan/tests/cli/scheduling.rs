@@ -1,0 +1,479 @@
+//! Programs whose schedule is ours: campaigns, replay, minimisation, and what becomes of runs that fail.
+
+use crate::common::{Run, blank_times, rsan, scratch};
+use crate::sanitizer::{compile, data, gcc_is_missing, run_in};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A folder of the test's own with the program, built.
+fn built(test: &str, program: &str) -> String {
+    let folder = scratch(&format!("scheduling-{test}"));
+    // What another build of the test left.
+    let _ = std::fs::remove_dir_all(Path::new(&folder).join("rsan-out"));
+    build(&folder, program);
+    folder
+}
+
+fn build(folder: &str, program: &str) {
+    let source = data(&format!("scheduled/{program}.c"));
+    compile(
+        folder,
+        &["cc", "-g", "-O1", "-pthread", "-o", program, &source],
+    );
+}
+
+/// The output without what a clock decides.
+fn timeless(run: &Run) -> String {
+    let text = blank_times(&run.stdout);
+    let times = |line: &&str| !line.contains("runs_per_second") && !line.contains("\"seconds\"");
+    text.lines().filter(times).collect::<Vec<_>>().join("\n")
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).expect("a document")
+}
+
+#[test]
+fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("campaign", "seqlock");
+    let campaign = ["run", "--sched", "pct", "--runs", "200", "--", "./seqlock"];
+    let first = run_in(&folder, &campaign);
+    assert_eq!(first.code, 1, "{}{}", first.stdout, first.stderr);
+    let sentence = "thread 2 may read 2 from `sequence` here although thread 1's store at";
+    assert!(first.stdout.contains(sentence), "{}", first.stdout);
+    assert!(
+        first
+            .stdout
+            .contains("schedules: pct:depth=3, seeds 1 to 200; "),
+        "{}",
+        first.stdout
+    );
+    // The same again, whatever the number of servers.
+    for jobs in ["1", "3"] {
+        let mut again = campaign.to_vec();
+        again.splice(1..1, ["--jobs", jobs]);
+        assert_eq!(timeless(&run_in(&folder, &again)), timeless(&first));
+        again.splice(1..1, ["--format", "json"]);
+        let document = json(&run_in(&folder, &again));
+        let stats = &document["stats"]["schedules"];
+        assert_eq!(stats["strategy"], "pct:depth=3");
+        assert_eq!(
+            document["findings"][0]["schedule"]["file"],
+            "rsan-out/violation-1.sched"
+        );
+    }
+    let last = first.stdout.lines().rev();
+    let commands = last.filter_map(|line| line.strip_prefix("  the same again: rsan "));
+    for command in commands {
+        let mut words: Vec<_> = command.split(' ').collect();
+        words.splice(1..1, ["--runs", "100"]);
+        let replayed = run_in(&folder, &words);
+        assert_eq!(replayed.code, 1, "{}", replayed.stderr);
+        assert!(
+            replayed
+                .stdout
+                .contains("; reproduced in 100 of 100 runs\n"),
+            "{}",
+            replayed.stdout
+        );
+    }
+    // Also in another build of the same source.
+    build(&folder, "seqlock");
+    let replay = [
+        "run",
+        "--replay",
+        "rsan-out/violation-1.sched",
+        "--",
+        "./seqlock",
+    ];
+    let replayed = run_in(&folder, &replay);
+    assert!(
+        replayed.stdout.starts_with("./seqlock: ") && replayed.stdout.contains("; reproduced\n"),
+        "{}",
+        replayed.stdout
+    );
+}
+
+#[test]
+fn every_strategy_finds_a_violation_of_one_switch() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("scheduling-strategies");
+    let source = data("scheduled/sb.c");
+    for strategy in ["random", "pct:depth=2", "pos"] {
+        let run = run_in(
+            &folder,
+            &["check", "--sched", strategy, "--runs", "50", &source],
+        );
+        assert_eq!(run.code, 1, "{strategy}: {}{}", run.stdout, run.stderr);
+        let again = format!("rsan check --replay rsan-out/violation-1.sched {source}\n");
+        assert!(run.stdout.contains(&again), "{}", run.stdout);
+    }
+    let halted = run_in(
+        &folder,
+        &[
+            "check",
+            "--sched",
+            "random",
+            "--halt-on-error",
+            "--jobs",
+            "2",
+            &source,
+        ],
+    );
+    assert!(
+        halted.stdout.contains("ended at the first finding"),
+        "{}",
+        halted.stdout
+    );
+    let again = run_in(
+        &folder,
+        &["check", "--replay", "rsan-out/violation-1.sched", &source],
+    );
+    assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
+    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+}
+
+#[test]
+fn schedules_are_minimised() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("minimise", "sb");
+    let found = run_in(
+        &folder,
+        &["run", "--sched", "random", "--halt-on-error", "--", "./sb"],
+    );
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    let file = "rsan-out/violation-1.sched";
+    let smaller = run_in(
+        &folder,
+        &["run", "--replay", file, "--minimize", "--", "./sb"],
+    );
+    assert!(
+        smaller.stdout.contains(" context switches\n  the same again: rsan run --replay rsan-out/violation-1.min.sched -- ./sb\n"),
+        "{}",
+        smaller.stdout
+    );
+    let read =
+        |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).expect("a schedule");
+    let turns = |text: &str| text.lines().filter(|line| line.starts_with('T')).count();
+    let (before, after) = (read(file), read("rsan-out/violation-1.min.sched"));
+    assert!(
+        turns(&after) <= 3 && turns(&after) <= turns(&before),
+        "{before}{after}"
+    );
+    let again = run_in(
+        &folder,
+        &[
+            "run",
+            "--replay",
+            "rsan-out/violation-1.min.sched",
+            "--",
+            "./sb",
+        ],
+    );
+    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+}
+
+#[test]
+fn a_deadlock_is_a_finding_with_every_stack() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("deadlock", "deadlock");
+    let found = run_in(
+        &folder,
+        &[
+            "run",
+            "--sched",
+            "pct:depth=2",
+            "--runs",
+            "100",
+            "--",
+            "./deadlock",
+        ],
+    );
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    for part in [
+        "deadlock: every thread waits\n  main thread waits for `second` (lock)\n    #0 both ",
+        "    #1 main ",
+        "  thread 1 waits for `first` (lock)\n    #0 both ",
+        "    #1 other ",
+    ] {
+        assert!(
+            found.stdout.contains(part),
+            "no {part:?} in {}",
+            found.stdout
+        );
+    }
+    let replay = [
+        "run",
+        "--format",
+        "json",
+        "--replay",
+        "rsan-out/violation-1.sched",
+        "--",
+        "./deadlock",
+    ];
+    let document = json(&run_in(&folder, &replay));
+    assert_eq!(document["verdict"], "violation");
+    let finding = &document["findings"][0];
+    assert_eq!(
+        (&finding["kind"], &finding["property"]),
+        (&"deadlock".into(), &"deadlock-freedom".into())
+    );
+    assert_eq!(finding["accesses"][0]["waits_for"], "`second`");
+    assert_eq!(document["stats"]["schedules"]["reproduced"], 1);
+}
+
+#[test]
+fn runs_that_fail_are_counted_and_their_schedules_kept() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("faults", "faults");
+    for (how, status, what) in [
+        ("crash", 4, "signal 6 (SIGABRT)"),
+        ("exit", 4, "exit status 3"),
+        ("hang", 3, "reached the time limit"),
+        ("spin", 3, "too many steps"),
+        (
+            "fork",
+            3,
+            "made another process, whose schedule is not ours",
+        ),
+        (
+            "exec",
+            3,
+            "ended without rsan noticing, or became another program",
+        ),
+        ("server", 3, "ended the process that makes the runs"),
+    ] {
+        let out = format!("out-{how}");
+        let limits = ["--timeout", "2s", "--max-steps", "1000"];
+        let mut words = vec!["run", "--sched", "random", "--runs", "100", "--out", &out];
+        words.extend(limits);
+        words.extend(["--", "./faults", how]);
+        let run = run_in(&folder, &words);
+        assert_eq!(run.code, status, "{how}: {}{}", run.stdout, run.stderr);
+        assert!(
+            run.stdout.contains("no finding in 100 runs; "),
+            "{}",
+            run.stdout
+        );
+        assert!(
+            run.stdout.contains(&format!(
+                "\nfailed: {what}\n  in 1 run, first with seed 80\n"
+            )),
+            "{}",
+            run.stdout
+        );
+        let file = format!("{out}/failure-1.sched");
+        let mut words = vec!["run", "--replay", &file];
+        words.extend(limits);
+        words.extend(["--", "./faults", how]);
+        let again = run_in(&folder, &words);
+        assert_eq!(
+            again.code, status,
+            "{how}: {}{}",
+            again.stdout, again.stderr
+        );
+        assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+    }
+}
+
+#[test]
+fn a_program_that_does_something_else_leaves_the_schedule() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("divergence", "faults");
+    let kept = run_in(
+        &folder,
+        &[
+            "run", "--sched", "random", "--seed", "80", "--runs", "1", "--", "./faults", "exit",
+        ],
+    );
+    assert_eq!(kept.code, 4, "{}{}", kept.stdout, kept.stderr);
+    let file = Path::new(&folder).join("rsan-out/failure-1.sched");
+    let text = std::fs::read_to_string(&file).expect("the schedule");
+    std::fs::write(&file, text.replace("T0: spawn", "T0: fence")).expect("a writable file");
+    let left = run_in(
+        &folder,
+        &[
+            "run",
+            "--replay",
+            "rsan-out/failure-1.sched",
+            "--",
+            "./faults",
+        ],
+    );
+    assert_eq!(left.code, 3, "{}{}", left.stdout, left.stderr);
+    let sentence =
+        "the run left the schedule at step 1: T0 should do fence there, but T0 did spawn\n";
+    assert!(left.stdout.contains(sentence), "{}", left.stdout);
+    std::fs::write(&file, text).expect("a writable file");
+    let other = run_in(
+        &folder,
+        &[
+            "run",
+            "--replay",
+            "rsan-out/failure-1.sched",
+            "--",
+            "./faults",
+        ],
+    );
+    assert_eq!(other.code, 3, "{}{}", other.stdout, other.stderr);
+    assert!(
+        other.stdout.contains("did not show what was recorded"),
+        "{}",
+        other.stdout
+    );
+}
+
+#[test]
+fn a_campaign_can_end_when_nothing_new_comes() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("saturation", "sb");
+    let run = run_in(
+        &folder,
+        &[
+            "run",
+            "--sched",
+            "random",
+            "--until-saturated",
+            "--runs",
+            "100000",
+            "--",
+            "./sb",
+        ],
+    );
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    assert!(
+        run.stdout
+            .contains("; hardly anything new is to be expected\n"),
+        "{}",
+        run.stdout
+    );
+    let run = run_in(
+        &folder,
+        &[
+            "run",
+            "--sched",
+            "random",
+            "--until-saturated",
+            "--runs",
+            "5",
+            "--",
+            "./sb",
+        ],
+    );
+    assert!(
+        run.stdout.contains("; more runs would show more\n"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("wrong", "sb");
+    std::fs::write(
+        Path::new(&folder).join("bad.sched"),
+        "rsan schedule 1\nT0: jump\n",
+    )
+    .expect("a writable folder");
+    for (words, message) in [
+        (
+            vec!["--sched", "luck", "--", "./sb"],
+            "no strategy is called `luck`",
+        ),
+        (
+            vec!["--sched", "random", "--", "./nothing"],
+            "./nothing: there is no such program",
+        ),
+        (
+            vec!["--replay", "nothing.sched", "--", "./sb"],
+            "nothing.sched: No such file",
+        ),
+        (vec!["--replay", "bad.sched", "--", "./sb"], "bad.sched:"),
+        (vec!["--minimize", "--", "./sb"], "--replay"),
+    ] {
+        let mut all = vec!["run"];
+        all.extend(&words);
+        let run = run_in(&folder, &all);
+        assert_eq!(run.code, 2, "{words:?}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(message), "{words:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_program_without_the_runtime_is_not_taken_for_a_clean_one() {
+    for how in [["--sched", "pct"], ["--sched", "pos"]] {
+        let mut words = vec!["run"];
+        words.extend(how);
+        words.extend(["--", "true"]);
+        let run = run_in(&scratch("scheduling-unseen"), &words);
+        assert_eq!(run.code, 3, "{}{}", run.stdout, run.stderr);
+        assert!(
+            run.stdout
+                .contains("no finding in 0 runs; no process ran with rsan's library"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_campaign_says_what_it_found() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("scheduling-interrupt");
+    std::fs::create_dir_all(&folder).expect("a writable folder");
+    let source = "#include <stdio.h>\nint main(void) { puts(\"a run\"); return fflush(stdout); }\n";
+    std::fs::write(Path::new(&folder).join("prints.c"), source).expect("a writable folder");
+    compile(&folder, &["cc", "-o", "prints", "prints.c"]);
+    let mut command = rsan(Path::new(&folder));
+    let words = [
+        "run",
+        "--sched",
+        "random",
+        "--runs",
+        "100000000",
+        "--output",
+        "--",
+        "./prints",
+    ];
+    command
+        .args(words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().expect("rsan starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let first = lines.next().expect("a run").expect("UTF-8");
+    assert_eq!(first, "a run");
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status();
+    assert!(sent.expect("kill starts").success());
+    let rest: Vec<_> = lines.map(|line| line.expect("UTF-8")).collect();
+    let said = rest.iter().find(|line| line.starts_with("./prints: "));
+    let said = said.expect("an answer");
+    assert!(
+        said.contains("undecided, no finding in ") && said.ends_with("; interrupted"),
+        "{said}"
+    );
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+}
