@@ -3,6 +3,38 @@
 //!
 //! This crate does no I/O, starts no threads and knows no program: a scheduler asks a [`Strategy`] at every visible
 //! operation ([`Op`]) who goes on, and tells it what was done ([`Step`]).
+//!
+//! - [`strategy`]: who goes on: samplers by name ([`strategy::Spec`]), replays, given threads.
+//! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few switches.
+//! - [`explore`]: all executions of a program, each by one run; [`explore::Explorer`] hands out the runs.
+//! - [`Coverage`]: how many executions a campaign has seen, and when it is time to stop.
+//! - [`shared`]: what a run leaves in shared memory.
+//!
+//! ```
+//! use rsan_schedule::strategy::Spec;
+//! use rsan_schedule::{Coverage, Fingerprint, Schedule, Step, Strategy};
+//!
+//! # fn run(_: &mut dyn Strategy) -> (Vec<Step>, bool) { (Vec::new(), true) }
+//! let spec: Spec = "pct:depth=3".parse()?;
+//! let (mut coverage, mut longest) = (Coverage::default(), 1);
+//! for seed in 0..1000 {
+//!     let mut strategy = spec.build(seed, longest);
+//!     let (steps, is_bad) = run(&mut *strategy);
+//!     longest = longest.max(steps.len() as u64);
+//!     coverage.record(Fingerprint::of(&steps));
+//!     if is_bad {
+//!         let mut schedule = Schedule::of(&steps);
+//!         schedule.set_note("strategy", &spec.to_string());
+//!         schedule.set_note("seed", &seed.to_string());
+//!         println!("{schedule}");
+//!         break;
+//!     }
+//!     if coverage.is_saturated(0.01) {
+//!         break;
+//!     }
+//! }
+//! # Ok::<(), rsan_schedule::strategy::SpecError>(())
+//! ```
 
 mod coverage;
 pub mod explore;

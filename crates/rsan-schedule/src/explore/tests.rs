@@ -15,6 +15,10 @@ enum Toy {
     Load(u64),
     Store(u64),
     Add(u64),
+    /// Loads until the value is not 0.
+    Until(u64),
+    /// Exchanges with 1 until the value was 0.
+    Spin(u64),
 }
 
 impl Toy {
@@ -25,7 +29,8 @@ impl Toy {
             Self::Take(x) | Self::Post(x) => Op::new(Kind::Sync, x, 0),
             Self::Load(x) => Op::new(Kind::Load, x, 4),
             Self::Store(x) => Op::new(Kind::Store, x, 4),
-            Self::Add(x) => Op::new(Kind::Update, x, 4),
+            Self::Until(x) => Op::new(Kind::Load, x, 4),
+            Self::Add(x) | Self::Spin(x) => Op::new(Kind::Update, x, 4),
         }
     }
 
@@ -36,8 +41,18 @@ impl Toy {
             Self::Unlock(_) => Some(0),
             Self::Take(_) => old.checked_sub(1),
             Self::Post(_) | Self::Add(_) => Some(old + 1),
-            Self::Load(_) => Some(old),
+            Self::Load(_) | Self::Until(_) => Some(old),
             Self::Store(_) => Some(7),
+            Self::Spin(_) => Some(1),
+        }
+    }
+
+    /// Whether it goes round again after it has read this.
+    fn repeats(self, old: u64) -> bool {
+        match self {
+            Self::Until(_) => old == 0,
+            Self::Spin(_) => old != 0,
+            _ => false,
         }
     }
 }
@@ -48,6 +63,8 @@ type Program = Vec<Vec<Toy>>;
 #[derive(Clone, Default)]
 struct Run {
     places: Vec<usize>,
+    /// By thread: it is in a loop, and what it reads has not changed.
+    idle: Vec<bool>,
     memory: BTreeMap<u64, u64>,
     steps: Vec<Step>,
 }
@@ -56,6 +73,7 @@ impl Run {
     fn new(program: &Program) -> Self {
         Self {
             places: vec![0; program.len()],
+            idle: vec![false; program.len()],
             ..Self::default()
         }
     }
@@ -68,7 +86,7 @@ impl Run {
         let candidate = |t: usize| {
             let toy = self.next(program, t)?;
             let op = toy.op();
-            toy.next(self.value(op.object))?;
+            toy.next(self.value(op.object)).filter(|_| !self.idle[t])?;
             let thread = ThreadId::new(t);
             Some(Candidate { thread, op })
         };
@@ -85,7 +103,16 @@ impl Run {
         step.read = self.value(step.op.object);
         step.wrote = toy.next(step.read).expect("it is enabled");
         self.memory.insert(step.op.object, step.wrote);
-        self.places[thread.index()] += 1;
+        if step.wrote != step.read {
+            for t in 0..program.len() {
+                let reads = self.next(program, t).map(|toy| toy.op().object);
+                self.idle[t] &= reads != Some(step.op.object);
+            }
+        }
+        match toy.repeats(step.read) {
+            true => self.idle[thread.index()] = true,
+            false => self.places[thread.index()] += 1,
+        }
         self.steps.push(step);
     }
 
@@ -232,6 +259,32 @@ fn critical_sections_come_in_every_order() {
         let estimate = progress.estimate().expect("some were shown");
         assert!((estimate - orders as f64).abs() < 1e-6);
     }
+}
+
+#[test]
+fn loops_that_only_wait_are_explored() {
+    let mut random = Random::new(4);
+    let mut executions = 0;
+    for _ in 0..300 {
+        let thread = |random: &mut Random| -> Vec<Toy> {
+            let toy = |random: &mut Random| match random.below(6) {
+                0 => vec![Toy::Until(8)],
+                1 => vec![Toy::Store(8)],
+                2 => vec![Toy::Load(8)],
+                3 => vec![Toy::Add(16)],
+                _ => vec![Toy::Spin(64), Toy::Add(16), Toy::Unlock(64)],
+            };
+            (0..2).flat_map(|_| toy(random)).collect()
+        };
+        let program: Program = (0..2 + random.below(2))
+            .map(|_| thread(&mut random))
+            .collect();
+        let (found, progress) = explored(&program);
+        assert!(progress.is_complete());
+        assert!(found == interleaved(&program), "{program:?}");
+        executions += progress.counts.executions;
+    }
+    assert!(executions > 2000, "{executions}");
 }
 
 #[test]
