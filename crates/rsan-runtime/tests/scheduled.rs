@@ -1,9 +1,14 @@
-//! The same programs when the schedule is ours: one thread runs at a time, as a strategy says.
+//! Programs when the schedule is ours: one thread runs at a time, as a strategy says.
 
 mod support;
 
-use std::path::Path;
-use std::process::Output;
+use rsan_schedule::Step;
+use rsan_schedule::shared::{Header, LENGTH, Outcome};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
 use support::{FOUND, announced, compile, compilers, kinds, programs, run};
 
 /// Strategies, and both ways of switching between threads.
@@ -15,38 +20,215 @@ const SCHEDULES: &[&str] = &[
     "prefix=",
 ];
 
-fn run_scheduled(program: &Path, schedule: &str) -> (Output, Vec<String>) {
-    run(program, &format!("sched='{schedule}'"))
+fn run_scheduled(program: &Path, schedule: &str, more: &str) -> (Output, Vec<String>) {
+    run(program, &format!("sched='{schedule}' {more}"))
+}
+
+/// A program of this test.
+fn own(test: &str, name: &str) -> PathBuf {
+    let compiler = compilers()[0];
+    compile(test, compiler, &format!("../schedules/{name}.c"))
 }
 
 #[test]
 fn programs_run_to_their_end_whatever_the_schedule() {
     let names = programs();
-    for compiler in compilers().into_iter().take(1) {
-        for (number, name) in names.iter().enumerate() {
-            let expected =
-                announced(name, "// findings: ").expect("the first line says what to find");
-            let program = compile("scheduled", compiler, name);
-            // Two of them for each program, in turn.
-            for schedule in [number, number + 1].map(|at| SCHEDULES[at % SCHEDULES.len()]) {
-                let (output, lines) = run_scheduled(&program, schedule);
-                let found = kinds(&lines);
-                let errors = String::from_utf8_lossy(&output.stderr);
-                let what = format!(
-                    "{name} by {compiler}, {schedule}: {:?}\n{errors}",
-                    output.status
-                );
-                let known = |kind: &str| expected.split(' ').any(|known| known == kind);
-                assert!(
-                    found == "none" || found.split(' ').all(known),
-                    "{found}: {what}"
-                );
-                let status = output.status.code();
-                assert!(
-                    status == Some(0) || found != "none" && status == Some(FOUND),
-                    "{what}"
-                );
-            }
+    let compiler = compilers()[0];
+    for (number, name) in names.iter().enumerate() {
+        let expected = announced(name, "// findings: ").expect("the first line says what to find");
+        let program = compile("scheduled", compiler, name);
+        // Two of them for each program, in turn.
+        for schedule in [number, number + 1].map(|at| SCHEDULES[at % SCHEDULES.len()]) {
+            let (output, lines) = run_scheduled(&program, schedule, "");
+            let found = kinds(&lines);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let what = format!("{name}, {schedule}: {:?}\n{errors}", output.status);
+            let known = |kind: &str| expected.split(' ').any(|known| known == kind);
+            assert!(
+                found == "none" || found.split(' ').all(known),
+                "{found}: {what}"
+            );
+            let status = output.status.code();
+            assert!(
+                status == Some(0) || found != "none" && status == Some(FOUND),
+                "{what}"
+            );
         }
     }
+}
+
+#[test]
+fn nobody_starves() {
+    let program = own("starve", "spinning");
+    for seed in 0..20 {
+        for schedule in SCHEDULES {
+            let schedule = format!("{schedule} seed={seed} limit=20000");
+            let (output, lines) = run_scheduled(&program, &schedule, "");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(kinds(&lines), "none", "{schedule}: {errors}");
+            assert_eq!(output.status.code(), Some(0), "{schedule}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn deadlocks_are_found_and_said() {
+    let program = own("deadlock", "deadlock");
+    let mut outcomes = [0, 0];
+    for seed in 0..20 {
+        let (output, lines) = run_scheduled(&program, &format!("strategy=random seed={seed}"), "");
+        let found = kinds(&lines);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        match found.as_str() {
+            "none" => outcomes[0] += 1,
+            "deadlock" => {
+                outcomes[1] += 1;
+                assert!(errors.contains("every thread waits"), "{errors}");
+                assert_eq!(lines[0].matches("\"operation\":\"lock\"").count(), 2);
+                assert_eq!(output.status.code(), Some(FOUND));
+            }
+            _ => panic!("{found}: {errors}"),
+        }
+    }
+    assert!(outcomes.iter().all(|seeds| *seeds > 0), "{outcomes:?}");
+}
+
+#[test]
+fn loops_that_wait_for_each_other_are_a_deadlock() {
+    let program = own("stuck", "stuck");
+    let (output, lines) = run_scheduled(&program, "strategy=random seed=1", "");
+    assert_eq!(kinds(&lines), "deadlock");
+    assert_eq!(output.status.code(), Some(FOUND));
+}
+
+/// The header and the steps of a run.
+fn trace(file: &Path) -> (Header, Vec<Step>) {
+    let bytes = std::fs::read(file).expect("the trace");
+    let (head, steps) = bytes
+        .split_first_chunk::<{ Header::BYTES }>()
+        .expect("a header");
+    let header = Header::from_bytes(head).expect("a header");
+    let (steps, _) = steps.as_chunks::<{ Step::BYTES }>();
+    let steps = steps[..header.steps as usize]
+        .iter()
+        .map(|bytes| Step::from_bytes(bytes).expect("a step"));
+    (header, steps.collect())
+}
+
+fn empty_trace(file: &Path) {
+    let made = File::create(file).and_then(|file| file.set_len(LENGTH as u64));
+    made.expect("a file for the trace");
+}
+
+#[test]
+fn a_seed_gives_the_same_run_again() {
+    let program = own("again", "outside");
+    let file = program.with_extension("trace");
+    let mut different = Vec::new();
+    for seed in 0..5 {
+        let mut traces = Vec::new();
+        for _ in 0..3 {
+            empty_trace(&file);
+            let schedule = format!("strategy=random seed={seed}");
+            let more = format!("trace={}", file.display());
+            let (output, _) = run_scheduled(&program, &schedule, &more);
+            assert_eq!(output.status.code(), Some(0));
+            let (header, steps) = trace(&file);
+            assert_eq!(header.outcome, Outcome::Ended);
+            assert_eq!(header.steps as usize, steps.len());
+            traces.push(steps);
+        }
+        assert!(
+            traces.iter().all(|steps| *steps == traces[0]),
+            "seed {seed}"
+        );
+        let threads: Vec<_> = traces[0].iter().map(|step| step.thread).collect();
+        if !different.contains(&threads) {
+            different.push(threads);
+        }
+    }
+    assert!(different.len() > 1);
+}
+
+/// A program that makes runs when it is asked to.
+struct Server {
+    child: Child,
+    stream: UnixStream,
+    trace: PathBuf,
+}
+
+impl Server {
+    fn start(program: &Path) -> Self {
+        let (socket, trace) = (
+            program.with_extension("socket"),
+            program.with_extension("trace"),
+        );
+        let _ = std::fs::remove_file(&socket);
+        empty_trace(&trace);
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let options = format!("server={} trace={}", socket.display(), trace.display());
+        let child = Command::new(program)
+            .env_remove("LD_LIBRARY_PATH")
+            .env("RSAN_OPTIONS", options)
+            .spawn()
+            .expect("the program starts");
+        let (stream, _) = listener.accept().expect("the program asks for work");
+        Self {
+            child,
+            stream,
+            trace,
+        }
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        writeln!(self.stream, "{line}").expect("the program listens");
+        let mut answer = String::new();
+        let mut lines = BufReader::new(&self.stream);
+        lines.read_line(&mut answer).expect("the program answers");
+        answer.trim_end().to_owned()
+    }
+
+    fn end(mut self) {
+        drop(self.stream);
+        assert!(self.child.wait().expect("the program ends").success());
+    }
+}
+
+#[test]
+fn runs_from_a_snapshot_are_those_of_their_seeds() {
+    let program = own("snapshot", "outside");
+    let mut server = Server::start(&program);
+    let mut first = Vec::new();
+    for seed in (0..5).chain(0..5) {
+        let answer = server.ask(&format!("run strategy=pos seed={seed} timeout=60000"));
+        assert!(answer.starts_with("end pid="), "{answer}");
+        assert!(answer.ends_with("status=0 timeout=0"), "{answer}");
+        let (header, steps) = trace(&server.trace);
+        assert_eq!(header.outcome, Outcome::Ended);
+        match first.get(seed) {
+            None => first.push(steps),
+            Some(before) => assert_eq!(*before, steps, "seed {seed}"),
+        }
+    }
+    assert_eq!(server.ask("run seed=x"), "error bad number in 'seed=x'");
+    assert_eq!(server.ask("walk"), "error unknown command");
+    server.end();
+}
+
+#[test]
+fn calls_that_are_not_known_do_not_stall_a_run() {
+    let program = own("foreign", "foreign");
+    let mut server = Server::start(&program);
+    for schedule in [
+        "prefix=",
+        "strategy=random seed=1",
+        "prefix= kernel_threads=1",
+    ] {
+        let answer = server.ask(&format!("run {schedule} timeout=60000"));
+        assert!(
+            answer.ends_with("status=0 timeout=0"),
+            "{schedule}: {answer}"
+        );
+    }
+    server.end();
 }

@@ -13,6 +13,7 @@ pub mod locks;
 pub mod memory;
 pub mod openmp;
 pub mod operators;
+pub mod outside;
 pub mod pauses;
 pub mod signals;
 pub mod strings;

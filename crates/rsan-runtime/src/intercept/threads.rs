@@ -3,6 +3,7 @@
 use super::cleanup;
 use crate::real::{self, StartRoutine};
 use crate::sched::waits::{self, Patience};
+use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
 use crate::{entries, sched, shadow};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
@@ -18,6 +19,8 @@ struct Start {
     argument: *mut c_void,
     /// From [`thread::Newborn::word`].
     context: usize,
+    /// Signals that its creator has blocked. All are, until it has its context.
+    signals: u64,
 }
 
 unsafe extern "C-unwind" fn create(
@@ -40,14 +43,20 @@ unsafe extern "C-unwind" fn create(
         routine,
         argument,
         context: newborn.word(),
+        signals: 0,
     }));
+    let signals = block_signals(ALL_SIGNALS);
+    // SAFETY: nobody else has it yet.
+    unsafe { (*start).signals = signals };
     // SAFETY: the program's call, with a routine and an argument that fit each other.
     let result = unsafe { real::pthread_create(handle, attr, run, start.cast()) };
+    block_signals(signals);
     let _me = enter();
     if result == 0 {
         // SAFETY: the handle was just written; the attributes are the program's.
         let (handle, detached) = unsafe { (*handle, is_detached(attr)) };
         newborn.announce(handle, detached);
+        sched::settle(number);
     } else {
         // SAFETY: no thread took it.
         drop(unsafe { Box::from_raw(start) });
@@ -73,9 +82,11 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
         routine,
         argument,
         context,
+        signals,
         // SAFETY: made by `create` for this thread.
     } = *unsafe { Box::from_raw(start.cast::<Start>()) };
     thread::begin(context);
+    block_signals(signals);
     let frame = 0u8;
     forget_stack(&raw const frame as usize);
     if !sched::active() {

@@ -20,6 +20,19 @@ pub(crate) fn announce(child: ThreadId) {
     done(|step| step.child = child);
 }
 
+/// It was created; its kernel thread has come to rest when this returns, so that nobody runs beside the calling thread.
+pub(crate) fn settle(child: ThreadId) {
+    let mut guard = STATE.lock();
+    let Some(state) = guard.as_mut().filter(|_| active()) else {
+        return;
+    };
+    if state.thread(child.index()).is_some() {
+        let (_, settled) = state.context(child.index());
+        drop(guard);
+        wait_until_settled(settled);
+    }
+}
+
 /// It could not be created.
 pub(crate) fn renounce(child: ThreadId) {
     let _inside = Inside::enter();
@@ -91,6 +104,7 @@ pub(crate) fn ended(number: ThreadId) {
         return;
     };
     thread.status = Status::Finished;
+    switch::is_ending();
     if let Some(next) = state.choose() {
         pass_on(next, guard);
     }

@@ -32,7 +32,7 @@ pub(crate) mod waits;
 
 pub(crate) use run::{begin_run, end_run};
 
-pub(crate) use life::{announce, begin, ended, go_home, leave, outside, renounce};
+pub(crate) use life::{announce, begin, ended, go_home, leave, outside, renounce, settle};
 pub(crate) use state::{For, Hold, Need, Values};
 
 use crate::lock::{Guard, Lock};

@@ -87,14 +87,25 @@ fn start(outermost: usize) {
     if SERVED.swap(true, Ordering::Relaxed) {
         return;
     }
+    if options.owns_schedule() {
+        // Threads do not wait for each other here: one heap is enough, and gives the same addresses in all runs.
+        // SAFETY: a plain setting.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
     if !options.server.is_empty() {
         serve(options, outermost);
     } else if !options.sched.is_empty() {
         match Plan::parse(&options.sched) {
-            Ok(plan) => begin(plan, Trace::new(None), outermost),
+            Ok(plan) => begin(plan, open_trace(options), outermost),
             Err(error) => report::die(&["RSAN_OPTIONS: ", &error]),
         }
     }
+}
+
+/// The file of the settings, or memory of this process.
+fn open_trace(options: &Options) -> Trace {
+    let path = CString::new(options.trace.as_str()).unwrap_or_default();
+    Trace::new(Some(&*path).filter(|path| !path.is_empty()))
 }
 
 fn begin(plan: Plan, trace: Trace, outermost: usize) {
@@ -115,13 +126,9 @@ fn serve(options: &Options, outermost: usize) {
         Ok(stream) => stream,
         Err(error) => report::die(&["no connection to the campaign: ", &error.to_string()]),
     };
-    // Threads do not wait for each other here; one heap is enough, and the same in all runs.
-    // SAFETY: a plain setting.
-    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
     real::resolve_all();
     warm_up();
-    let path = CString::new(options.trace.as_str()).unwrap_or_default();
-    let trace = Trace::new(Some(&path));
+    let trace = open_trace(options);
     let mut lines = BufReader::new(&stream);
     let mut line = String::new();
     loop {

@@ -9,7 +9,7 @@
 //! A kernel thread that carries nobody sleeps on a small stack of its own ([`Carrier`]), since the stack it came
 //! with may be in use.
 
-use crate::system::{ALL_SIGNALS, block_signals, futex_wait, futex_wake};
+use crate::system::{ALL_SIGNALS, block_signals, futex_wait, futex_wake, system_call};
 use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -183,9 +183,40 @@ unsafe extern "C" fn sleep(parting: *const Parting) -> ! {
     }
     // ORDERING: relaxed; the next call comes after this thread has carried somebody.
     me.called.store(0, Ordering::Relaxed);
+    wait_until_gone();
     block_signals(signals);
     // SAFETY: from `call`: saved, and runs nowhere.
     unsafe { resume(me.load.load(Ordering::Relaxed)) }
+}
+
+/// A kernel thread that is about to end; 0: none.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+
+/// The calling kernel thread is about to end. What libc does then comes before whatever the next one does.
+pub(super) fn is_ending() {
+    // SAFETY: no arguments.
+    let [thread, process] =
+        [libc::SYS_gettid, libc::SYS_getpid].map(|call| unsafe { system_call(call, [0; 6]) });
+    // The first thread is there as long as the process.
+    if thread != process {
+        // ORDERING: relaxed; published by the call of another kernel thread.
+        ENDING.store(thread as u32, Ordering::Relaxed);
+    }
+}
+
+fn wait_until_gone() {
+    // ORDERING: relaxed; see `is_ending`.
+    let thread = ENDING.swap(0, Ordering::Relaxed);
+    if thread == 0 {
+        return;
+    }
+    // SAFETY: no arguments.
+    let process = unsafe { system_call(libc::SYS_getpid, [0; 6]) };
+    let arguments = [process as usize, thread as usize, 0, 0, 0, 0];
+    // SAFETY: no signal, only the question whether the thread is there.
+    while unsafe { system_call(libc::SYS_tgkill, arguments) } == 0 {
+        crate::system::give_way();
+    }
 }
 
 /// Registers that a call preserves, and the modes of floating point.
