@@ -15,6 +15,7 @@
 //! - [`observational`]: observational robustness by its definition.
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
 //! - [`Campaign`]: many programs, on several cores.
+//! - [`compare_tso`]: the same for the search of `rsan-tso`.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
 
@@ -32,6 +33,7 @@ mod random;
 mod schedules;
 mod shrink;
 pub mod tables;
+mod tso;
 mod walk;
 
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
@@ -45,4 +47,5 @@ pub use profile::Profile;
 pub use random::Random;
 pub use schedules::{Run, inevitable, schedules};
 pub use shrink::shrink;
+pub use tso::{TsoTally, compare_tso, tso_program};
 pub use walk::{Blocking, End, Finding, POLL, Step, Walk};

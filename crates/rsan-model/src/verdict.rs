@@ -72,7 +72,7 @@ pub struct Step {
 }
 
 /// An edge of the cycle that SC forbids.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Edge {
     /// Program order.
     Po,

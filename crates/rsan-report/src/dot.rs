@@ -186,7 +186,7 @@ fn next_write(graph: &Graph, write: EventId) -> Option<EventId> {
 }
 
 /// A DOT string.
-fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

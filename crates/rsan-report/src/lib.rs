@@ -19,7 +19,7 @@ mod text;
 mod tests;
 
 pub use condition::condition;
-pub use dot::dot;
+pub use dot::{dot, quote};
 pub use json::{Document, document, json};
 pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
 pub use style::{Role, Style};

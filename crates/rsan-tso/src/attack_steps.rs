@@ -3,6 +3,7 @@
 use crate::compiled::Compiled;
 use crate::config::{Addresses, Attack, Config, Mark, Touch, get, set};
 use crate::memory::Watched;
+use crate::mutation::Mutant;
 use crate::prefilter::Attackable;
 use crate::steps::{Role, Trouble};
 use rsan_model::Value;
@@ -32,6 +33,7 @@ impl Compiled<'_> {
             let target = addresses.number(at);
             let mut attack = Attack {
                 target,
+                closed: false,
                 reached: 0,
                 buffer: Vec::new(),
                 marks: Vec::new(),
@@ -87,7 +89,11 @@ impl Compiled<'_> {
                     let Some((at, value)) = self.delayed(config, thread, transition) else {
                         continue;
                     };
-                    set(&mut attack.buffer, addresses.number(at), Some(value));
+                    let at = addresses.number(at);
+                    let older = get(&attack.buffer, at).is_some();
+                    if !older || !self.mutation.breaks(Mutant::OlderStoreIsSeen) {
+                        set(&mut attack.buffer, at, Some(value));
+                    }
                 }
                 Op::Read { reg, addr, accept } => {
                     let regs = &mut after.regs[range];
@@ -95,12 +101,14 @@ impl Compiled<'_> {
                         continue;
                     };
                     let at = addresses.number(at);
-                    let early = get(&attack.buffer, at);
+                    let early = get(&attack.buffer, at)
+                        .filter(|_| !self.mutation.breaks(Mutant::AttackerForgetsItsStores));
                     regs[reg.index()] = early.unwrap_or(get(&config.memory, at));
                     if accept.as_ref().is_some_and(|e| !self.holds(e, regs)) {
                         continue;
                     }
-                    if early.is_none() {
+                    let counts = early.is_none() || self.mutation.breaks(Mutant::EarlyLoadsCount);
+                    if counts && !self.mutation.breaks(Mutant::LoadsLeaveNoMark) {
                         let mark: Mark = get(&attack.marks, at);
                         let fixed = mark.fixed.max(Touch::Read);
                         set(&mut attack.marks, at, Mark { fixed, ..mark });
@@ -138,6 +146,7 @@ impl Compiled<'_> {
                 addresses,
                 attack: attack.clone(),
                 hit: false,
+                mutation: self.mutation,
             };
             let done = self.shared_step(&mut after, thread, transition, &mut memory);
             // What fails only because of the attack is no fault of the program.

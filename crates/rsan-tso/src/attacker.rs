@@ -8,6 +8,8 @@ use crate::space::{Space, Step};
 use crate::steps::Trouble;
 use crate::store::{Origin, Store};
 use rsan_model::{Reason, Value};
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Shared steps of a successful attack, each a thread and a transition.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,14 +43,36 @@ impl From<Reason> for Leave {
 /// Configurations between two looks at the limits.
 const LOOK: usize = 256;
 
+/// States that follow one SC configuration and are looked at at once; more of them wait until the others had their turn.
+const SAMPLE: usize = 512;
+
+/// What an attacker is to do in its turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a> {
+    pub(crate) space: &'a Space<'a>,
+    /// The SC configurations from which attacks begin: those before this one,
+    pub(crate) upto: usize,
+    /// and these, first.
+    pub(crate) walked: &'a [u32],
+    /// States to be expanded, about.
+    pub(crate) budget: usize,
+    /// Whether to go on with what waits.
+    pub(crate) deep: bool,
+    pub(crate) watch: &'a Watch<'a>,
+}
+
 pub(crate) struct Attacker<'a> {
     compiled: &'a Compiled<'a>,
     pub(crate) role: Attackable,
     addresses: Addresses,
     pub(crate) states: Store,
+    /// The SC configurations before this one were looked at, and so many of those that walks have found.
+    looked: usize,
+    walked: usize,
+    /// How many states it has expanded.
     expanded: usize,
-    /// The SC configurations before this one were looked at.
-    pub(crate) looked: usize,
+    /// States that wait to be expanded.
+    waiting: VecDeque<Range<usize>>,
     /// What it told the watch of its memory.
     told: u64,
 }
@@ -60,8 +84,10 @@ impl<'a> Attacker<'a> {
             role,
             addresses: Addresses::default(),
             states: Store::default(),
-            expanded: 0,
             looked: 0,
+            walked: 0,
+            expanded: 0,
+            waiting: VecDeque::new(),
             told: 0,
         }
     }
@@ -73,45 +99,42 @@ impl<'a> Attacker<'a> {
 
     /// Whether nothing is left to do up to an SC configuration.
     pub(crate) fn is_done(&self, upto: usize) -> bool {
-        self.role.is_harmless() || self.looked >= upto && self.expanded == self.states.len()
+        self.role.is_harmless() || self.looked >= upto && self.waiting.is_empty()
     }
 
-    /// Goes on with the attacks from the SC configurations before `upto`, until about `budget` states are expanded.
-    pub(crate) fn look(
-        &mut self,
-        space: &Space<'_>,
-        upto: usize,
-        budget: usize,
-        watch: &Watch<'_>,
-    ) -> Result<Option<Success>, Leave> {
-        let end = self.expanded + budget;
-        loop {
-            if let Some((state, last)) = self.expand(end, watch)? {
-                return Ok(Some(self.success(space, state, last)));
-            }
-            if self.expanded >= end || self.looked >= upto {
-                return Ok(None);
-            }
+    /// How many SC configurations it has not looked at.
+    pub(crate) fn behind(&self, upto: usize) -> usize {
+        upto.saturating_sub(self.looked)
+    }
+
+    /// Goes on with the attacks.
+    pub(crate) fn take(&mut self, turn: &Turn<'_>) -> Result<Option<Success>, Leave> {
+        let mut budget = turn.budget;
+        while budget > 0 {
+            let first = self.states.len();
+            let (range, most) = if let Some(number) = turn.walked.get(self.walked) {
+                self.walked += 1;
+                self.start(turn.space, *number)?;
+                (first..self.states.len(), SAMPLE)
+            } else if self.looked < turn.upto {
+                self.looked += 1;
+                self.start(turn.space, self.looked as u32 - 1)?;
+                (first..self.states.len(), SAMPLE)
+            } else if let (true, Some(range)) = (turn.deep, self.waiting.pop_front()) {
+                (range, budget)
+            } else {
+                break;
+            };
             if self.looked.is_multiple_of(LOOK) {
-                watch.check()?;
+                turn.watch.check()?;
             }
-            self.start(space, self.looked as u32)?;
-            self.looked += 1;
+            let before = self.expanded;
+            if let Some((state, last)) = self.expand(range, most, turn.watch)? {
+                return Ok(Some(self.success(turn.space, state, last)));
+            }
+            budget = budget.saturating_sub((self.expanded - before).max(1));
         }
-    }
-
-    /// The same from one SC configuration, without looking back at what the budget left.
-    pub(crate) fn sample(
-        &mut self,
-        space: &Space<'_>,
-        number: usize,
-        budget: usize,
-        watch: &Watch<'_>,
-    ) -> Result<Option<Success>, Leave> {
-        self.expanded = self.states.len();
-        self.start(space, number as u32)?;
-        let found = self.expand(self.expanded + budget, watch)?;
-        Ok(found.map(|(state, last)| self.success(space, state, last)))
+        Ok(None)
     }
 
     fn start(&mut self, space: &Space<'_>, number: u32) -> Result<(), Leave> {
@@ -145,17 +168,37 @@ impl<'a> Attacker<'a> {
         Ok(())
     }
 
-    /// Expands states that are not yet, up to number `end`; returns one from which a step closes the cycle.
-    fn expand(&mut self, end: usize, watch: &Watch<'_>) -> Result<Option<(u32, Step)>, Leave> {
+    /// Expands states and those that follow them, `most` of them; the rest waits. Returns one from which a step closes the cycle.
+    fn expand(
+        &mut self,
+        mut range: Range<usize>,
+        most: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Option<(u32, Step)>, Leave> {
         let threads = self.compiled.automata.threads.len();
         let regs = self.compiled.register_count();
         let (mut numbers, mut code) = (Vec::new(), Vec::new());
-        while self.expanded < self.states.len().min(end) {
-            if self.expanded.is_multiple_of(LOOK) {
+        let mut added = self.states.len();
+        for done in 0.. {
+            if range.is_empty() {
+                range = added..self.states.len();
+                added = range.end;
+            }
+            if range.is_empty() {
+                break;
+            }
+            if done == most {
+                let rest = [range, added..self.states.len()];
+                self.waiting
+                    .extend(rest.into_iter().filter(|r| !r.is_empty()));
+                break;
+            }
+            if (done + 1).is_multiple_of(LOOK) {
                 watch.tell(self.states.memory(), &mut self.told);
                 watch.check()?;
             }
-            let parent = self.expanded as u32;
+            let parent = range.start as u32;
+            range.start += 1;
             self.expanded += 1;
             self.states.read(parent, &mut numbers);
             let (config, attack) = Attack::decode(&numbers, threads, regs);

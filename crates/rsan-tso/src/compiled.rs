@@ -1,6 +1,7 @@
 //! Automata prepared for the search: what leaves each control state, which registers still matter there, and whether
 //! they can fail.
 
+use crate::mutation::Mutation;
 use rsan_model::automata::{Automata, Automaton, Op};
 use rsan_model::{BinOp, Domain, Expr, Value};
 
@@ -12,6 +13,7 @@ pub(crate) struct Compiled<'a> {
     pub(crate) bases: Vec<usize>,
     /// Whether a thread may meet a failing assertion, a wrong index or an expression without a value.
     pub(crate) may_fail: bool,
+    pub(crate) mutation: Mutation,
 }
 
 pub(crate) struct CompiledThread {
@@ -53,6 +55,7 @@ impl<'a> Compiled<'a> {
             threads: threads.collect(),
             bases,
             may_fail,
+            mutation: Mutation::default(),
         }
     }
 }

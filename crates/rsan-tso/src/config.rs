@@ -1,5 +1,6 @@
 //! Configurations: where the threads are, what memory holds, and what an attack has done so far.
 
+use crate::mutation::{Mutant, Mutation};
 use rsan_model::Value;
 use std::collections::HashMap;
 
@@ -108,7 +109,9 @@ pub(crate) enum Touch {
 
 impl Touch {
     /// Whether an access comes after one of these.
-    pub(crate) fn precedes(self, writes: bool) -> bool {
+    fn precedes(self, writes: bool, mutation: Mutation) -> bool {
+        let writes = writes && !mutation.breaks(Mutant::WritesNotAfterReads)
+            || mutation.breaks(Mutant::ReadsAfterReads);
         self == Self::Written || writes && self == Self::Read
     }
 
@@ -126,6 +129,8 @@ impl Touch {
 pub(crate) struct Attack {
     /// The number of the first delayed store's address.
     pub(crate) target: usize,
+    /// The thread that holds the lock has closed the cycle: once it gives the lock back the store can reach memory.
+    pub(crate) closed: bool,
     /// The threads that acted after a load of the attacker, as bits.
     pub(crate) reached: u64,
     /// The newest delayed store to each address.
@@ -138,7 +143,7 @@ impl Attack {
     pub(crate) fn encode(&self, config: &Config, numbers: &mut Vec<Value>) {
         numbers.clear();
         numbers.push(config.lock as Value);
-        numbers.push(self.target as Value);
+        numbers.push((self.target * 2 + usize::from(self.closed)) as Value);
         numbers.push(self.reached as u32 as Value);
         numbers.push((self.reached >> 32) as Value);
         numbers.extend(config.pcs.iter().map(|pc| *pc as Value));
@@ -176,7 +181,8 @@ impl Attack {
             stored: 0,
         };
         let mut attack = Self {
-            target: numbers[1] as usize,
+            target: numbers[1] as usize / 2,
+            closed: numbers[1] % 2 != 0,
             reached: low | u64::from(numbers[3] as u32) << 32,
             buffer: Vec::new(),
             marks: Vec::new(),
@@ -201,22 +207,25 @@ impl Attack {
         at: usize,
         writes: bool,
         locked: bool,
+        mutation: Mutation,
     ) -> Touched {
         let mut mark = get(&self.marks, at);
         let touch = if writes { Touch::Written } else { Touch::Read };
         let known = self.reached >> thread & 1 != 0;
-        if known || mark.fixed.precedes(writes) {
+        if known || mark.fixed.precedes(writes, mutation) {
             mark.fixed = mark.fixed.max(touch);
             set(&mut self.marks, at, mark);
-            self.reached |= 1 << thread;
-            let promoted = !known && locked && self.promote();
+            if locked || !mutation.breaks(Mutant::ReachedThreadsForgotten) {
+                self.reached |= 1 << thread;
+            }
+            let promoted = !known && locked && self.promote(mutation);
             return if at == self.target || promoted {
                 Touched::Target
             } else {
                 Touched::After
             };
         }
-        if !locked {
+        if !locked || mutation.breaks(Mutant::SectionsBeginAfterLoads) {
             return Touched::Unrelated;
         }
         mark.tentative = mark.tentative.max(touch);
@@ -226,13 +235,16 @@ impl Attack {
 
     /// The thread that holds the lock is known to come after a load; so is all that it did under the lock, which is one
     /// step for the others. Says whether the target is among it.
-    fn promote(&mut self) -> bool {
+    fn promote(&mut self, mutation: Mutation) -> bool {
+        if mutation.breaks(Mutant::SectionsNotPromoted) {
+            return false;
+        }
         let hit = get(&self.marks, self.target).tentative != Touch::None;
         for mark in &mut self.marks {
             mark.fixed = mark.fixed.max(mark.tentative);
             mark.tentative = Touch::None;
         }
-        hit
+        hit && !mutation.breaks(Mutant::PromotedTargetOverlooked)
     }
 }
 

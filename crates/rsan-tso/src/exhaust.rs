@@ -7,8 +7,24 @@ use crate::search::ended;
 use crate::space::{Note, Space, Step};
 use crate::{Outcome, Verdict, verdict};
 
-/// Has a verdict, or not, about a configuration; the second argument gives the steps that lead there.
-pub(crate) type Judge<'a> = dyn Fn(&Config, &dyn Fn() -> Vec<Step>) -> Option<Verdict> + 'a;
+/// Has a verdict, or not, about a configuration. It is asked before and after that is expanded.
+pub(crate) type Judge<'a> = dyn Fn(&Look<'_>) -> Option<Verdict> + 'a;
+
+/// A configuration.
+pub(crate) struct Look<'a> {
+    space: &'a Space<'a>,
+    number: u32,
+    pub(crate) config: &'a Config,
+    /// Whether anything follows it, once that is known.
+    pub(crate) moved: Option<bool>,
+}
+
+impl Look<'_> {
+    /// The steps that lead there.
+    pub(crate) fn path(&self) -> Vec<Step> {
+        self.space.path(self.number)
+    }
+}
 
 /// Looks at all SC configurations, in the order in which they are found, until `judge` has a verdict.
 pub(crate) fn exhaust(
@@ -37,11 +53,25 @@ pub(crate) fn exhaust(
             watch.tell(space.states.memory(), &mut told);
             answer = watch.check().err().map(Verdict::Unknown);
         }
-        let config = space.config(number, &mut Vec::new());
-        answer = answer.or_else(|| judge(&config, &|| space.path(number)));
-        if let (None, Err(trouble)) = (&answer, space.expand_next()) {
-            let found = ended(&trouble.into(), || space.path(number));
-            answer = Some(verdict(automata, found));
+        let config = &space.config(number, &mut Vec::new());
+        let ask = |space: &Space<'_>, moved| {
+            let look = Look {
+                space,
+                number,
+                config,
+                moved,
+            };
+            judge(&look)
+        };
+        answer = answer.or_else(|| ask(&space, None));
+        if answer.is_none() {
+            answer = match space.expand_next() {
+                Ok(moved) => ask(&space, Some(moved)),
+                Err(trouble) => {
+                    let found = ended(&trouble.into(), || space.path(number));
+                    Some(verdict(automata, found))
+                }
+            };
         }
     }
     Outcome {

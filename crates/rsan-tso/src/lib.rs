@@ -41,11 +41,13 @@ mod attack_steps;
 mod attacker;
 mod compiled;
 mod config;
+mod deadlock;
 mod exhaust;
 mod fences;
 mod limits;
 mod machine;
 mod memory;
+mod mutation;
 mod optimal;
 mod parametric;
 mod prefilter;
@@ -59,6 +61,7 @@ mod translate;
 mod triangular;
 mod witness;
 
+pub use deadlock::{Deadlock, deadlocks};
 pub use fences::{FencePlace, FenceSet};
 pub use limits::{Limits, Stats};
 pub use machine::{Action, Event};
@@ -84,6 +87,8 @@ pub enum Verdict {
     Violation(Box<Computation>),
     /// There is a triangular race; only for [`triangular_races`].
     TriangularRace(Box<TriangularRace>),
+    /// No thread can move any more; only for [`deadlocks`].
+    Deadlock(Box<Deadlock>),
     /// The program fails under SC already.
     Fault(Box<Fault>),
     /// Not decided.
@@ -172,3 +177,6 @@ fn verdict(automata: &Automata, found: Found) -> Verdict {
         Found::Unknown(reason) => Verdict::Unknown(reason),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! How the steps of a thread reach memory: directly, or watched by an attack.
 
 use crate::config::{Addresses, Attack, Config, Touched, get, set};
+use crate::mutation::{Mutant, Mutation};
 use rsan_model::Value;
 
 /// How shared operations reach memory. An access that is not to be made returns `None` or `false`.
@@ -52,16 +53,26 @@ pub(crate) struct Watched<'a> {
     pub(crate) attack: Attack,
     /// Whether the access closes the cycle.
     pub(crate) hit: bool,
+    pub(crate) mutation: Mutation,
 }
 
 impl Watched<'_> {
     fn touch(&mut self, config: &Config, thread: usize, at: usize, writes: bool) -> bool {
         let locked = config.lock == thread + 1;
-        match self.attack.touch(thread, at, writes, locked) {
+        match self.attack.touch(thread, at, writes, locked, self.mutation) {
             Touched::Unrelated => false,
             Touched::After => true,
             Touched::Target => {
-                self.hit = true;
+                let overlooked = if writes {
+                    Mutant::WritesDoNotClose
+                } else {
+                    Mutant::ReadsDoNotClose
+                };
+                let early = self.mutation.breaks(Mutant::ClosedBeforeUnlock);
+                if !self.mutation.breaks(overlooked) {
+                    self.attack.closed = locked;
+                    self.hit = !locked || early;
+                }
                 true
             }
         }
@@ -88,6 +99,7 @@ impl Memory for Watched<'_> {
         writes: bool,
     ) -> Option<Value> {
         let at = self.addresses.number(at);
+        let writes = writes && !self.mutation.breaks(Mutant::UpdatesOnlyRead);
         self.touch(config, thread, at, writes)
             .then(|| get(&config.memory, at))
     }
@@ -98,6 +110,7 @@ impl Memory for Watched<'_> {
 
     /// A section that has nothing to do with the attack could as well have come before it.
     fn unlock(&mut self, thread: usize) -> bool {
+        self.hit = self.attack.closed;
         self.attack.reached >> thread & 1 != 0
     }
 }

@@ -25,8 +25,11 @@ use crate::witness::{self, Computation};
 use crate::{Fault, Verdict, verdict};
 use rsan_cover::Clause;
 use rsan_model::Reason;
-use rsan_model::automata::Automata;
+use rsan_model::automata::{Automata, Op};
 use std::collections::BTreeSet;
+
+/// What is added to the cost of an awkward place: there are never so many that they would count.
+const AWKWARD: f64 = 1.0 / 4096.0;
 
 /// A cheapest set of fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,6 +206,15 @@ impl Synthesizer<'_> {
         }
     }
 
+    /// The cost of a place, and a little more where no access begins: of two sets that cost the same, the one that is easier to write
+    /// down is taken.
+    fn weight(&self, place: FencePlace) -> f64 {
+        let mut leaving = self.automata.threads[place.thread].leaving(place.state);
+        let access = |op: &Op| !op.is_local() || matches!(op, Op::Bounds(_));
+        let begins = leaving.any(|(_, t)| access(&t.op));
+        (self.cost)(place) as f64 + if begins { 0.0 } else { AWKWARD }
+    }
+
     /// A cheapest set of places that has one of each known computation, and of each way if these count, too.
     fn hitting_set(&self, with_ways: bool) -> FenceSet {
         let known = self.known.iter().map(|(places, _)| places);
@@ -216,7 +228,7 @@ impl Synthesizer<'_> {
             .iter()
             .map(|places| Clause::one_of(places.iter().map(number)))
             .collect();
-        let chosen = rsan_cover::cheapest(&clauses, &[], |place| (self.cost)(places[place]) as f64);
+        let chosen = rsan_cover::cheapest(&clauses, &[], |place| self.weight(places[place]));
         let chosen = chosen.expect("all places together hit everything");
         chosen.into_iter().map(|place| places[place]).collect()
     }

@@ -94,6 +94,9 @@ pub fn all_instances(automata: &Automata, limits: &Limits<'_>) -> (AllInstances,
         nodes: Vec::new(),
     };
     let watch = Watch::new(limits);
+    if !compiled.may_fail && tree.attackers.iter().all(Attackable::is_harmless) {
+        return (AllInstances::Robust, Stats::default());
+    }
     let answer = match tree.explore(&watch) {
         Ok(false) => AllInstances::Robust,
         Ok(true) => smallest(automata, limits, &watch),
@@ -458,7 +461,7 @@ fn smallest(automata: &Automata, limits: &Limits<'_>, watch: &Watch<'_>) -> AllI
         for copies in splits(size, automata.threads.len()) {
             let instance = instantiate(automata, &copies);
             match robustness(&instance, &FenceSet::default(), limits).verdict {
-                Verdict::Robust | Verdict::TriangularRace(_) => {}
+                Verdict::Robust | Verdict::TriangularRace(_) | Verdict::Deadlock(_) => {}
                 Verdict::Violation(computation) => {
                     return AllInstances::Violation(Box::new(Instance {
                         copies,

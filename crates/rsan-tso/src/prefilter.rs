@@ -7,6 +7,7 @@
 //! pairs is robust, whatever its states are.
 
 use crate::fences::{FencePlace, FenceSet};
+use crate::mutation::{Mutant, Mutation};
 use rsan_model::automata::{Automata, Automaton, Op, StateId};
 use rsan_model::{Expr, Value};
 use std::collections::{BTreeMap, VecDeque};
@@ -36,16 +37,22 @@ pub(crate) struct Prefilter<'a> {
 
 impl<'a> Prefilter<'a> {
     pub(crate) fn new(automata: &'a Automata) -> Self {
-        Self::with(automata, false)
+        Self::with(automata, false, Mutation::default())
     }
 
     /// Each thread may have several copies, which are others to each other.
     pub(crate) fn for_templates(automata: &'a Automata) -> Self {
-        Self::with(automata, true)
+        Self::with(automata, true, Mutation::default())
     }
 
-    fn with(automata: &'a Automata, copies: bool) -> Self {
-        let graph = Graph::new(automata, copies);
+    /// With a broken rule.
+    #[cfg(test)]
+    pub(crate) fn broken(automata: &'a Automata, mutation: Mutation) -> Self {
+        Self::with(automata, false, mutation)
+    }
+
+    fn with(automata: &'a Automata, copies: bool, mutation: Mutation) -> Self {
+        let graph = Graph::new(automata, copies, mutation);
         let threads = 0..automata.threads.len();
         let pairs = threads.map(|t| graph.pairs(automata, t)).collect();
         Self { automata, pairs }
@@ -92,7 +99,7 @@ impl<'a> Prefilter<'a> {
 /// Whether no thread has a store that can be followed, with nothing that drains the buffer in between, by a load of what another
 /// thread writes: then there are no triangular races, whatever the states are.
 pub(crate) fn has_no_triangle(automata: &Automata) -> bool {
-    let graph = Graph::new(automata, false);
+    let graph = Graph::new(automata, false, Mutation::default());
     let threads = automata.threads.iter().enumerate();
     threads.into_iter().all(|(thread, automaton)| {
         let mut loads = vec![false; automaton.transitions.len()];
@@ -155,10 +162,10 @@ struct Access {
 }
 
 impl Access {
-    fn may_meet(&self, other: &Self) -> bool {
+    fn may_meet(&self, other: &Self, mutation: Mutation) -> bool {
         match (self.address, other.address) {
             (Some(a), Some(b)) => a == b,
-            _ => true,
+            _ => !mutation.breaks(Mutant::ComputedAddressesMeetNothing),
         }
     }
 }
@@ -174,7 +181,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(automata: &Automata, copies: bool) -> Self {
+    fn new(automata: &Automata, copies: bool, mutation: Mutation) -> Self {
         let mut accesses = Vec::new();
         for (thread, automaton) in automata.threads.iter().enumerate() {
             for (transition, t) in automaton.transitions.iter().enumerate() {
@@ -192,7 +199,11 @@ impl Graph {
                 });
             }
         }
-        let reach: Vec<Vec<Vec<bool>>> = automata.threads.iter().map(after_each).collect();
+        let reach: Vec<Vec<Vec<bool>>> = automata
+            .threads
+            .iter()
+            .map(|t| after_each(t, mutation))
+            .collect();
         let earlier = accesses.iter().map(|a| {
             let same = accesses.iter().enumerate();
             let same = same.filter(|(_, b)| b.thread == a.thread);
@@ -206,7 +217,10 @@ impl Graph {
             let others = accesses.iter().enumerate();
             let others = others.filter(|(_, b)| copies || a.thread != b.thread);
             others
-                .filter(|(_, b)| (a.writes || b.writes) && a.may_meet(b))
+                .filter(|(_, b)| (a.writes || b.writes) && a.may_meet(b, mutation))
+                .filter(|(_, b)| {
+                    a.writes && b.writes || !mutation.breaks(Mutant::OnlyWritesConflict)
+                })
                 .map(|(i, _)| i)
                 .collect()
         });
@@ -272,7 +286,7 @@ fn constant(addr: &Expr) -> Option<Value> {
 }
 
 /// For each transition the control states that its thread may be in afterwards, or before if in the same locked section.
-fn after_each(thread: &Automaton) -> Vec<Vec<bool>> {
+fn after_each(thread: &Automaton, mutation: Mutation) -> Vec<Vec<bool>> {
     let close = |mut work: Vec<usize>| {
         let mut seen = vec![false; thread.states.len()];
         while let Some(at) = work.pop() {
@@ -303,7 +317,12 @@ fn after_each(thread: &Automaton) -> Vec<Vec<bool>> {
     let transitions = thread.transitions.iter().zip(sections);
     transitions
         .map(|(t, mut starts)| {
-            starts.push(t.to.index());
+            if mutation.breaks(Mutant::SectionsAreOrdered) {
+                starts.clear();
+            }
+            if !mutation.breaks(Mutant::NothingFollows) {
+                starts.push(t.to.index());
+            }
             close(starts)
         })
         .collect()

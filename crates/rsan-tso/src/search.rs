@@ -8,7 +8,7 @@
 //! Fences concern nobody but the attacker in whose thread they stand. So when fences are put elsewhere the SC
 //! configurations stay, and so do the attackers whose own fences are the same.
 
-use crate::attacker::{Attacker, Leave, Success};
+use crate::attacker::{Attacker, Leave, Success, Turn};
 use crate::compiled::Compiled;
 use crate::fences::FenceSet;
 use crate::limits::{Limits, Stats, Watch};
@@ -50,19 +50,14 @@ const BEFORE_WALKS: usize = 4 * BATCH;
 /// Steps of a walk for each thread.
 const WALK: usize = 64;
 
-/// States of attacks from one configuration of a walk, at most.
-const SAMPLE: usize = 1024;
-
 pub(crate) struct Search<'a> {
     compiled: &'a Compiled<'a>,
     prefilter: &'a Prefilter<'a>,
     watch: Watch<'a>,
     space: Space<'a>,
     attackers: Vec<Attacker<'a>>,
-    /// Attackers of their own for walks, which leave out what takes long.
-    samplers: Vec<Attacker<'a>>,
     /// The configurations that walks have found.
-    walked: Vec<usize>,
+    walked: Vec<u32>,
     random: Random,
     batch: usize,
     /// The number of configurations at which the next walks are made.
@@ -81,18 +76,15 @@ impl<'a> Search<'a> {
         limits: &'a Limits<'a>,
     ) -> Result<Self, Found> {
         let space = Space::new(compiled, plain).map_err(|leave| ended(&leave, Vec::new))?;
-        let attackers = || {
-            let threads = 0..compiled.automata.threads.len();
-            let roles = threads.map(|t| prefilter.attackable(t, &FenceSet::default()));
-            roles.map(|role| Attacker::new(compiled, role)).collect()
-        };
+        let threads = 0..compiled.automata.threads.len();
+        let roles = threads.map(|t| prefilter.attackable(t, &FenceSet::default()));
+        let attackers = roles.map(|role| Attacker::new(compiled, role)).collect();
         Ok(Self {
             compiled,
             prefilter,
             watch: Watch::new(limits),
             space,
-            attackers: attackers(),
-            samplers: attackers(),
+            attackers,
             walked: Vec::new(),
             random: Random::new(),
             batch: FIRST_BATCH,
@@ -103,8 +95,7 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let both = || self.attackers.iter().chain(&self.samplers);
-        let all = || both().map(|a| &a.states);
+        let all = || self.attackers.iter().map(|a| &a.states);
         Stats {
             states: self.space.states.len() as u64,
             attack_states: all().map(|s| s.len() as u64).sum(),
@@ -116,7 +107,7 @@ impl<'a> Search<'a> {
     /// From now on there are these fences.
     pub(crate) fn put(&mut self, fences: &FenceSet) {
         let watch = &self.watch;
-        for attacker in self.attackers.iter_mut().chain(&mut self.samplers) {
+        for attacker in &mut self.attackers {
             let role = self.prefilter.attackable(attacker.role.thread, fences);
             if role != attacker.role {
                 attacker.forget(watch);
@@ -148,7 +139,7 @@ impl<'a> Search<'a> {
         }
         loop {
             let upto = self.space.states.len().min(self.space.expanded + 1);
-            let found = self.attack(upto)?;
+            let found = self.attack(upto, everywhere)?;
             if !found.is_empty() {
                 return Ok(Found::Attacks(found));
             }
@@ -160,17 +151,20 @@ impl<'a> Search<'a> {
             if let (Some(trouble), false) = (&self.trouble, waiting) {
                 return Err(trouble.clone());
             }
-            if self.space.expanded >= self.next_walks || !everywhere && !waiting {
-                self.next_walks = self.next_walks.max(self.space.expanded) * 2;
-                let found = self.walks()?;
-                if !found.is_empty() {
-                    return Ok(Found::Attacks(found));
-                }
-                if !everywhere {
-                    return Ok(Found::Nothing);
-                }
+            if !everywhere {
+                self.walk()?;
+                let found = self.attack(upto, false)?;
+                return Ok(if found.is_empty() {
+                    Found::Nothing
+                } else {
+                    Found::Attacks(found)
+                });
             }
-            if everywhere && self.trouble.is_none() {
+            if self.space.expanded >= self.next_walks {
+                self.next_walks = self.space.expanded * 2;
+                self.walk()?;
+            }
+            if self.trouble.is_none() {
                 self.expand()?;
             }
             self.batch = (self.batch * 2).min(BATCH);
@@ -194,25 +188,30 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// All attackers take a turn, with the SC configurations before `upto`.
-    fn attack(&mut self, upto: usize) -> Result<Vec<Success>, Leave> {
-        let (space, watch) = (&self.space, &self.watch);
-        let budget = self.batch * TURN;
-        let active = self.attackers.iter_mut().filter(|a| !a.is_done(upto));
+    /// All attackers take a turn, with the SC configurations before `upto` and those of walks. A `deep` look goes on with what
+    /// earlier ones have left.
+    fn attack(&mut self, upto: usize, deep: bool) -> Result<Vec<Success>, Leave> {
+        let turn = Turn {
+            space: &self.space,
+            upto,
+            walked: &self.walked,
+            budget: if deep { self.batch * TURN } else { usize::MAX },
+            deep,
+            watch: &self.watch,
+        };
+        let active = self.attackers.iter_mut().filter(|a| !a.role.is_harmless());
         let active: Vec<&mut Attacker<'_>> = active.collect();
-        let small = active.iter().all(|a| upto - a.looked < FIRST_BATCH);
-        let workers = if small { 1 } else { watch.limits.workers() };
-        side_by_side(active, workers, &|attacker| {
-            attacker.look(space, upto, budget, watch)
-        })
+        let small = active.iter().all(|a| a.behind(upto) < FIRST_BATCH) && self.walked.is_empty();
+        let workers = if small {
+            1
+        } else {
+            self.watch.limits.workers()
+        };
+        side_by_side(active, workers, &turn)
     }
 
-    /// Looks for attacks from configurations met by walks at random: first from those that are known, then from more.
-    fn walks(&mut self) -> Result<Vec<Success>, Leave> {
-        let found = self.sample()?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
+    /// Finds configurations by walks at random.
+    fn walk(&mut self) -> Result<(), Leave> {
         let steps = WALK * self.compiled.automata.threads.len();
         let start = self.space.states.len();
         let wanted = start + self.space.expanded.clamp(BATCH, 16 * BATCH) / 4;
@@ -227,47 +226,32 @@ impl<'a> Search<'a> {
             };
             self.watch.check()?;
         }
-        self.walked.extend(start..self.space.states.len());
-        self.sample()
-    }
-
-    /// All samplers look at the configurations of walks that they have not seen.
-    fn sample(&mut self) -> Result<Vec<Success>, Leave> {
-        let (space, watch, walked) = (&self.space, &self.watch, &self.walked);
-        let active = self.samplers.iter_mut().filter(|a| !a.role.is_harmless());
-        side_by_side(active.collect(), watch.limits.workers(), &|sampler| {
-            while let Some(number) = walked.get(sampler.looked) {
-                sampler.looked += 1;
-                let found = sampler.sample(space, *number, SAMPLE, watch)?;
-                if found.is_some() {
-                    return Ok(found);
-                }
-            }
-            Ok(None)
-        })
+        let found = start..self.space.states.len();
+        self.walked.extend(found.map(|number| number as u32));
+        Ok(())
     }
 }
 
-type Turn = Result<Option<Success>, Leave>;
+type Taken = Result<Option<Success>, Leave>;
 
 /// Everybody takes a turn, on several cores; what was found, or else why somebody left.
-fn side_by_side<'a>(
-    active: Vec<&mut Attacker<'a>>,
+fn side_by_side(
+    active: Vec<&mut Attacker<'_>>,
     workers: usize,
-    turn: &(dyn Fn(&mut Attacker<'a>) -> Turn + Sync),
+    turn: &Turn<'_>,
 ) -> Result<Vec<Success>, Leave> {
     let workers = workers.min(active.len());
     if workers < 2 {
-        return successes(active.into_iter().map(turn));
+        return successes(active.into_iter().map(|attacker| attacker.take(turn)));
     }
-    let results: Mutex<Vec<Turn>> = Mutex::new(active.iter().map(|_| Ok(None)).collect());
+    let results: Mutex<Vec<Taken>> = Mutex::new(active.iter().map(|_| Ok(None)).collect());
     let queue = Mutex::new(active.into_iter().enumerate());
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 let next = || queue.lock().expect("nobody panics with the queue").next();
                 while let Some((number, attacker)) = next() {
-                    let result = turn(attacker);
+                    let result = attacker.take(turn);
                     results.lock().expect("nobody panics with the results")[number] = result;
                 }
             });
@@ -278,7 +262,7 @@ fn side_by_side<'a>(
 }
 
 /// The attacks that were found; else why somebody left.
-fn successes(results: impl Iterator<Item = Turn>) -> Result<Vec<Success>, Leave> {
+fn successes(results: impl Iterator<Item = Taken>) -> Result<Vec<Success>, Leave> {
     let mut found = Vec::new();
     let mut left = None;
     for result in results {

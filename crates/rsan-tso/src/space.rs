@@ -64,20 +64,22 @@ impl<'a> Space<'a> {
         Config::decode(numbers, threads, self.compiled.register_count())
     }
 
-    /// Expands the next configuration.
+    /// Expands the next configuration; says whether anything follows it.
     ///
     /// # Errors
     /// When the program fails in it; it stays the next one.
-    pub(crate) fn expand_next(&mut self) -> Result<Config, Trouble> {
+    pub(crate) fn expand_next(&mut self) -> Result<bool, Trouble> {
         let mut numbers = std::mem::take(&mut self.numbers);
         let parent = self.expanded as u32;
         let config = self.config(parent, &mut numbers);
+        let mut moved = false;
         for thread in 0..self.compiled.automata.threads.len() {
             if !config.may_access(thread) {
                 continue;
             }
             let (compiled, states, note) = (self.compiled, &mut self.states, self.note);
             compiled.step(&config, thread, &mut self.addresses, &mut |t, mut after| {
+                moved = true;
                 note(compiled, &config, (thread, t), &mut after);
                 after.encode(&mut numbers);
                 states.insert(&numbers, Origin::new(parent, thread, t));
@@ -85,7 +87,7 @@ impl<'a> Space<'a> {
         }
         self.numbers = numbers;
         self.expanded += 1;
-        Ok(config)
+        Ok(moved)
     }
 
     /// A run of up to `steps` steps from the beginning, each by a thread chosen at random. What is new in it is added.

@@ -6,6 +6,7 @@
 use crate::compiled::{Compiled, address};
 use crate::config::{Addresses, Config, set};
 use crate::memory::{Direct, Memory};
+use crate::mutation::Mutant;
 use rsan_model::automata::{Op, Transition};
 use rsan_model::{EvalError, Expr, Value};
 
@@ -174,7 +175,12 @@ impl Compiled<'_> {
             },
             Op::Assert(e) if !self.holds(e, &regs) => return fault(FaultKind::Assertion),
             Op::Bounds(e) if !self.holds(e, &regs) => return fault(FaultKind::Bounds),
-            Op::Fence if matches!(role, Role::Attacker(_)) => return Ok(None),
+            Op::Fence
+                if matches!(role, Role::Attacker(_))
+                    && !self.mutation.breaks(Mutant::AttackerPassesFences) =>
+            {
+                return Ok(None);
+            }
             _ => {}
         }
         Ok(Some((step.to.0, regs)))
@@ -183,7 +189,7 @@ impl Compiled<'_> {
     fn forget_dead(&self, thread: usize, pc: u32, mut regs: Vec<Value>) -> Vec<Value> {
         let live = &self.threads[thread].live[pc as usize];
         for (reg, live) in regs.iter_mut().zip(live) {
-            if !live {
+            if !live || self.mutation.breaks(Mutant::RegistersForgotten) {
                 *reg = 0;
             }
         }

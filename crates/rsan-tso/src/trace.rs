@@ -20,7 +20,7 @@ impl<'a> Trace<'a> {
 
     /// The edges from one event: program order to the next one of its thread, reads-from, from-read and the order of
     /// writes. Two accesses of one locked section are one step for everybody else, so they lead to each other.
-    fn edges(&self, from: usize) -> Vec<(usize, Edge)> {
+    pub(crate) fn edges(&self, from: usize) -> Vec<(usize, Edge)> {
         let event = &self.events[from];
         let mut edges = Vec::new();
         let later = self.events.iter().enumerate().skip(from + 1);

@@ -40,9 +40,9 @@ pub fn triangular_races(automata: &Automata, limits: &Limits<'_>) -> Outcome {
             stats: Stats::default(),
         };
     }
-    exhaust(&compiled, limits, stored, &|config, path| {
-        let (reader, writer, address) = race(&compiled, config)?;
-        let (actions, events) = witness::sc_run(automata, &path());
+    exhaust(&compiled, limits, stored, &|look| {
+        let (reader, writer, address) = race(&compiled, look.config)?;
+        let (actions, events) = witness::sc_run(automata, &look.path());
         Some(Verdict::TriangularRace(Box::new(TriangularRace {
             reader,
             writer,

@@ -93,7 +93,8 @@ usage or bad input; 3 undecided.
 Examples:
   rsan fence --model tso peterson.txt
   rsan fence --model tso --format json dekker.litmus
-  rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl";
+  rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl
+  rsan fence --model c20 --diff mp.litmus | patch mp.litmus";
 
 const LITMUS_HELP: &str = "\
 Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
@@ -345,9 +346,13 @@ pub(crate) struct FenceArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) cost: Option<PathBuf>,
 
-    /// Write the repaired program to this file (not for C litmus and TPL with tso)
+    /// Write the repaired program to this file
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Print the repaired program as a unified diff, for `patch`
+    #[arg(long)]
+    pub(crate) diff: bool,
 
     /// Give up, undecided, when the states take this much memory (500M, 4G)
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]

@@ -1,6 +1,6 @@
 //! `rsan fence --model ra|rc20|c20`: the cheapest fences and stronger orders.
 
-use super::{Costs, source};
+use super::{Costs, output, source};
 use crate::args::FenceArgs;
 use crate::input::{self, Input, failure};
 use crate::progress::Progress;
@@ -17,7 +17,6 @@ use rsan_verify::{Options, verify};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Weights of lines, at most: the solver computes with floating-point numbers.
@@ -34,6 +33,9 @@ pub(crate) struct RepairDocument {
     property: &'static str,
     target: &'static str,
     repair: ChangesDoc,
+    /// The repaired program, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
     findings: [(); 0],
     stats: StatsDoc,
 }
@@ -113,10 +115,20 @@ pub(super) fn answer(
             Verdict::Robust | Verdict::Violation(_) => unreachable!("an error is no verdict"),
         },
     };
-    if let (Some(path), Synthesis::Repair(repair)) = (&args.output, &synthesis) {
-        write_repaired(&input, format, repair, path, &options)?;
+    let mut reply = reply(&input, args.model, target, &synthesis, style);
+    if let Synthesis::Repair(repair) = &synthesis
+        && (args.output.is_some() || args.diff)
+    {
+        let text = repaired(&input, format, repair, &options)?;
+        let old = program.source.as_ref().map_or("", |s| &*s.text);
+        if let Some(diff) = output::deliver(args, &input.subject, (old, &text))? {
+            if let Answer::Repair(document) = &mut reply.document {
+                document.diff = Some(diff.clone());
+            }
+            reply.text = diff;
+        }
     }
-    Ok(reply(&input, args.model, target, &synthesis, style))
+    Ok(reply)
 }
 
 /// Multiplies what changes cost by the weights of their lines.
@@ -153,19 +165,17 @@ fn weigh(input: &Input, sites: &mut [Site], weights: &Costs) -> Result<(), Strin
     Ok(())
 }
 
-/// Writes the repaired program, after reading it back and verifying it.
-fn write_repaired(
+/// The text of the repaired program, which was read back and verified.
+fn repaired(
     input: &Input,
     format: Format,
     repair: &Repair,
-    path: &Path,
     options: &Options<'_>,
-) -> Result<(), String> {
+) -> Result<String, String> {
     let subject = &input.subject;
     let text = source::rewritten(&input.program, format, &repair.changes);
     let Some(text) = text else {
-        let message =
-            "the changes have no place in the text; the answer without --output says what they are";
+        let message = "the changes have no place in the text; the answer without --output and --diff says what they are";
         return Err(failure(subject, &message));
     };
     let source = Source::new(subject.as_str(), &*text);
@@ -176,8 +186,7 @@ fn write_repaired(
         let message = "the repaired text could not be verified; nothing was written";
         return Err(failure(subject, &message));
     }
-    let name = path.display().to_string();
-    std::fs::write(path, text).map_err(|e| failure(&name, &e))
+    Ok(text)
 }
 
 fn reply(
@@ -354,6 +363,7 @@ fn repair_document(input: &Input, model: Model, target: Target, repair: &Repair)
             changes: repair.changes.iter().map(change).collect(),
             tried: repair.tried,
         },
+        diff: None,
         findings: [],
         stats: StatsDoc {
             states: repair.stats.states,

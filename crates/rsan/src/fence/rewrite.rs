@@ -1,5 +1,6 @@
 //! The repaired program as text.
 
+use super::source::edited;
 use rsan_model::automata::{Automata, Automaton, StateId};
 use rsan_tso::FencePlace;
 
@@ -26,16 +27,7 @@ pub(super) fn automata(automata: &Automata, fences: &[FencePlace]) -> Option<Str
             edits.push((start + from, start + from + name.len(), twin.clone()));
         }
     }
-    edits.sort();
-    let mut text = String::new();
-    let mut at = 0;
-    for (start, end, new) in edits {
-        text.push_str(&source.text[at..start]);
-        text.push_str(&new);
-        at = end;
-    }
-    text.push_str(&source.text[at..]);
-    Some(text)
+    edited(&source.text, edits)
 }
 
 /// A name for a state that the thread does not have.

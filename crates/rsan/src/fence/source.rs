@@ -55,16 +55,40 @@ pub(super) fn rewritten(program: &Program, format: Format, changes: &[Proved]) -
             (Kind::Raise, _) => edits.push(raised(source, format, span, new)?),
         }
     }
+    edited(&source.text, edits)
+}
+
+/// The text with a seq_cst fence before each of these instructions; `None` when one of them has no place in it.
+pub(super) fn fenced(
+    program: &Program,
+    format: Format,
+    places: &[(ThreadId, Pc)],
+) -> Option<String> {
+    let source = program.source.as_ref()?;
+    let mut edits = Vec::new();
+    for (thread, pc) in places {
+        let span = program.threads[thread.index()].span(*pc);
+        if span == Span::default() {
+            return None;
+        }
+        edits.extend(inserted(source, format, span, FenceOrd::SeqCst)?);
+    }
+    edited(&source.text, edits)
+}
+
+/// A text with edits: what is replaced, from where to where, and by what.
+pub(super) fn edited(text: &str, mut edits: Vec<(usize, usize, String)>) -> Option<String> {
     edits.sort();
-    let mut text = String::new();
+    edits.dedup();
+    let mut out = String::new();
     let mut at = 0;
     for (start, end, new) in edits {
-        text.push_str(source.text.get(at..start)?);
-        text.push_str(&new);
+        out.push_str(text.get(at..start)?);
+        out.push_str(&new);
         at = end;
     }
-    text.push_str(&source.text[at..]);
-    Some(text)
+    out.push_str(text.get(at..)?);
+    Some(out)
 }
 
 /// A fence before what stands at `span`: a statement of its own, or the left side of a comma.

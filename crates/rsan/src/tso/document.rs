@@ -1,7 +1,7 @@
 //! Answers about TSO for machines; the same top level as the documents of `rsan-report`.
 
 use super::TsoInput;
-use super::render::{Describe, fault_name, sentence};
+use super::render::{Describe, blocked, fault_name, sentence};
 use rsan_tso::{Action, Computation, Event, Outcome, Verdict};
 use serde::Serialize;
 
@@ -19,6 +19,9 @@ pub(crate) struct TsoDocument {
     /// What `fence` proposes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) repair: Option<RepairDoc>,
+    /// The repaired program, as a unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diff: Option<String>,
     pub(crate) findings: Vec<TsoFinding>,
     pub(crate) stats: TsoStats,
 }
@@ -134,6 +137,7 @@ impl TsoDocument {
             property,
             reason: None,
             repair: None,
+            diff: None,
             findings: Vec::new(),
             stats: stats.into(),
         }
@@ -176,6 +180,13 @@ pub(super) fn document(
             thread: d.thread(race.reader).to_owned(),
             computation: None,
             schedule: steps(d, &race.actions, &race.events),
+        },
+        Verdict::Deadlock(deadlock) => TsoFinding {
+            kind: "deadlock",
+            message: blocked(d, deadlock),
+            thread: d.thread(deadlock.blocked[0].0).to_owned(),
+            computation: None,
+            schedule: steps(d, &deadlock.actions, &deadlock.events),
         },
         Verdict::Fault(fault) => TsoFinding {
             kind: match fault.kind {

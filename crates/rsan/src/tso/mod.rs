@@ -1,6 +1,7 @@
 //! `rsan verify --model tso`: robustness by attacks, and triangular races.
 
 mod document;
+mod dot;
 mod render;
 
 pub(crate) use document::{FenceDoc, PlaceDoc, RepairDoc, TsoDocument, computation_doc};
@@ -12,7 +13,7 @@ use crate::session::{Answer, Reply};
 use crate::status::Status;
 use crate::terminal;
 use rsan_model::automata::Automata;
-use rsan_model::{Pc, Reason};
+use rsan_model::{Pc, Program, Reason};
 use rsan_report::Style;
 use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
@@ -26,8 +27,15 @@ const DEFAULT_MEMORY: u64 = 4 << 30;
 pub(crate) struct TsoInput {
     pub(crate) subject: String,
     pub(crate) automata: Automata,
-    /// For programs, the instruction that begins at each control state.
-    pub(crate) places: Option<Vec<Vec<Option<Pc>>>>,
+    /// For programs, what they were and the instruction that begins at each control state.
+    pub(crate) origin: Option<TsoOrigin>,
+}
+
+/// The program that automata were made of.
+pub(crate) struct TsoOrigin {
+    pub(crate) program: Program,
+    /// For each thread and control state, the instruction that begins there.
+    pub(crate) places: Vec<Vec<Option<Pc>>>,
 }
 
 /// Reads one input, whatever its language.
@@ -40,14 +48,17 @@ pub(crate) fn read(file: &str) -> Result<TsoInput, String> {
         Content::Automata(automata) => TsoInput {
             subject: source.name,
             automata,
-            places: None,
+            origin: None,
         },
         Content::Program(program) => {
             let translated = Translated::from(&program);
             TsoInput {
                 subject: source.name,
                 automata: translated.automata,
-                places: Some(translated.places),
+                origin: Some(TsoOrigin {
+                    program,
+                    places: translated.places,
+                }),
             }
         }
     })
@@ -82,17 +93,23 @@ pub(crate) fn answer(
 ) -> Result<Reply, String> {
     let input = read(file)?;
     let limits = limits(args.memory_limit, args.time_limit, args.jobs, stop);
-    if args.deadlock || args.dot.is_some() {
-        let message = "--deadlock and --dot are not available with --model tso";
-        return Err(failure(file, &message));
-    }
+    let asked = Asked {
+        command,
+        dot: args.dot.is_some(),
+        style,
+    };
     if args.parametric {
         return match goal {
-            Goal::Search(Property::Robust) => Ok(parametric(command, input, &limits, style)),
-            _ => Err(failure(file, &"--parametric is about the property robust")),
+            Goal::Search(Property::Robust) if !args.deadlock => {
+                Ok(parametric(&asked, input, &limits))
+            }
+            _ => Err(failure(
+                file,
+                &"--parametric is about the property robust, without --deadlock",
+            )),
         };
     }
-    let (property, outcome) = match goal {
+    let (property, mut outcome) = match goal {
         Goal::Search(Property::Robust) => {
             let outcome = rsan_tso::robustness(&input.automata, &FenceSet::default(), &limits);
             ("robust", outcome)
@@ -106,11 +123,21 @@ pub(crate) fn answer(
             return Err(failure(file, &message));
         }
     };
-    Ok(reply(command, &input, property, &outcome, style))
+    if args.deadlock && outcome.verdict == Verdict::Robust {
+        outcome = rsan_tso::deadlocks(&input.automata, &limits);
+    }
+    Ok(reply(&asked, &input, property, &outcome))
+}
+
+/// How the user wants to be answered.
+struct Asked {
+    command: &'static str,
+    dot: bool,
+    style: Style,
 }
 
 /// Answers for any number of copies of each thread.
-fn parametric(command: &'static str, input: TsoInput, limits: &Limits<'_>, style: Style) -> Reply {
+fn parametric(asked: &Asked, input: TsoInput, limits: &Limits<'_>) -> Reply {
     let (answer, stats) = rsan_tso::all_instances(&input.automata, limits);
     let templates = input.automata.threads.iter().map(|t| t.name.clone());
     let templates: Vec<String> = templates.collect();
@@ -118,11 +145,11 @@ fn parametric(command: &'static str, input: TsoInput, limits: &Limits<'_>, style
     match answer {
         AllInstances::Robust => {
             let outcome = outcome(Verdict::Robust);
-            reply(command, &input, "robust-for-all-instances", &outcome, style)
+            reply(asked, &input, "robust-for-all-instances", &outcome)
         }
         AllInstances::Unknown(reason) => {
             let outcome = outcome(Verdict::Unknown(reason));
-            reply(command, &input, "robust-for-all-instances", &outcome, style)
+            reply(asked, &input, "robust-for-all-instances", &outcome)
         }
         AllInstances::Violation(instance) => {
             let size = render::instance(&templates, &instance.copies);
@@ -130,9 +157,9 @@ fn parametric(command: &'static str, input: TsoInput, limits: &Limits<'_>, style
             let input = TsoInput {
                 subject: input.subject,
                 automata: instance.automata,
-                places: None,
+                origin: None,
             };
-            let mut reply = reply(command, &input, "robust-for-all-instances", &outcome, style);
+            let mut reply = reply(asked, &input, "robust-for-all-instances", &outcome);
             reply.text = format!(
                 "smallest instance that is not robust: {size}\n{}",
                 reply.text
@@ -145,31 +172,27 @@ fn parametric(command: &'static str, input: TsoInput, limits: &Limits<'_>, style
                 "an instance fails under sequential consistency already: {name}"
             ));
             let outcome = outcome(Verdict::Unknown(reason));
-            reply(command, &input, "robust-for-all-instances", &outcome, style)
+            reply(asked, &input, "robust-for-all-instances", &outcome)
         }
     }
 }
 
-fn reply(
-    command: &'static str,
-    input: &TsoInput,
-    property: &'static str,
-    outcome: &Outcome,
-    style: Style,
-) -> Reply {
+fn reply(asked: &Asked, input: &TsoInput, property: &'static str, outcome: &Outcome) -> Reply {
+    let Asked { command, style, .. } = *asked;
     Reply {
         status: match outcome.verdict {
             Verdict::Robust => Status::Clean,
-            Verdict::Violation(_) | Verdict::TriangularRace(_) | Verdict::Fault(_) => {
-                Status::Finding
-            }
+            Verdict::Violation(_)
+            | Verdict::TriangularRace(_)
+            | Verdict::Fault(_)
+            | Verdict::Deadlock(_) => Status::Finding,
             Verdict::Unknown(_) => Status::Undecided,
         },
         text: render::text(input, property, outcome, style),
         document: Answer::Tso(Box::new(document::document(
             command, input, property, outcome,
         ))),
-        dot: None,
+        dot: asked.dot.then(|| dot::dot(input, outcome)),
         interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
     }
 }

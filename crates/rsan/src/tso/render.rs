@@ -5,7 +5,7 @@ use rsan_model::automata::{Automata, Op, Transition};
 use rsan_report::number::{bytes, plural, seconds};
 use rsan_report::{Role, Style};
 use rsan_tso::{
-    Action, Computation, Event, Fault, FaultKind, Outcome, Stats, TriangularRace, Verdict,
+    Action, Computation, Deadlock, Event, Fault, FaultKind, Outcome, Stats, TriangularRace, Verdict,
 };
 use std::fmt::Write;
 
@@ -50,7 +50,7 @@ impl<'a> Describe<'a> {
     }
 
     /// `write 1 to x`, for tables.
-    fn operation(self, event: &Event) -> String {
+    pub(super) fn operation(self, event: &Event) -> String {
         let at = self.automata.address_name(event.address);
         match (event.read, event.written) {
             (Some(old), Some(new)) => format!("update {at} from {old} to {new}"),
@@ -97,6 +97,12 @@ pub(super) fn text(input: &TsoInput, property: &str, outcome: &Outcome, style: S
             "{subject}: {}: triangular race\n\n{}{}\n",
             style.paint(Role::Bad, "violation"),
             race_text(d, race, style),
+            explored(&outcome.stats),
+        ),
+        Verdict::Deadlock(deadlock) => format!(
+            "{subject}: {}: deadlock\n\n{}{}\n",
+            style.paint(Role::Bad, "violation"),
+            deadlock_text(d, deadlock, style),
             explored(&outcome.stats),
         ),
         Verdict::Fault(fault) => format!(
@@ -257,10 +263,43 @@ fn race_text(d: Describe<'_>, race: &TriangularRace, style: Style) -> String {
         d.thread(race.writer),
         d.automata.address_name(race.address),
     );
+    run_text(&mut out, d, &race.actions, &race.events, style);
+    out
+}
+
+/// The blocked threads in one sentence.
+pub(super) fn blocked(d: Describe<'_>, deadlock: &Deadlock) -> String {
+    let waiting = deadlock.blocked.iter().map(|&(thread, state)| {
+        let automaton = &d.automata.threads[thread];
+        let next = automaton.leaving(state).next();
+        let at = next.and_then(|(_, transition)| d.position(transition));
+        let source = d.automata.source.as_ref();
+        match (at, source) {
+            (Some((line, _)), Some(source)) => {
+                format!("{} at {}:{line}", automaton.name, source.name)
+            }
+            _ => automaton.name.clone(),
+        }
+    });
+    let waiting: Vec<String> = waiting.collect();
+    let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+    format!(
+        "No thread can move: {} {verb} for ever.",
+        waiting.join(" and ")
+    )
+}
+
+fn deadlock_text(d: Describe<'_>, deadlock: &Deadlock, style: Style) -> String {
+    let mut out = format!("{}\n\n", blocked(d, deadlock));
+    run_text(&mut out, d, &deadlock.actions, &deadlock.events, style);
+    out
+}
+
+/// The steps of a run under SC.
+fn run_text(out: &mut String, d: Describe<'_>, actions: &[Action], events: &[Event], style: Style) {
     let head = "sequentially consistent run up to there:";
     let _ = writeln!(out, "{}", style.paint(Role::Strong, head));
-    steps(&mut out, d, &race.actions, &race.events);
-    out
+    steps(out, d, actions, events);
 }
 
 fn fault_text(d: Describe<'_>, fault: &Fault, style: Style) -> String {
@@ -274,8 +313,6 @@ fn fault_text(d: Describe<'_>, fault: &Fault, style: Style) -> String {
         d.thread(fault.thread),
         fault_name(fault.kind),
     );
-    let head = "sequentially consistent run up to there:";
-    let _ = writeln!(out, "{}", style.paint(Role::Strong, head));
-    steps(&mut out, d, &fault.actions, &fault.events);
+    run_text(&mut out, d, &fault.actions, &fault.events, style);
     out
 }

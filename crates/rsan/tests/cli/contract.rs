@@ -94,11 +94,15 @@ fn wrong_usage_is_refused() {
             "verify",
             "--model",
             "tso",
-            "--dot",
-            "x.dot",
+            "--deadlock",
+            "--parametric",
             "../../../../automata/peterson.txt",
         ],
-        &["--dot"],
+        &["--deadlock"],
+    );
+    refused(
+        &["fence", "-o", "x.litmus", "sb.litmus", "mp.litmus"],
+        &["--output takes one program"],
     );
     refused(
         &[
