@@ -4,8 +4,10 @@
 mod common;
 
 use common::{assert_none, check_all, files, read};
-use rsan_axioms::{Limits, executions};
-use rsan_crosscheck::{Controlled, Profile, Random, Shape, generate};
+use rsan_axioms::{Limits, executions, robustness};
+use rsan_crosscheck::{
+    Blocking, Controlled, Finding, Profile, Random, Shape, Step, Walk, generate,
+};
 use rsan_model::{CasStrength, Instr, Model, Program};
 use rsan_schedule::explore::{Bounds, Counts, Explorer, Guided, Outcome};
 use std::collections::BTreeSet;
@@ -135,4 +137,73 @@ fn every_execution_of_the_corpus_is_shown_once() {
     let program = |file: &PathBuf| (file.display().to_string(), read(file).0);
     let programs: Vec<_> = files(&root).iter().map(program).collect();
     check(&programs, 240);
+}
+
+/// Whether some run that the explorer wants shows an access that can be weak.
+fn is_weak_somewhere(program: &Program) -> bool {
+    let mut explorer = Explorer::new(Bounds {
+        roots: Controlled::roots(program),
+        ..Bounds::default()
+    });
+    let mut weak = false;
+    while let Some(job) = explorer.next() {
+        let mut strategy = Guided::new(job.plan);
+        let (trace, _) = Controlled::new(program).run(&mut strategy, STEPS);
+        explorer.done(job.id, &trace);
+        let mut walk = Walk::new(program, Blocking::Whole);
+        for step in &trace.steps {
+            let thread = step.thread;
+            let findings = walk.step(Step { thread, way: 0 });
+            weak |= findings.iter().any(|f| matches!(f, Finding::Weak { .. }));
+        }
+    }
+    assert!(explorer.progress().is_complete());
+    weak
+}
+
+/// Exploring decides robustness: one run of every execution shows the monitor all there is to see, whatever the order of the
+/// fences in it.
+#[test]
+fn the_monitor_on_every_execution_gives_the_verdict_of_the_oracle() {
+    let profiles = [
+        Profile::Fences,
+        Profile::SeqCst,
+        Profile::Mix,
+        Profile::Litmus,
+    ];
+    let seeds: Vec<u64> = (0..2500).collect();
+    let (robust, weak) = (AtomicU64::new(0), AtomicU64::new(0));
+    let wrong = check_all(&seeds, |&seed| {
+        let profile = profiles[seed as usize % profiles.len()];
+        let program = generate(&mut Random::new(seed), profile, Model::C20);
+        // The walk ends at a race or a failed assertion, and does not know attempts.
+        let other = |(_, _, instr): (_, _, &Instr)| {
+            matches!(
+                instr,
+                Instr::Wait { .. }
+                    | Instr::Bcas { .. }
+                    | Instr::Assert(_)
+                    | Instr::Spawn(_)
+                    | Instr::PlainLoad { .. }
+                    | Instr::PlainStore { .. }
+            )
+        };
+        let program = deterministic(program).filter(|p| !p.instructions().any(other));
+        let answer = program.as_ref().and_then(|program| {
+            let answer = robustness(program, Model::C20, &Limits::default()).ok()?;
+            answer.cut.is_none().then_some((program, answer.robust))
+        });
+        let Some((program, expected)) = answer else {
+            return Vec::new();
+        };
+        let kind = if expected { &robust } else { &weak };
+        kind.fetch_add(1, Ordering::Relaxed);
+        match is_weak_somewhere(program) == expected {
+            true => vec![format!("seed {seed}: robust {expected}\n{program:?}")],
+            false => Vec::new(),
+        }
+    });
+    eprintln!("{robust:?} robust programs, {weak:?} others");
+    assert_none(&wrong);
+    assert!(robust.into_inner() > 300 && weak.into_inner() > 300);
 }

@@ -17,8 +17,9 @@
 //! - A thread's last step is [`Kind::End`] if others join it.
 //! - The program ends when no thread is ready any more. A program that ends while threads could go on is cut off
 //!   ([`End::Cut`]): what they would have done is not known.
-//! - What a thread does depends on nothing but what its operations read. The order of `seq_cst` fences is part of an execution
-//!   only if they are shown as [`Kind::Sync`] of an object of their own, not as [`Kind::Fence`].
+//! - What a thread does depends on nothing but what its operations read.
+//! - Where the order of `seq_cst` fences is part of an execution, as under RC20 and RA, they are [`Kind::Sync`] of an object
+//!   of their own. Under C++20 they are [`Kind::Fence`]: the monitor sees all there is to see in one run of each execution.
 //!
 //! # Source
 //!
