@@ -301,6 +301,7 @@ fn operate_locked<W: Word>(
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
+    location.expect_access();
     let (found, kind) = act(&mut running, location);
     if let Some(effect) = running.repeat {
         running.repeat(&mut locked, effect);

@@ -473,6 +473,16 @@ impl Location {
         (right && !self.has_unknown_value()).then_some(violation)
     }
 
+    /// Asks for what lies elsewhere, and will be looked at if there is some.
+    #[inline]
+    pub fn expect_access(&self) {
+        if let Some((at, bytes)) = self.state.sc_part() {
+            for line in 0..bytes.div_ceil(64) {
+                prefetch(at, line);
+            }
+        }
+    }
+
     /// The monitor's number for a value that is compared.
     pub fn compared(bits: u128) -> Value {
         number(bits)

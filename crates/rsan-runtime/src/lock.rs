@@ -10,7 +10,8 @@ pub struct RawLock {
     held: AtomicBool,
 }
 
-const SPINS: u32 = 64;
+const FIRST_PAUSES: u32 = 2;
+const MOST_PAUSES: u32 = 64;
 
 impl RawLock {
     /// An open lock.
@@ -37,12 +38,13 @@ impl RawLock {
 
     #[cold]
     fn wait(&self) {
-        let mut spins = 0;
+        let mut pauses = FIRST_PAUSES;
         // ORDERING: relaxed; only a hint when to try again.
         while self.held.load(Ordering::Relaxed) {
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
+            if pauses <= MOST_PAUSES {
+                // What the lock protects lies beside it: who looks often slows the owner down.
+                (0..pauses).for_each(|_| std::hint::spin_loop());
+                pauses *= 2;
             } else {
                 crate::system::give_way();
             }

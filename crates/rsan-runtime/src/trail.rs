@@ -168,8 +168,9 @@ impl Step {
 
     fn words(self) -> [u64; STEP_WORDS] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        let order = ORDERS.iter().position(|o| *o == self.order).unwrap_or(0);
-        let tags = (self.act as u32) << 8 | order as u32;
+        let order = self.order as u32;
+        debug_assert_eq!(ORDERS[order as usize], self.order);
+        let tags = (self.act as u32) << 8 | order;
         [
             pair(self.thread.0, self.epoch),
             pair(self.position, tags),
@@ -286,6 +287,10 @@ impl Trail {
 
     /// Adds a note.
     pub fn note(&mut self, step: &Step, address: usize, sources: &[Step]) {
+        self.note_from(step, address, sources.iter().copied());
+    }
+
+    fn note_from(&mut self, step: &Step, address: usize, sources: impl Iterator<Item = Step>) {
         let new = || (step.thread, ring_for(step.thread));
         let ring = self.ring.get_or_insert_with(new).1;
         let start = self.position as usize % NOTES * NOTE_WORDS;
@@ -295,13 +300,18 @@ impl Trail {
             // ORDERING: relaxed, after the fence.
             ring.words[start + place].store(word, Ordering::Relaxed);
         };
-        let sources = &sources[..sources.len().min(SOURCES)];
-        put(0, address as u64 | (sources.len() as u64) << 56);
-        for (index, step) in std::iter::once(step).chain(sources).enumerate() {
+        let put_step = |index: u64, step: &Step| {
             for (word, value) in step.words().into_iter().enumerate() {
-                put(1 + index * STEP_WORDS + word, value);
+                put(1 + index as usize * STEP_WORDS + word, value);
             }
+        };
+        put_step(0, step);
+        let mut count = 0;
+        for source in sources.take(SOURCES) {
+            count += 1;
+            put_step(count, &source);
         }
+        put(0, address as u64 | count << 56);
         self.position += 1;
         // ORDERING: release, with the acquire in `read`.
         ring.len.store(u64::from(self.position), Ordering::Release);
@@ -400,23 +410,14 @@ impl Accessors {
 
     #[inline(never)]
     fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
-        let mut sources = [*step; SOURCES];
-        let mut count = 0;
-        let mut add = |source: &Step| {
-            if source.thread != step.thread {
-                sources[count] = *source;
-                count += 1;
-            }
-        };
-        if let Some(writer) = writer {
-            let position = self.writer_position;
-            add(&Step { position, ..writer });
-        }
-        if step.act.writes() {
-            let more = self.more.iter().flat_map(|more| more.iter());
-            self.reader.iter().chain(more).for_each(add);
-        }
-        trail.note(step, address, &sources[..count]);
+        let position = self.writer_position;
+        let writer = writer.map(|writer| Step { position, ..writer });
+        let more = self.more.as_ref().map_or(&[][..], |more| more);
+        let readers = self.reader.into_iter().chain(more.iter().copied());
+        let readers = readers.filter(|_| step.act.writes());
+        let others = writer.into_iter().chain(readers);
+        let others = others.filter(|source| source.thread != step.thread);
+        trail.note_from(step, address, others);
     }
 
     #[inline]

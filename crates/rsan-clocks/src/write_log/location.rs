@@ -95,6 +95,13 @@ impl LocationState {
         self.sc.is_some()
     }
 
+    /// Where its seq_cst state lies, and how many bytes it takes, for callers that want it near the processor early.
+    #[inline]
+    pub fn sc_part(&self) -> Option<(*const u8, usize)> {
+        let part: &ScPart = self.sc.as_ref()?;
+        Some((std::ptr::from_ref(part).cast(), size_of::<ScPart>()))
+    }
+
     /// The last write.
     #[inline]
     pub fn last_write(&self) -> Timestamp {
