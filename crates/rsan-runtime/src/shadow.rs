@@ -64,6 +64,7 @@ const _: () = {
 
 /// A granule, with its chunk.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Granule {
     chunk: &'static Chunk,
     index: usize,
@@ -155,15 +156,22 @@ impl Granule {
     /// The granule of an address, if it is one of user space.
     #[inline]
     pub fn of(address: usize) -> Option<Self> {
+        Self::existing(address).or_else(|| {
+            create(table().get(address >> CHUNK_BITS)?);
+            Self::existing(address)
+        })
+    }
+
+    /// The same, if its chunk is there.
+    #[inline(always)]
+    pub fn existing(address: usize) -> Option<Self> {
         let slot = table().get(address >> CHUNK_BITS)?;
         // ORDERING: acquire, with the exchange in `create`.
         let chunk = slot.load(Ordering::Acquire);
-        let chunk = if chunk.is_null() { create(slot) } else { chunk };
-        Some(Self {
-            // SAFETY: chunks are zeroed memory, valid as such, and never freed.
-            chunk: unsafe { &*chunk },
-            index: (address & ((1 << CHUNK_BITS) - 1)) >> GRANULE_BITS,
-        })
+        // SAFETY: null, or a chunk, which is zeroed memory, valid as such, and never freed.
+        let chunk = unsafe { chunk.as_ref() }?;
+        let index = (address & ((1 << CHUNK_BITS) - 1)) >> GRANULE_BITS;
+        Some(Self { chunk, index })
     }
 
     /// Its last accesses.
@@ -206,23 +214,19 @@ impl Granule {
 }
 
 #[cold]
-fn create(slot: &AtomicPtr<Chunk>) -> *mut Chunk {
+fn create(slot: &AtomicPtr<Chunk>) {
     let fresh = map_zeroed::<Chunk>(1);
-    // ORDERING: acquire-release, with itself and the load in `Granule::of`.
+    // ORDERING: acquire-release, with itself and the load in `Granule::existing`.
     match slot.compare_exchange(
         std::ptr::null_mut(),
         fresh,
         Ordering::AcqRel,
         Ordering::Acquire,
     ) {
-        Ok(_) => {
-            remember(fresh);
-            fresh
-        }
-        Err(other) => {
+        Ok(_) => remember(fresh),
+        Err(_) => {
             // SAFETY: the mapping was just made here and nobody else knows it.
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
-            other
         }
     }
 }

@@ -86,21 +86,21 @@ struct Cached {
     node: Node,
 }
 
-#[cold]
-fn renew(cached: &mut Cached, parent: Node, call: Call) {
-    let node = child(parent, call);
-    let pc = call.pc;
-    *cached = Cached { pc, parent, node };
-}
-
-#[inline]
+#[inline(always)]
 fn cached_child(cache: &mut [Cached; CACHE], parent: Node, call: Call) -> Node {
     let pc = call.pc;
     let cached = &mut cache[(pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE];
     if cached.parent != parent || cached.pc != pc {
-        renew(cached, parent, call);
+        look_up(cached, parent, call);
     }
     cached.node
+}
+
+#[cold]
+fn look_up(cached: &mut Cached, parent: Node, call: Call) {
+    let node = child(parent, call);
+    let pc = call.pc;
+    *cached = Cached { pc, parent, node };
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -207,7 +207,7 @@ impl Stack {
     }
 
     /// The present stack, with the place of an access in the innermost function.
-    #[inline]
+    #[inline(always)]
     pub fn site(&mut self, pc: usize) -> Site {
         let top = self.depth.wrapping_sub(1);
         if top < DEPTH {
@@ -223,6 +223,7 @@ impl Stack {
         }
     }
 
+    #[inline(never)]
     fn node(&mut self) -> Node {
         let depth = self.depth.min(DEPTH);
         // SAFETY: within the mapping, which is zeroed; this thread's own.
@@ -238,14 +239,14 @@ impl Stack {
     }
 
     /// The present stack with the place of a call in the innermost function, as one number.
-    #[inline]
+    #[inline(always)]
     pub fn leaf(&mut self, pc: usize) -> Node {
         let site = self.site(pc);
         self.leaf_of(site)
     }
 
     /// A site as one number.
-    #[inline]
+    #[inline(always)]
     pub fn leaf_of(&mut self, site: Site) -> Node {
         cached_child(self.cache, site.node, Call::access(site.pc))
     }

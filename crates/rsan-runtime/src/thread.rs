@@ -251,7 +251,7 @@ impl Context {
 
     /// Makes the thread busy.
     #[inline]
-    fn enter(&'static self) -> Option<Entered> {
+    pub fn enter(&'static self) -> Option<Entered> {
         // ORDERING: relaxed; see `is_busy`. The compiler fence is for signal handlers of this thread.
         let was = self.busy.load(Ordering::Relaxed);
         if was == BUSY {
@@ -293,6 +293,7 @@ impl Entered {
     }
 
     /// The same as one number.
+    #[inline]
     pub fn leaf(&mut self) -> Node {
         self.context.stack().leaf(self.caller)
     }

@@ -46,9 +46,12 @@ fn died(block: *mut c_void) {
     }
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
-    let checked = callers::is_instrumented(tls::caller());
+    let caller = tls::caller();
+    let checked = callers::is_instrumented(caller);
     if checked {
         race::free(block as usize, bytes.min(FREED));
+        // The runtime may have copied memory of its own.
+        tls::set_caller(caller);
     }
     if let Some(mut me) = enter_if_attached() {
         if checked {

@@ -1,6 +1,7 @@
 //! Freeing memory, which counts as a write to all of it.
 
-use super::{Kind, mask, pack_site, report, update};
+use super::cells::{Access, mask, pack_site};
+use super::{Kind, report};
 use crate::shadow::{Granule, HAS_CELLS};
 use crate::thread;
 use std::sync::atomic::Ordering;
@@ -38,7 +39,8 @@ pub fn free(address: usize, bytes: usize) {
             // ORDERING: relaxed, as above.
             cells[0].store(own | mask << 8 | Kind::FREE.0, Ordering::Relaxed);
         } else {
-            let race = update(me, granule, mask, Kind::FREE, leaf);
+            let kind = Kind::FREE;
+            let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
             found = found.or(race.map(|other| (at, size, other)));
         }
         at += size;

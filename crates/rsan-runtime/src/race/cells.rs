@@ -1,0 +1,356 @@
+//! The cells of a granule: what they hold, whether an access is in them already, and how it gets there.
+
+use super::Kind;
+use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
+use crate::stack::{Node, Site};
+use crate::thread::Body;
+use rsan_clocks::write_log::{Epoch, Slot};
+use std::sync::atomic::Ordering;
+
+const STAMP: u64 = !0xffff;
+
+/// One bit for each cell.
+const ALL: u32 = (1 << CELLS) - 1;
+/// The cell is empty.
+const EMPTY: u32 = 1;
+/// The access stands for that of the cell.
+const REPLACED: u32 = 1 << CELLS;
+/// It races with that of the cell.
+const RACING: u32 = 1 << (2 * CELLS);
+
+/// An access that a cell remembers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remembered {
+    pub(super) slot: Slot,
+    pub(super) epoch: Epoch,
+    mask: u64,
+    pub(super) kind: Kind,
+}
+
+impl Remembered {
+    #[inline]
+    pub(super) fn from_cell(cell: u64) -> Self {
+        Self {
+            slot: Slot((cell >> 48) as u16),
+            epoch: Epoch::new((cell >> 16) as u32),
+            mask: cell >> 8 & 0xff,
+            kind: Kind(cell & 0xff),
+        }
+    }
+}
+
+/// The bytes of a granule from an offset on.
+#[inline(always)]
+pub(super) fn mask(offset: usize, bytes: usize) -> u64 {
+    ((1 << bytes) - 1) << offset
+}
+
+/// `leaf:24 low epoch:8`; the epoch tells whether site and cell belong together.
+#[inline]
+pub(super) fn pack_site(leaf: Node, own: u64) -> u32 {
+    leaf.0 << 8 | (own >> 16) as u32 & 0xff
+}
+
+pub(super) fn unpack_site(word: u32, cell: u64) -> Site {
+    if u64::from(word & 0xff) != cell >> 16 & 0xff {
+        return Site::default();
+    }
+    Node(word >> 8).as_site()
+}
+
+/// A cell that an access races with, and its site.
+pub(super) type Race = (u64, u32);
+
+/// An access to a granule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// Who, and when: a cell without mask and kind.
+    pub(super) own: u64,
+    /// The bytes.
+    pub(super) mask: u64,
+    pub(super) kind: Kind,
+}
+
+impl Access {
+    #[inline(always)]
+    fn cell(self) -> u64 {
+        self.own | self.mask << 8 | self.kind.0
+    }
+
+    /// Whether a cell has the same stamp and stands for this access: whatever races with it races with that one, too.
+    #[inline(always)]
+    fn is_in(self, cell: u64) -> bool {
+        let telling = STAMP | self.mask << 8 | self.kind.telling_bits();
+        (self.cell() ^ cell) & telling == 0
+    }
+
+    /// Whether nothing need be done about the access.
+    #[inline(always)]
+    pub(super) fn is_known(self, granule: Granule) -> bool {
+        let known = load(granule.cells());
+        self.is_in(known[0]) || self.is_in(known[1]) || self.is_in(known[2]) || self.is_in(known[3])
+    }
+
+    /// Whether there was nothing to do about an atomic access but to note when it was last made, which is done: its thread
+    /// has a cell for such accesses, and all cells are of atomic accesses, which never race with each other.
+    ///
+    /// As [`Access::record`] does, it looks again when the cell is there; what is new there goes to that function, which is
+    /// then told of an access with another site but the same cell, so the cell is taken back first.
+    #[inline]
+    pub(super) fn renews(self, granule: Granule, leaf: Node) -> bool {
+        let (cells, cell) = (granule.cells(), self.cell());
+        let of_atomics = |cells: [u64; CELLS]| {
+            let other = |cell: u64| cell != 0 && !Remembered::from_cell(cell).kind.is_atomic();
+            !(other(cells[0]) | other(cells[1]) | other(cells[2]) | other(cells[3]))
+        };
+        let seen = load(cells);
+        // Slot, mask and kind.
+        let same = |old: &u64| (old ^ cell) & 0xffff_0000_0000_ffff == 0;
+        let Some(place) = seen.iter().position(same) else {
+            return false;
+        };
+        if !of_atomics(seen) {
+            return false;
+        }
+        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+        granule.sites()[place].store(pack_site(leaf, cell), Ordering::Relaxed);
+        // ORDERING: relaxed; a cell is one word and stands for itself.
+        cells[place].store(cell, Ordering::Relaxed);
+        if of_atomics(load(cells)) {
+            return true;
+        }
+        // ORDERING: relaxed, as above.
+        cells[place].store(0, Ordering::Relaxed);
+        false
+    }
+
+    /// Whether the access of a cell happens before this one, or is the same thread's.
+    #[inline(always)]
+    fn is_after(self, me: &Body, cell: u64) -> bool {
+        let old = Remembered::from_cell(cell);
+        (cell ^ self.own) >> 48 == 0 || me.state.hb().get(old.slot) >= old.epoch
+    }
+
+    #[inline(always)]
+    fn conflicts_with(self, old: Remembered) -> bool {
+        old.mask & self.mask != 0 && self.kind.conflicts_with(old.kind)
+    }
+
+    /// Whether an earlier cell need not be kept beside the one of this access.
+    #[inline(always)]
+    fn replaces(self, cell: u64) -> bool {
+        let is_atomic = self.kind.0 & 2;
+        let only_read = !self.kind.0 & 1;
+        let other = (!self.mask & 0xff) << 8 | is_atomic | only_read;
+        let replaces = (cell ^ is_atomic) & other == 0;
+        debug_assert_eq!(replaces, {
+            let old = Remembered::from_cell(cell);
+            old.mask & !self.mask == 0 && self.kind.stands_for(old.kind)
+        });
+        replaces
+    }
+
+    /// What a cell is to this access: one of the bits below, or none if it has to stay.
+    #[inline(always)]
+    fn class(self, me: &Body, cell: u64) -> u32 {
+        if cell == 0 {
+            EMPTY
+        } else if !self.is_after(me, cell) {
+            let races = self.conflicts_with(Remembered::from_cell(cell));
+            if races { RACING } else { 0 }
+        } else if self.replaces(cell) {
+            REPLACED
+        } else {
+            0
+        }
+    }
+
+    /// Checks the access against the cells of a granule and records it, if it is not in them. Returns what it races with.
+    ///
+    /// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
+    /// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor,
+    /// and not even that for the first accesses of a granule, which may have to wait for the memory of the cells.
+    #[inline(always)]
+    pub(super) fn record(self, me: &Body, granule: Granule, leaf: Node) -> Option<Race> {
+        let cells = granule.cells();
+        let seen = load(cells);
+        let (first, second) = (self.class(me, seen[0]), self.class(me, seen[1]));
+        let (third, fourth) = (self.class(me, seen[2]), self.class(me, seen[3]));
+        let classes = first | second << 1 | third << 2 | fourth << 3;
+        let site = pack_site(leaf, self.own);
+        if classes == EMPTY * ALL {
+            return self.record_first(me, granule, site);
+        }
+        let mut cell = self.cell();
+        let replaced = (classes / REPLACED) & ALL;
+        let place = if replaced != 0 {
+            self.clear_others(granule, replaced);
+            replaced.trailing_zeros() as usize
+        } else if let Some(index) = self.same_place(granule, &seen, site) {
+            // More of what the same place in the program did before.
+            cell |= seen[index];
+            index
+        } else if classes & (ALL * EMPTY) != 0 {
+            classes.trailing_zeros() as usize
+        } else {
+            self.victim()
+        };
+        let mut race = None;
+        if classes >= RACING {
+            race = Some(racing(granule, &seen, classes / RACING));
+        }
+        // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
+        granule.sites()[place].store(site, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        cells[place].store(cell, Ordering::Relaxed);
+        if race.is_none() && has_changed(&seen, &load(cells), cell) {
+            race = self.look_again(me, granule, seen, cell);
+        }
+        race
+    }
+
+    /// The same, where it is not worth to have the code for each kind.
+    #[inline(never)]
+    pub(super) fn record_any(self, me: &Body, granule: Granule, leaf: Node) -> Option<Race> {
+        if self.is_known(granule) {
+            return None;
+        }
+        self.record(me, granule, leaf)
+    }
+
+    /// Clears the cells of a set, except for the first.
+    #[inline(always)]
+    fn clear_others(self, granule: Granule, set: u32) {
+        let mut others = set & (set - 1);
+        while others != 0 {
+            // ORDERING: relaxed; a cell is one word and stands for itself.
+            granule.cells()[others.trailing_zeros() as usize].store(0, Ordering::Relaxed);
+            others &= others - 1;
+        }
+    }
+
+    /// The cell of an access to other bytes that is like this one, and was made at the same place.
+    #[inline(always)]
+    fn same_place(self, granule: Granule, seen: &[u64; CELLS], site: u32) -> Option<usize> {
+        let cell = self.cell();
+        let alike = |index: usize| (seen[index] ^ cell) & !0xff00 == 0;
+        let index = match (alike(0), alike(1), alike(2), alike(3)) {
+            (true, _, _, _) => 0,
+            (_, true, _, _) => 1,
+            (_, _, true, _) => 2,
+            (_, _, _, true) => 3,
+            _ => return None,
+        };
+        // ORDERING: relaxed; the word says itself whether it fits.
+        (granule.sites()[index].load(Ordering::Relaxed) == site).then_some(index)
+    }
+
+    /// The cell to be given up if all are in use.
+    fn victim(self) -> usize {
+        (self.own >> 16) as usize % CELLS
+    }
+
+    /// Records the first access of a granule.
+    #[inline(never)]
+    fn record_first(self, me: &Body, granule: Granule, site: u32) -> Option<Race> {
+        granule.set(HAS_CELLS);
+        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+        granule.sites()[0].store(site, Ordering::Relaxed);
+        // ORDERING: seq_cst, so that of two threads that come first the later one sees the other's cell, here or below.
+        let before = granule.cells()[0].swap(self.cell(), Ordering::SeqCst);
+        if before != 0 {
+            return self.newcomer(me, granule, 0, before);
+        }
+        self.look_again(me, granule, [0; CELLS], self.cell())
+    }
+
+    /// Looks for races with cells that appeared since they were seen.
+    #[cold]
+    fn look_again(
+        self,
+        me: &Body,
+        granule: Granule,
+        seen: [u64; CELLS],
+        cell: u64,
+    ) -> Option<Race> {
+        for (index, known) in granule.cells().iter().enumerate() {
+            // ORDERING: relaxed; a cell is one word and stands for itself.
+            let now = known.load(Ordering::Relaxed);
+            if is_new(seen[index], now, cell) {
+                let race = self.newcomer(me, granule, index, now);
+                if race.is_some() {
+                    return race;
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether the access races with one whose cell has just appeared.
+    #[cold]
+    fn newcomer(self, me: &Body, granule: Granule, index: usize, cell: u64) -> Option<Race> {
+        let races = !self.is_after(me, cell) && self.conflicts_with(Remembered::from_cell(cell));
+        // ORDERING: relaxed; the word says itself whether it fits.
+        races.then(|| (cell, granule.sites()[index].load(Ordering::Relaxed)))
+    }
+}
+
+#[inline(always)]
+fn load(cells: &Cells) -> [u64; CELLS] {
+    // ORDERING: relaxed; a cell is one word and stands for itself.
+    let at = |index: usize| cells[index].load(Ordering::Relaxed);
+    [at(0), at(1), at(2), at(3)]
+}
+
+/// Whether a cell has appeared that this thread did not write.
+#[inline(always)]
+fn is_new(seen: u64, now: u64, own: u64) -> bool {
+    now != seen && now != own && now != 0
+}
+
+#[inline(always)]
+fn has_changed(seen: &[u64; CELLS], now: &[u64; CELLS], own: u64) -> bool {
+    is_new(seen[0], now[0], own)
+        || is_new(seen[1], now[1], own)
+        || is_new(seen[2], now[2], own)
+        || is_new(seen[3], now[3], own)
+}
+
+/// The first of a set of cells, with its site.
+#[cold]
+fn racing(granule: Granule, seen: &[u64; CELLS], set: u32) -> Race {
+    let index = set.trailing_zeros() as usize;
+    // ORDERING: relaxed; the word says itself whether it fits.
+    (seen[index], granule.sites()[index].load(Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_keeps_its_parts() {
+        let access = Access {
+            own: 0x1234 << 48 | 0xdead_beef << 16,
+            mask: mask(2, 4),
+            kind: Kind::ATOMIC_WRITE,
+        };
+        let known = Remembered::from_cell(access.cell());
+        assert_eq!(known.slot, Slot(0x1234));
+        assert_eq!(known.epoch, Epoch::new(0xdead_beef));
+        assert_eq!(known.mask, 0b11_1100);
+        assert_eq!(known.kind, Kind::ATOMIC_WRITE);
+    }
+
+    #[test]
+    fn a_write_of_more_bytes_stands_for_a_read() {
+        let own = 3 << 48 | 7 << 16;
+        let of = |own, mask, kind| Access { own, mask, kind };
+        let write = of(own, 0b1111, Kind::WRITE);
+        assert!(of(own, 0b0110, Kind::READ).is_in(write.cell()));
+        assert!(!of(own, 0b11000, Kind::READ).is_in(write.cell()));
+        assert!(!of(own + (1 << 16), 0b0110, Kind::READ).is_in(write.cell()));
+        assert!(!write.is_in(of(own, 0b1111, Kind::READ).cell()));
+        assert!(!of(own, 0b1, Kind::FREE).is_in(write.cell()));
+    }
+}

@@ -1,0 +1,98 @@
+//! Kinds of accesses, and what they have to do with each other.
+
+/// How an access looks in a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Kind(pub(super) u64);
+
+impl Kind {
+    /// Plain read.
+    pub const READ: Self = Self(0);
+    /// Plain write.
+    pub const WRITE: Self = Self(1);
+    /// Atomic read.
+    pub const ATOMIC_READ: Self = Self(2);
+    /// Atomic write or read-modify-write.
+    pub const ATOMIC_WRITE: Self = Self(3);
+    /// The memory was freed.
+    pub const FREE: Self = Self(5);
+
+    #[inline]
+    pub(super) fn writes(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    #[inline]
+    pub(super) fn is_atomic(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Whether two accesses of a byte that are not ordered race.
+    #[inline]
+    pub(super) fn conflicts_with(self, other: Self) -> bool {
+        (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
+    }
+
+    /// Whether everything that races with `old` and not with what comes after it races with this.
+    #[inline]
+    pub(super) fn stands_for(self, old: Self) -> bool {
+        (self.writes() || !old.writes()) && (!self.is_atomic() || old.is_atomic())
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::READ => "read",
+            Self::WRITE => "write",
+            Self::ATOMIC_READ => "atomic read",
+            Self::ATOMIC_WRITE => "atomic write",
+            _ => "free",
+        }
+    }
+
+    /// The bits in which the kind of another access has to be like this one to stand for it. Where memory was freed is
+    /// worth to be known.
+    #[inline]
+    pub(super) const fn telling_bits(self) -> u64 {
+        match self {
+            Self::READ => 2,
+            Self::WRITE => 3,
+            Self::ATOMIC_READ => 0,
+            Self::ATOMIC_WRITE => 1,
+            _ => 0xff,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 4] = [
+        Kind::READ,
+        Kind::WRITE,
+        Kind::ATOMIC_READ,
+        Kind::ATOMIC_WRITE,
+    ];
+
+    #[test]
+    fn a_stand_in_conflicts_with_whatever_the_old_one_does() {
+        for new in KINDS {
+            for old in KINDS.into_iter().filter(|old| new.stands_for(*old)) {
+                for later in KINDS {
+                    assert!(!old.conflicts_with(later) || new.conflicts_with(later));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_telling_bits_say_what_stands_for_what() {
+        for new in KINDS {
+            for old in KINDS {
+                let alike = (new.0 ^ old.0) & new.telling_bits() == 0;
+                assert_eq!(alike, old.stands_for(new), "{old:?} for {new:?}");
+            }
+        }
+    }
+}
