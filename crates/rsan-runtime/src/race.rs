@@ -12,6 +12,18 @@
 //! bytes: what races with the one races with the other. Accesses to several parts of a granule that are made with one
 //! stamp at one place of the program share a cell.
 //!
+//! **What is given up** when a granule has more accesses to remember than cells. The cells that are left are ordered
+//! before the new access and of other bytes or a stronger kind, or not ordered with it. What a cell is worth depends on
+//! who can still race with it:
+//! 1. An atomic access races with plain ones only, and most variables that are accessed atomically always are: they go
+//!    first, reads before writes, for a read races with writes only. So an atomic variable that many threads access does
+//!    not push out the plain one beside it.
+//! 2. A plain read races with writes only; a plain write with everything.
+//! 3. An access of another thread that is ordered before this one can only race with third threads; such a write is
+//!    worth as much as a read that is not ordered. This thread's own can race with all others.
+//!
+//! Of equals the epoch chooses, so that none is kept or lost forever.
+//!
 //! **Notation**: a cell is `slot:16 epoch:32 mask:8 kind:8`; 0 is empty, since a mask is never 0.
 //!
 //! **Invariant**: the epoch in a cell was private to its thread when it was written, so a thread whose clock has

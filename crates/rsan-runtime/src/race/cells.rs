@@ -193,7 +193,7 @@ impl Access {
         } else if classes & (ALL * EMPTY) != 0 {
             classes.trailing_zeros() as usize
         } else {
-            self.victim()
+            self.victim(me, &seen)
         };
         let mut race = None;
         if classes >= RACING {
@@ -245,9 +245,27 @@ impl Access {
         (granule.sites()[index].load(Ordering::Relaxed) == site).then_some(index)
     }
 
-    /// The cell to be given up if all are in use.
-    fn victim(self) -> usize {
-        (self.own >> 16) as usize % CELLS
+    /// The cell to be given up if all are in use: the least worth, and another one of several at each epoch.
+    #[cold]
+    fn victim(self, me: &Body, seen: &[u64; CELLS]) -> usize {
+        let first = (self.own >> 16) as usize;
+        let places = (0..CELLS).map(|step| (first + step) % CELLS);
+        places
+            .min_by_key(|&place| self.worth(me, seen[place]))
+            .unwrap_or(0)
+    }
+
+    /// How likely a cell will still be seen to race; see [`super`].
+    fn worth(self, me: &Body, cell: u64) -> u32 {
+        let is_mine = (cell ^ self.own) >> 48 == 0;
+        let is_open = is_mine || !self.is_after(me, cell);
+        u32::from(is_open)
+            + match Remembered::from_cell(cell).kind {
+                Kind::ATOMIC_READ => 0,
+                Kind::ATOMIC_WRITE => 2,
+                Kind::READ => 4,
+                _ => 5,
+            }
     }
 
     /// Records the first access of a granule.
