@@ -3,6 +3,7 @@
 mod corpus;
 pub(crate) mod measure;
 mod peer;
+mod peers;
 mod report;
 mod sanitizer;
 mod tso;
@@ -26,6 +27,11 @@ pub(crate) enum Bench {
     ///
     /// The environment variable RSAN_TRENCHER names its command.
     Tso(tso::Args),
+    /// Exploration of all executions, against loom, shuttle, and GenMC and Nidhugg when they are installed
+    ///
+    /// The environment variables RSAN_GENMC and RSAN_NIDHUGG name commands that are not on the search path (`genmc`,
+    /// `nidhuggc`). loom and shuttle are taken from the registry of crates.
+    Peers(peers::Args),
 }
 
 /// Runs a benchmark; fails only when something cannot be run at all.
@@ -34,6 +40,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
         Bench::Verify(args) => verify::run(args),
         Bench::Sanitizer(args) => sanitizer::run(args),
         Bench::Tso(args) => tso::run(args),
+        Bench::Peers(args) => peers::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
