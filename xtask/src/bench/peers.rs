@@ -21,7 +21,7 @@ use ours::Ours;
 use outcome::Outcome;
 use programs::Case;
 use report::{Column, Report, Row};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// Runs of the tools that sample schedules
     #[arg(long, value_name = "N", default_value_t = 5000)]
     runs: usize,
+    /// Take this command instead of building `rsan`
+    #[arg(long, value_name = "COMMAND")]
+    rsan: Option<PathBuf>,
     /// Do not fetch and build loom and shuttle
     #[arg(long)]
     no_crates: bool,
@@ -75,7 +78,10 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
     std::fs::create_dir_all(&work).map_err(|e| format!("cannot make {}: {e}", work.display()))?;
     let found = Found {
         ours: Ours {
-            command: build()?,
+            command: match &args.rsan {
+                Some(command) => command.clone(),
+                None => build()?,
+            },
             work: work.clone(),
         },
         genmc: Checker::genmc(),
