@@ -20,6 +20,12 @@ pub(crate) fn lock() -> &'static RawLock {
     RESERVED.raw()
 }
 
+/// The place where a fence meets others, if it does: their order matters then.
+pub(crate) fn meeting_place(ord: FenceOrd) -> Option<usize> {
+    let rc20 = crate::runtime::options().is_some_and(|options| options.model == Model::Rc20);
+    (rc20 && ord.is_sc()).then_some(&raw const RESERVED as usize)
+}
+
 /// A fence of the program.
 pub fn fence(me: &mut Body, ord: FenceOrd) {
     match me.options.model {

@@ -5,6 +5,7 @@ use super::state::{For, Need, Status, Values};
 use super::{STATE, done, give_way, op, point, point_when, scheduled};
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
+use crate::model;
 use rsan_model::{CasStrength, ThreadId};
 use rsan_schedule::Kind;
 use std::ffi::c_int;
@@ -172,6 +173,9 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
 /// A fence between threads.
 #[cold]
 pub(crate) fn thread_fence(order: c_int) {
-    point(Kind::Fence, 0, 0);
+    match atomic::fence_order(order).and_then(model::meeting_place) {
+        Some(place) => point(Kind::Sync, place, 0),
+        None => point(Kind::Fence, 0, 0),
+    }
     atomic::thread_fence(order);
 }

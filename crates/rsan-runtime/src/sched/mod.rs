@@ -166,6 +166,15 @@ pub(crate) fn point_when(op: Op, need: Need, timed: bool) -> bool {
     in_time
 }
 
+/// The calling thread makes another step, which belongs to its last one: nobody else comes in between.
+pub(crate) fn step_alone(op: Op) {
+    if let Some((inside, mut guard)) = scheduled()
+        && let Some(state) = guard.as_mut()
+    {
+        state.step_alone(inside.number(), op);
+    }
+}
+
 /// The thread has been chosen; whether what it waited for had come.
 fn chosen_in_time(me: usize) -> bool {
     let mut guard = STATE.lock();

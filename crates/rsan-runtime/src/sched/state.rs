@@ -297,6 +297,23 @@ impl State {
         }
     }
 
+    /// The current thread makes a step without anybody else being asked. The strategy is told.
+    pub(super) fn step_alone(&mut self, number: usize, op: Op) {
+        let thread = ThreadId::new(number);
+        let last = Some(ThreadId::new(self.current));
+        if self
+            .strategy
+            .choose(&[Candidate { thread, op }], last)
+            .is_none()
+        {
+            run::stop(self);
+        }
+        if let Some(thread) = self.thread(number) {
+            thread.op = op;
+        }
+        self.advance(number);
+    }
+
     /// The thread makes the step that it announced.
     fn advance(&mut self, next: usize) {
         let step = self.trace.steps() as usize;

@@ -2,7 +2,7 @@
 //! as the scheduler knows. What it does not know is tried, and whoever would have to wait is blocked.
 
 use super::state::{For, Hold, Need};
-use super::{active, block, done, gave, op, point, point_when, took, wake};
+use super::{active, block, done, gave, op, point, point_when, step_alone, took, wake};
 use crate::lock::Lock;
 use libc::c_int;
 use rsan_model::ThreadId;
@@ -100,6 +100,7 @@ pub(crate) fn condition(
     unlock: impl FnOnce() -> c_int,
 ) -> bool {
     point(Kind::Sync, cond, 0);
+    step_alone(op(Kind::Unlock, mutex, 0));
     unlock();
     gave(mutex);
     block(For::Object(cond), patience == Patience::Limited)
