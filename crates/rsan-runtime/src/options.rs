@@ -173,6 +173,21 @@ impl Options {
         (options, complaints)
     }
 
+    /// The settings of a text but those of schedules: what a program that this one executes is to get.
+    pub fn without_schedule(text: &str) -> String {
+        let mut rest = String::new();
+        for pair in pairs(text) {
+            let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
+            if ["sched", "server", "trace", "at_marker"].contains(&name) {
+                continue;
+            }
+            let quote = if value.contains('"') { '\'' } else { '"' };
+            let _ = write!(rest, "{name}={quote}{value}{quote} ");
+        }
+        rest.truncate(rest.trim_end().len());
+        rest
+    }
+
     /// Whether the order of the threads is ours, not the system's.
     pub fn owns_schedule(&self) -> bool {
         !self.sched.is_empty() || !self.server.is_empty()
@@ -219,6 +234,16 @@ mod tests {
         assert_eq!(options.log, "/a b:c/\"d");
         assert_eq!((options.exitcode, options.races), (5, false));
         assert_eq!(complaints, "");
+    }
+
+    #[test]
+    fn schedules_are_not_passed_on() {
+        let text = "log='/a b' sched=\"strategy=random seed=1\":server=/s trace=/t races";
+        let rest = Options::without_schedule(text);
+        assert_eq!(rest, "log=\"/a b\" races=\"1\"");
+        let (options, complaints) = Options::parse(&rest);
+        assert_eq!((options.log.as_str(), complaints.as_str()), ("/a b", ""));
+        assert!(!options.owns_schedule());
     }
 
     #[test]

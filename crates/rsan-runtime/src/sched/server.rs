@@ -91,6 +91,7 @@ fn start(outermost: usize) {
         // Threads do not wait for each other here: one heap is enough, and gives the same addresses in all runs.
         // SAFETY: a plain setting.
         unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+        keep_from_others();
     }
     if !options.server.is_empty() {
         serve(options, outermost);
@@ -99,6 +100,15 @@ fn start(outermost: usize) {
             Ok(plan) => begin(plan, open_trace(options), outermost),
             Err(error) => report::die(&["RSAN_OPTIONS: ", &error]),
         }
+    }
+}
+
+/// The schedule is that of this program, not of those that it executes.
+fn keep_from_others() {
+    let text = std::env::var("RSAN_OPTIONS").unwrap_or_default();
+    if let Ok(rest) = CString::new(Options::without_schedule(&text)) {
+        // SAFETY: C strings; there is one thread.
+        unsafe { libc::setenv(c"RSAN_OPTIONS".as_ptr(), rest.as_ptr(), 1) };
     }
 }
 
