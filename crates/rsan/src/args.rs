@@ -204,6 +204,22 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, requires = "replay")]
     pub(crate) minimize: bool,
 
+    /// Explore every execution, up to equivalence: robust only if nothing is left
+    #[arg(long, conflicts_with_all = ["sched", "replay"])]
+    pub(crate) exhaustive: bool,
+
+    /// Most runs of --exhaustive
+    #[arg(long, value_name = "N", requires = "exhaustive")]
+    pub(crate) max_executions: Option<u64>,
+
+    /// Leave schedules out, with --exhaustive, that take the processor more often from a thread that could go on
+    #[arg(long, value_name = "N", requires = "exhaustive")]
+    pub(crate) max_preemptions: Option<usize>,
+
+    /// Save --exhaustive to this file, and go on with what is there
+    #[arg(long, value_name = "FILE", requires = "exhaustive")]
+    pub(crate) checkpoint: Option<PathBuf>,
+
     /// Cut a run off after so many steps, if the schedule is ours
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,

@@ -2,7 +2,8 @@
 
 use crate::sanitizer::record::Record;
 use rsan_model::Model;
-use rsan_schedule::shared::{Header, LENGTH, Outcome, ROOM};
+use rsan_schedule::explore::{End, Trace};
+use rsan_schedule::shared::{self, Header, LENGTH, Outcome, ROOM};
 use rsan_schedule::{Schedule, Step};
 use std::fs::File;
 use std::io;
@@ -17,7 +18,7 @@ pub(super) struct Execution {
     /// It ended the process that makes runs.
     pub(super) server_died: bool,
     pub(super) header: Header,
-    pub(super) steps: Vec<Step>,
+    pub(super) trace: Trace,
     pub(super) record: Record,
     /// What the program was judged by.
     pub(super) model: Option<Model>,
@@ -73,7 +74,7 @@ impl Execution {
 
     /// Its schedule.
     pub(super) fn schedule(&self) -> Schedule {
-        let mut schedule = Schedule::of(&self.steps);
+        let mut schedule = Schedule::of(&self.trace.steps);
         if !self.is_complete() {
             let steps = self.header.steps;
             schedule.set_note("steps-in-all", &steps.to_string());
@@ -122,17 +123,23 @@ impl Files {
         let mut bytes = [0; Header::BYTES];
         self.trace.read_exact_at(&mut bytes, 0)?;
         let header = Header::from_bytes(&bytes).unwrap_or_default();
-        let count = (header.steps as usize).min(ROOM);
-        let mut bytes = vec![0; count * Step::BYTES];
-        self.trace.read_exact_at(&mut bytes, Header::BYTES as u64)?;
-        let (chunks, _) = bytes.as_chunks::<{ Step::BYTES }>();
-        let steps = chunks.iter().map_while(Step::from_bytes).collect();
+        let records = header.steps.saturating_add(header.pending.into());
+        let records = (records as usize).min(ROOM);
+        let mut memory = vec![0; Header::BYTES + records * Step::BYTES];
+        self.trace.read_exact_at(&mut memory, 0)?;
+        // Whoever was killed may have left anything.
+        let nothing = Trace {
+            steps: Vec::new(),
+            pending: Vec::new(),
+            end: End::Failed,
+        };
+        let (header, trace) = shared::read(&memory).unwrap_or((header, nothing));
         Ok(Execution {
             status,
             timed_out,
             server_died: false,
             header,
-            steps,
+            trace,
             record: Record::new(&self.logged()?),
             model: self.model,
         })

@@ -4,9 +4,12 @@
 //! Whatever becomes of a run, it is one run: the campaign goes on.
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
-//! * `tally`: what all runs showed. `sample`, `replay`: which runs are made. `report`: the answer.
+//! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
+//!   `checkpoint`: an exploration in a file. `report`: the answer.
 
+mod checkpoint;
 mod execution;
+mod exhaust;
 mod pool;
 mod replay;
 mod report;
@@ -47,7 +50,7 @@ pub(crate) struct Request<'a> {
 
 /// Whether the user wants runs whose schedule is ours.
 pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
-    args.sched.is_some() || args.replay.is_some()
+    args.sched.is_some() || args.replay.is_some() || args.exhaustive
 }
 
 /// For one run.
@@ -62,6 +65,7 @@ const STEPS: u64 = 100_000;
 pub(crate) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
     match &request.schedule.replay {
         Some(file) => replay::answer(request, file, style),
+        None if request.schedule.exhaustive => exhaust::answer(request, style),
         None => sample::answer(request, style),
     }
 }

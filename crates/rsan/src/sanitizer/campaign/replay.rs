@@ -96,7 +96,7 @@ fn divergence(schedule: &Schedule, execution: &Execution) -> Option<(u64, String
     let at = execution.header.diverged.checked_sub(1)? as usize;
     let planned = schedule.steps().get(at)?;
     let made = |step: &Step| format!("{} did {}", step.thread, step.op.kind);
-    let made = execution.steps.get(at).map(made);
+    let made = execution.trace.steps.get(at).map(made);
     let made = made.unwrap_or_else(|| "the run ended".to_owned());
     let (thread, kind, step) = (planned.thread, planned.kind, execution.header.diverged);
     let text = format!(

@@ -11,7 +11,9 @@ use crate::session::Reply;
 use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::Style;
+use rsan_report::number::{count, plural};
 use rsan_schedule::Schedule;
+use rsan_schedule::explore::Progress;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,6 +37,9 @@ pub(crate) struct Schedules {
     /// Whether it ended because hardly anything new was to be expected, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) saturated: Option<bool>,
+    /// Of a search for all executions: how far it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) exploration: Option<Exploration>,
     /// Of a replay: runs that showed what was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reproduced: Option<usize>,
@@ -50,6 +55,60 @@ pub(crate) struct Schedules {
     /// More to say, and what it means for the status.
     #[serde(skip)]
     pub(super) notes: Vec<(Status, String)>,
+}
+
+/// How far a search for all executions came.
+#[derive(Debug, Serialize)]
+pub(crate) struct Exploration {
+    /// Whether all executions were seen.
+    pub(super) complete: bool,
+    executions: u64,
+    /// Runs that are no executions.
+    excess: u64,
+    cut: u64,
+    failed: u64,
+    diverged: u64,
+    /// Plans that are left, and those that the bound on preemptions left out.
+    left: u64,
+    preempted: u64,
+    /// Executions that there may be altogether.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<u64>,
+}
+
+impl Exploration {
+    pub(super) fn new(progress: &Progress) -> Self {
+        let counts = &progress.counts;
+        let complete = progress.is_complete();
+        let estimate = progress.estimate().filter(|_| !complete);
+        Self {
+            complete,
+            executions: counts.executions,
+            excess: counts.excess,
+            cut: counts.cut,
+            failed: counts.failed,
+            diverged: counts.diverged,
+            left: progress.waiting as u64,
+            preempted: counts.preempted,
+            estimate: estimate.map(|estimate| estimate as u64),
+        }
+    }
+
+    /// A line about it.
+    fn summary(&self) -> String {
+        let executions = plural(self.executions, "execution");
+        let mut line = match (self.complete, self.estimate) {
+            (true, _) => format!("explored: all {executions}"),
+            (false, None) => format!("explored: {executions}"),
+            (false, Some(all)) => format!("explored: {executions} of about {}", count(all)),
+        };
+        if self.excess > 0 {
+            let runs = plural(self.excess, "run");
+            let _ = write!(line, ", and {runs} in excess");
+        }
+        line.push('\n');
+        line
+    }
 }
 
 /// Runs that failed in the same way.
@@ -124,9 +183,14 @@ pub(super) fn conclude(
     note_suppressions(suppressed, suppressions, &mut notes);
     schedules.executions = tally.coverage.distinct();
     schedules.last_new = tally.coverage.last_new();
+    let proved = schedules.exploration.as_ref();
+    let proved = proved.is_some_and(|all| all.complete) && status == Status::Clean;
     let seconds = clock.start.elapsed().as_secs_f64();
     schedules.runs_per_second = (runs.done as f64 / seconds.max(1e-6)).round();
-    let summary = summary(&schedules, runs.done);
+    let summary = match &schedules.exploration {
+        Some(exploration) => exploration.summary(),
+        None => summary(&schedules, runs.done),
+    };
     let failures = failures(&schedules);
     let conclusion = Conclusion {
         command: request.command,
@@ -140,6 +204,10 @@ pub(super) fn conclude(
     };
     let mut reply = conclusion.reply(&runs, style);
     let (first, rest) = reply.text.split_once('\n').unwrap_or((&reply.text, ""));
+    let first = match proved {
+        true => first.replacen(": no finding in", ": robust, no finding in", 1),
+        false => first.to_owned(),
+    };
     reply.text = format!("{first}\n{summary}{rest}{failures}");
     Ok(reply)
 }

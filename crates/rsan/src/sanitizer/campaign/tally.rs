@@ -29,13 +29,13 @@ impl Trial {
         let schedule = (!nothing).then(|| execution.schedule());
         let Execution {
             record,
-            steps,
+            trace,
             model,
             ..
         } = execution;
         Self {
             fate,
-            fingerprint: Fingerprint::of(&steps),
+            fingerprint: Fingerprint::of(&trace.steps),
             findings: record.findings,
             suppressed: record.suppressed,
             fatal: record.fatal,
@@ -61,6 +61,8 @@ pub(super) struct Tally {
     pub(super) coverage: Coverage,
     /// Of the runs that showed a finding first.
     pub(super) schedules: BTreeMap<usize, Schedule>,
+    /// Of the same runs: their findings, as logged.
+    pub(super) kept: BTreeMap<usize, String>,
     /// In the order of their first runs.
     pub(super) failures: Vec<Failure>,
 }
@@ -78,6 +80,7 @@ impl Tally {
         let new = runs.findings.add(run, &trial.findings);
         if let Some(schedule) = trial.schedule.as_ref().filter(|_| new) {
             self.schedules.insert(run, schedule.clone());
+            self.kept.insert(run, trial.findings);
         }
         match trial.fate {
             Fate::Ended => {}
@@ -103,6 +106,15 @@ impl Tally {
             self.fail(run, trial.fate, trial.schedule.unwrap_or_default());
         }
         new
+    }
+
+    /// Takes over what a run showed that an earlier campaign made.
+    pub(super) fn restore(&mut self, findings: String, schedule: Schedule) {
+        let run = self.kept.len();
+        self.runs.main_seen = true;
+        self.runs.findings.add(run, &findings);
+        self.schedules.insert(run, schedule);
+        self.kept.insert(run, findings);
     }
 
     fn fail(&mut self, run: usize, fate: Fate, schedule: Schedule) {

@@ -1,0 +1,121 @@
+//! An exploration in a file, with what it has found, to go on with later.
+
+use super::tally::Tally;
+use rsan_schedule::Schedule;
+use rsan_schedule::explore::{Bounds, Explorer};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The file.
+pub(super) struct Checkpoint<'a>(&'a Path);
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    schema: String,
+    /// As [`Explorer::save`] writes it.
+    exploration: String,
+    /// Runs with something new.
+    runs: Vec<Kept>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    findings: String,
+    schedule: String,
+}
+
+const SCHEMA: &str = "rsan-checkpoint/1";
+
+impl<'a> Checkpoint<'a> {
+    pub(super) fn at(file: &'a Path) -> Self {
+        Self(file)
+    }
+
+    /// The exploration in the file, with its findings; a new one if there is no file.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub(super) fn load(&self, bounds: Bounds, tally: &mut Tally) -> Result<Explorer, String> {
+        let name = self.0.display();
+        let text = match fs::read_to_string(self.0) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Explorer::new(bounds)),
+            Err(error) => return Err(format!("{name}: {error}")),
+        };
+        let document: Document =
+            serde_json::from_str(&text).map_err(|_| format!("{name}: not a checkpoint"))?;
+        if document.schema != SCHEMA {
+            return Err(format!("{name}: a checkpoint of another version"));
+        }
+        let fail = |error: String| format!("{name}: {error}");
+        let explorer = Explorer::load(&rebounded(&document.exploration, bounds));
+        let explorer = explorer.map_err(|error| fail(error.to_string()))?;
+        for kept in document.runs {
+            let schedule = kept.schedule.parse::<Schedule>();
+            let schedule = schedule.map_err(|error| fail(error.to_string()))?;
+            tally.restore(kept.findings, schedule);
+        }
+        tally.runs.done = usize::try_from(explorer.progress().counts.runs()).unwrap_or(usize::MAX);
+        Ok(explorer)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub(super) fn save(&self, explorer: &Explorer, tally: &Tally) -> Result<(), String> {
+        let runs = tally.kept.iter().map(|(run, findings)| Kept {
+            findings: findings.clone(),
+            schedule: tally
+                .schedules
+                .get(run)
+                .map_or(String::new(), Schedule::to_string),
+        });
+        let document = Document {
+            schema: SCHEMA.to_owned(),
+            exploration: explorer.save(),
+            runs: runs.collect(),
+        };
+        let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
+        let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;
+        // Whoever ends this meanwhile leaves the old one.
+        let new = self.0.with_extension("new");
+        fs::write(&new, text).map_err(fail)?;
+        fs::rename(&new, self.0).map_err(fail)
+    }
+}
+
+/// The exploration with the bound on runs that is wanted now.
+fn rebounded(exploration: &str, bounds: Bounds) -> String {
+    let runs = bounds.runs.map_or("-".to_owned(), |runs| runs.to_string());
+    let lines = exploration.lines().map(|line| {
+        if !line.starts_with("bounds ") {
+            return line.to_owned();
+        }
+        let words = line.split(' ').map(|word| match word.starts_with("runs=") {
+            true => format!("runs={runs}"),
+            false => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    });
+    lines.map(|line| line + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_on_runs_can_change() {
+        let saved = Explorer::new(Bounds {
+            runs: Some(3),
+            preemptions: Some(2),
+            ..Bounds::default()
+        });
+        let text = rebounded(&saved.save(), Bounds::default());
+        assert!(text.contains("runs=- preemptions=2\n"), "{text}");
+        assert!(Explorer::load(&text).is_ok());
+    }
+}

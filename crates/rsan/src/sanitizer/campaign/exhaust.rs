@@ -1,0 +1,254 @@
+//! `--exhaustive`: every execution of the program, each once, as [`rsan_schedule::explore`] finds them.
+//!
+//! Plans are made in rounds: what a round shows is looked at in the order of its plans, so the answer does not depend on the
+//! number of servers.
+
+use super::checkpoint::Checkpoint;
+use super::execution::{Execution, Fate};
+use super::pool::Worker;
+use super::report::{self, Exploration, Schedules};
+use super::server::{Problem, Setup};
+use super::tally::{Tally, Trial};
+use super::{Clock, Request, refusal};
+use crate::progress::Progress;
+use crate::session::Reply;
+use crate::status::Status;
+use rsan_report::Style;
+use rsan_report::number::count;
+use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Plans of a round.
+const ROUND: usize = 64;
+/// How often the exploration is saved.
+const SAVE: Duration = Duration::from_secs(10);
+
+/// Explores the program, and says what came of it.
+pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+    let clock = Clock::new(request.time_limit);
+    let bounds = Bounds {
+        runs: request.schedule.max_executions,
+        preemptions: request.schedule.max_preemptions,
+        ..Bounds::default()
+    };
+    let checkpoint = request.schedule.checkpoint.as_deref().map(Checkpoint::at);
+    let mut tally = Tally::default();
+    let explorer = match &checkpoint {
+        Some(checkpoint) => checkpoint.load(bounds, &mut tally)?,
+        None => Explorer::new(bounds),
+    };
+    // Nothing may be forgotten: what is not found is taken as proved.
+    let options = format!("{} log_cap=0", request.options());
+    let setup = request.setup(&options, 2)?;
+    let mut search = Search {
+        request,
+        setup: &setup,
+        clock: &clock,
+        checkpoint,
+        explorer,
+        tally,
+        diverged: None,
+    };
+    let problem = search.run();
+    if let Some(checkpoint) = &search.checkpoint {
+        checkpoint.save(&search.explorer, &search.tally)?;
+    }
+    match problem {
+        None | Some(Problem::Unseen | Problem::Stopped) => {}
+        Some(problem) => return Err(refusal(problem)),
+    }
+    let suppressions = report::suppressions(request)?;
+    let (schedules, tally) = search.end();
+    report::reply(request, tally, schedules, suppressions, &clock, style)
+}
+
+struct Search<'r, 's> {
+    request: &'r Request<'r>,
+    setup: &'s Setup<'s>,
+    clock: &'r Clock,
+    checkpoint: Option<Checkpoint<'r>>,
+    explorer: Explorer,
+    tally: Tally,
+    /// The first run that did not do what was done before.
+    diverged: Option<String>,
+}
+
+/// A run that is wanted, by its place in the round, and one that was made.
+type Wanted = (usize, String);
+type Made = (usize, Result<Execution, Problem>);
+
+impl Search<'_, '_> {
+    /// Makes rounds until nothing is left, or something ends it.
+    fn run(&mut self) -> Option<Problem> {
+        let (wanted, queue) = mpsc::channel::<Wanted>();
+        let (sender, made) = mpsc::channel::<Made>();
+        let queue = Mutex::new(queue);
+        let (setup, timeout) = (self.setup, self.request.timeout());
+        thread::scope(|scope| {
+            for number in 0..self.request.jobs() {
+                let (queue, sender) = (&queue, sender.clone());
+                scope.spawn(move || serve(setup, number, timeout, queue, &sender));
+            }
+            drop(sender);
+            let result = self.rounds(&wanted, &made);
+            drop(wanted);
+            result
+        })
+    }
+
+    fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Option<Problem> {
+        let mut progress = Progress::new(self.request.subject);
+        let mut saved = Instant::now();
+        loop {
+            let jobs: Vec<Job> = std::iter::from_fn(|| self.explorer.next())
+                .take(ROUND)
+                .collect();
+            if jobs.is_empty() {
+                return None;
+            }
+            if let Err(problem) = self.round(&jobs, wanted, made) {
+                return Some(problem);
+            }
+            progress.show(&self.state());
+            if self.setup.is_stopped() || self.clock.is_over() || self.tally.runs.halted {
+                return None;
+            }
+            if let Some(checkpoint) = self.checkpoint.as_ref()
+                && saved.elapsed() > SAVE
+            {
+                if let Err(message) = checkpoint.save(&self.explorer, &self.tally) {
+                    return Some(Problem::Message(message));
+                }
+                saved = Instant::now();
+            }
+        }
+    }
+
+    /// Makes the runs of a round. What could not be made is given back.
+    fn round(
+        &mut self,
+        jobs: &[Job],
+        wanted: &Sender<Wanted>,
+        made: &Receiver<Made>,
+    ) -> Result<(), Problem> {
+        let limit = self.request.limit();
+        for (place, job) in jobs.iter().enumerate() {
+            let words = job.plan.to_words();
+            let words: Vec<_> = words.iter().map(u64::to_string).collect();
+            let line = format!("plan={} limit={limit}", words.join(","));
+            // Servers end when this does.
+            let _ = wanted.send((place, line));
+        }
+        let mut results: Vec<Made> = made.iter().take(jobs.len()).collect();
+        results.sort_unstable_by_key(|(place, _)| *place);
+        let mut problem = None;
+        for (place, result) in results {
+            let id = jobs[place].id;
+            match result {
+                Ok(_) if self.tally.runs.halted => self.explorer.give_back(id),
+                Ok(execution) => self.add(id, execution),
+                Err(why) => {
+                    self.explorer.give_back(id);
+                    problem.get_or_insert(why);
+                }
+            }
+        }
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// Takes a run over.
+    fn add(&mut self, id: u64, mut execution: Execution) {
+        if execution.fate() != Fate::Ended && execution.trace.end != End::Cut {
+            execution.trace.end = End::Failed;
+        }
+        let outcome = self.explorer.done(id, &execution.trace);
+        if let Outcome::Diverged(divergence) = outcome {
+            self.diverged.get_or_insert(divergence.to_string());
+        }
+        if !matches!(outcome, Outcome::Execution { .. }) {
+            // Threads that this run keeps waiting may go on in another one.
+            let findings = &mut execution.record.findings;
+            let lines = findings.lines();
+            let lines = lines.filter(|line| !line.contains("\"kind\":\"deadlock\""));
+            *findings = lines.map(|line| format!("{line}\n")).collect();
+        }
+        let new = self.tally.add(Trial::new(execution));
+        self.tally.runs.halted |= new && self.request.sanitizer.halt_on_error;
+    }
+
+    /// How far it is.
+    fn state(&self) -> String {
+        let progress = self.explorer.progress();
+        let found = self.tally.runs.findings.iter().count();
+        let s = if found == 1 { "" } else { "s" };
+        let of = progress.estimate().map_or(String::new(), |estimate| {
+            format!(" of about {}", count(estimate as u64))
+        });
+        let executions = count(progress.counts.executions);
+        format!("{executions}{of} executions, {found} finding{s}")
+    }
+
+    /// What there is to say.
+    fn end(mut self) -> (Schedules, Tally) {
+        let progress = self.explorer.progress();
+        let ended = progress.waiting == 0 || self.tally.runs.halted;
+        self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
+        let exploration = Exploration::new(&progress);
+        let mut schedules = Schedules {
+            strategy: "exhaustive".to_owned(),
+            ..Schedules::default()
+        };
+        if !exploration.complete {
+            let mut note = why(&progress);
+            if let Some(divergence) = self.diverged {
+                note = format!("{note} ({divergence})");
+            }
+            schedules.notes.push((Status::Undecided, note));
+        }
+        schedules.exploration = Some(exploration);
+        (schedules, self.tally)
+    }
+}
+
+/// Makes the runs that are wanted.
+fn serve(
+    setup: &Setup<'_>,
+    number: usize,
+    timeout: Duration,
+    queue: &Mutex<Receiver<Wanted>>,
+    sender: &Sender<Made>,
+) {
+    let mut worker = Worker::new(setup, number, timeout);
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((place, line)) = next else { return };
+        if sender.send((place, worker.run(&line))).is_err() {
+            return;
+        }
+    }
+}
+
+/// Why an exploration is not complete.
+fn why(progress: &explore::Progress) -> String {
+    let counts = &progress.counts;
+    let reasons = [
+        (counts.cut, "cut off"),
+        (counts.failed, "failed"),
+        (counts.diverged, "did something else than before"),
+        (counts.irregular, "took locks that no step gave back"),
+    ];
+    let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);
+    let mut all: Vec<_> = reasons
+        .map(|(number, what)| format!("{} {what}", crate::sanitizer::text::runs(number as usize)))
+        .collect();
+    if counts.preempted > 0 {
+        all.push("the bound on preemptions left some out".to_owned());
+    }
+    if progress.waiting > 0 {
+        all.push(format!("{} plans are left", count(progress.waiting as u64)));
+    }
+    format!("not all executions were explored: {}", all.join(", "))
+}
