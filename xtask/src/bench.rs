@@ -6,6 +6,7 @@ mod peer;
 mod peers;
 mod report;
 mod sanitizer;
+mod scheduling;
 mod tso;
 mod verify;
 
@@ -23,6 +24,8 @@ pub(crate) enum Bench {
     Verify(verify::Args),
     /// Programs under the sanitizer, against ThreadSanitizer: time, memory, and how both grow
     Sanitizer(sanitizer::Args),
+    /// Owning the schedule: runs per second, the cost of a switch, and seeds that find what needs a schedule
+    Scheduling(scheduling::Args),
     /// Robustness against TSO and fences, against Trencher when it is installed, and how both grow with the threads
     ///
     /// The environment variable RSAN_TRENCHER names its command.
@@ -39,6 +42,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
     let result = match bench {
         Bench::Verify(args) => verify::run(args),
         Bench::Sanitizer(args) => sanitizer::run(args),
+        Bench::Scheduling(args) => scheduling::run(args),
         Bench::Tso(args) => tso::run(args),
         Bench::Peers(args) => peers::run(args),
     };

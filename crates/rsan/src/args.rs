@@ -121,7 +121,7 @@ Each C or C++ file is a program of its own: it is compiled with the sanitizer an
 most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
 checked against TSO. Rust programs can't be checked yet.
 
-With --sched the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
+With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
 itself, without a finding.
@@ -130,6 +130,7 @@ Examples:
   rsan check dekker.c
   RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
   rsan check --sched pct queue.c
+  rsan check --exhaustive --time-limit 5m queue.c
   rsan check *.litmus *.tpl";
 
 const RUN_HELP: &str = "\
@@ -141,7 +142,8 @@ With --sched one thread runs at a time, and a strategy says which; every seed gi
   pct            random priorities that change at depth-1 steps (depth=3): finds what needs that many orders of steps
   pos            random priorities of operations: many executions evenly
 Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
-with a status, or makes another process is one failed run, and its schedule is kept, too.
+with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
+explored; the program is robust if there is no finding and nothing was cut off, failed or left out.
 
 Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
@@ -274,11 +276,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
 
-    /// End all runs of --sched after this time
+    /// End all runs after this time, if the schedule is ours
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// Runs at the same time, with --sched; 0 is one per core
+    /// Runs at the same time, if the schedule is ours; 0 is one per core
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 

@@ -477,3 +477,121 @@ fn an_interrupted_campaign_says_what_it_found() {
     );
     assert_eq!(child.wait().expect("it ends").code(), Some(3));
 }
+
+#[test]
+fn every_execution_is_explored() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive", "faults");
+    let robust = run_in(&folder, &["run", "--exhaustive", "--", "./faults"]);
+    let expected = "./faults: robust, no finding in 3 runs\nexplored: all 3 executions\n";
+    assert_eq!((robust.code, robust.stdout.as_str()), (0, expected));
+    let failing = run_in(&folder, &["run", "--exhaustive", "--", "./faults", "crash"]);
+    assert_eq!(failing.code, 4, "{}{}", failing.stdout, failing.stderr);
+    assert!(
+        failing
+            .stdout
+            .contains("not all executions were explored: 1 run failed"),
+        "{}",
+        failing.stdout
+    );
+    let source = data("scheduled/sb.c");
+    let violated = run_in(&folder, &["check", "--exhaustive", &source]);
+    assert_eq!(violated.code, 1, "{}{}", violated.stdout, violated.stderr);
+    assert!(
+        violated.stdout.contains("\nexplored: all 3 executions\n"),
+        "{}",
+        violated.stdout
+    );
+    build(&folder, "deadlock");
+    let stuck = run_in(&folder, &["run", "--exhaustive", "--", "./deadlock"]);
+    assert_eq!(stuck.code, 1, "{}{}", stuck.stdout, stuck.stderr);
+    let replay = [
+        "run",
+        "--replay",
+        "rsan-out/violation-1.sched",
+        "--",
+        "./deadlock",
+    ];
+    let again = run_in(&folder, &replay);
+    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+}
+
+#[test]
+fn an_exploration_can_be_bounded_and_gone_on_with() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("checkpoint", "seqlock");
+    let _ = std::fs::remove_file(Path::new(&folder).join("saved.json"));
+    let whole = run_in(
+        &folder,
+        &["run", "--exhaustive", "--jobs", "1", "--", "./seqlock"],
+    );
+    assert_eq!(whole.code, 1, "{}{}", whole.stdout, whole.stderr);
+    // The same, whatever the number of servers.
+    let again = run_in(
+        &folder,
+        &["run", "--exhaustive", "--jobs", "3", "--", "./seqlock"],
+    );
+    assert_eq!(again.stdout, whole.stdout);
+    let explored = |run: &Run| {
+        let line = run
+            .stdout
+            .lines()
+            .find(|line| line.starts_with("explored: "));
+        line.expect("a line about it").to_owned()
+    };
+    let saved = ["run", "--exhaustive", "--checkpoint", "saved.json"];
+    for (bound, line) in [
+        ("5", "explored: 5 executions of about "),
+        ("50", "explored: 50 executions of about "),
+    ] {
+        let mut words = saved.to_vec();
+        words.extend(["--max-executions", bound, "--", "./seqlock"]);
+        let part = run_in(&folder, &words);
+        assert_eq!(part.code, 1, "{}{}", part.stdout, part.stderr);
+        assert!(explored(&part).starts_with(line), "{}", part.stdout);
+        assert!(
+            part.stdout.contains("not all executions were explored: "),
+            "{}",
+            part.stdout
+        );
+    }
+    let mut words = saved.to_vec();
+    words.extend(["--", "./seqlock"]);
+    assert_eq!(explored(&run_in(&folder, &words)), explored(&whole));
+    let bounded = [
+        "run",
+        "--exhaustive",
+        "--max-preemptions",
+        "0",
+        "--",
+        "./seqlock",
+    ];
+    let bounded = run_in(&folder, &bounded);
+    assert!(
+        bounded
+            .stdout
+            .contains("the bound on preemptions left some out"),
+        "{}",
+        bounded.stdout
+    );
+    std::fs::write(Path::new(&folder).join("bad.json"), "{}").expect("a writable folder");
+    let bad = run_in(
+        &folder,
+        &[
+            "run",
+            "--exhaustive",
+            "--checkpoint",
+            "bad.json",
+            "--",
+            "./seqlock",
+        ],
+    );
+    assert_eq!(
+        (bad.code, bad.stderr.as_str()),
+        (2, "error: bad.json: not a checkpoint\n")
+    );
+}

@@ -89,6 +89,11 @@ impl Workshop {
 }
 
 impl Built {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs it under the schedule of a run.
     pub(crate) fn run_scheduled(&self, run: &Run<'_>, options: &str) -> Done {
         self.start(&format!("log_cap=0 {options}"), |command| {

@@ -11,6 +11,7 @@ mod annotated;
 mod build;
 mod compare;
 mod corpus;
+mod exhaustive;
 mod models;
 
 use build::{Built, Workshop};

@@ -1,0 +1,127 @@
+//! Every execution of the translations, explored by `rsan run --exhaustive`: the verdict is the verifier's, and there are as
+//! many executions as the oracle counts.
+//!
+//! A quarter of the programs without loops other than waits; with `RSAN_EXTENDED=1` all of them.
+
+use crate::corpus::{self, Entry, check_all, extended};
+use crate::{has_loops, workshop};
+use rsan_axioms::{Limits, executions};
+use rsan_crosscheck::Shape;
+use rsan_lang::emit::Options;
+use rsan_model::{CasStrength, Instr, Model, Program};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+const ANNOTATED: Options = Options {
+    scheduled: false,
+    annotated: true,
+};
+
+/// The program as a run does it: compare-and-swaps do not fail without a reason. `None` if it chooses by itself.
+fn deterministic(mut program: Program) -> Option<Program> {
+    for instr in program.threads.iter_mut().flat_map(|t| &mut t.code) {
+        match instr {
+            Instr::Choose(_) => return None,
+            Instr::Cas { strength, .. } => *strength = CasStrength::Strong,
+            _ => {}
+        }
+    }
+    Some(program)
+}
+
+/// The number of sequentially consistent execution graphs; `None` if they are too many to be counted.
+fn counted(program: &Program) -> Option<u64> {
+    let limits = Limits {
+        max_graphs: 2_000,
+        ..Limits::default()
+    };
+    let mut shapes = BTreeSet::new();
+    let summary = executions(program, Model::Sc, &limits, &mut |execution| {
+        shapes.insert(Shape::of(execution.graph));
+        ControlFlow::Continue(())
+    });
+    let complete = summary.ok()?.cut.reason(&limits).is_none();
+    complete.then_some(shapes.len() as u64)
+}
+
+/// What `rsan run --exhaustive` says of a program.
+fn explored(program: &Path) -> Result<Value, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rsan"));
+    command
+        .args(["run", "--exhaustive", "--format", "json", "--jobs", "1"])
+        .arg("--out")
+        .arg(program.with_extension("out"))
+        .arg("--")
+        .arg(program)
+        .env_remove("RSAN_OPTIONS");
+    if let Some(folder) = program.parent() {
+        command.env("XDG_CACHE_HOME", folder.with_file_name("cache"));
+    }
+    let output = command.output().expect("rsan starts");
+    serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The verdict as the verifier means it: threads that wait for ever are no violation, failed assertions are.
+fn is_robust(document: &Value) -> Option<bool> {
+    let findings = document["findings"].as_array()?;
+    let complete = document["stats"]["schedules"]["exploration"]["complete"].as_bool()?;
+    let failed = document["stats"]["failures"].as_u64()? > 0;
+    match findings.iter().all(|finding| finding["kind"] == "deadlock") {
+        true if complete => Some(true),
+        true if !failed => None,
+        _ => Some(false),
+    }
+}
+
+#[test]
+fn all_executions_have_the_verdict_of_the_verifier_and_the_number_of_the_oracle() {
+    let Some(workshop) = workshop("exhaustive") else {
+        return;
+    };
+    let suitable = |entry: Entry| {
+        let program = deterministic(entry.program).filter(|program| !has_loops(program))?;
+        Some(Entry { program, ..entry })
+    };
+    let entries = corpus::entries().into_iter().filter_map(suitable);
+    let share = if extended() { 1 } else { 4 };
+    let entries: Vec<_> = entries.step_by(share).collect();
+    let compared = AtomicUsize::new(0);
+    let excess = AtomicU64::new(0);
+    let (wrong, all) = check_all(&entries, |entry| {
+        let built = workshop.build(&entry.name, &entry.program, ANNOTATED);
+        let document = match built.and_then(|built| explored(built.path())) {
+            Ok(document) => document,
+            Err(message) => return (vec![format!("{}: {message}", entry.file)], 0),
+        };
+        let exploration = &document["stats"]["schedules"]["exploration"];
+        let number = |name: &str| exploration[name].as_u64().unwrap_or_default();
+        excess.fetch_add(number("excess"), Ordering::Relaxed);
+        let mut wrong = Vec::new();
+        if is_robust(&document) != Some(entry.robust) {
+            let (found, reason) = (&document["verdict"], &document["reason"]);
+            wrong.push(format!("{}: {found}, {reason}", entry.file));
+        }
+        if exploration["complete"] == true
+            && let Some(counted) = counted(&entry.program)
+        {
+            compared.fetch_add(1, Ordering::Relaxed);
+            if number("executions") != counted {
+                let explored = number("executions");
+                wrong.push(format!("{}: {explored} of {counted}", entry.file));
+            }
+        }
+        (wrong, number("executions") as usize)
+    });
+    let (compared, excess) = (compared.into_inner(), excess.into_inner());
+    println!(
+        "{} programs, {all} executions, {excess} runs in excess; of {compared} the number is known",
+        entries.len()
+    );
+    assert!(compared * 2 > entries.len());
+    corpus::assert_none(&wrong);
+}
