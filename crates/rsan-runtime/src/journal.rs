@@ -9,7 +9,7 @@
 //! ```text
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","model":"c20"}   with announce=1, at the start
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    made by a process whose schedule is ours; its own is not
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
 //! ```
@@ -72,7 +72,7 @@ pub(crate) fn suppressed() {
     append(line("suppressed", "").as_bytes());
 }
 
-/// Notes that this process was made by one whose schedule is ours.
+/// Notes that this process, whose schedule is ours, made another one, whose schedule is not.
 pub(crate) fn forked() {
     append(line("forked", "").as_bytes());
 }

@@ -59,7 +59,7 @@ pub fn start() {
     // SAFETY: plain registrations of functions that live as long as the process.
     let failed = unsafe {
         libc::pthread_key_create(&raw mut key, Some(end_of_thread)) != 0
-            || libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) != 0
+            || libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) != 0
             || libc::atexit(ending::at_exit) != 0
     };
     if failed {
@@ -132,11 +132,15 @@ extern "C" fn before_fork() {
 /// In the child: what the parent found is the parent's.
 extern "C" fn in_child() {
     after_fork();
-    let scheduled = sched::active();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
-    if scheduled {
+}
+
+/// In the parent, which may be the last to say so: the child is ended with the run.
+extern "C" fn in_parent() {
+    after_fork();
+    if sched::active() {
         journal::forked();
     }
 }
