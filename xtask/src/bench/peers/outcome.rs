@@ -53,12 +53,10 @@ impl Outcome {
         }
     }
 
-    /// Executions for each second of exploring.
+    /// Executions for each CPU second of the whole process.
     pub(crate) fn rate(&self) -> Option<f64> {
         let all = self.executions? + self.others;
-        self.seconds
-            .filter(|seconds| *seconds > 0.0)
-            .map(|seconds| all as f64 / seconds)
+        (self.cost.cpu > 0.0).then(|| all as f64 / self.cost.cpu)
     }
 }
 

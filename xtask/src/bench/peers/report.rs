@@ -61,7 +61,7 @@ impl Report {
                 names += &format!(" {name} | CPU s |");
                 rules += " ---: | ---: |";
             } else {
-                names += &format!(" {name}: runs/s |");
+                names += &format!(" {name}: runs per CPU s |");
                 rules += " ---: |";
             }
         }

@@ -83,7 +83,7 @@ fn the_line_of_a_rust_program_is_read() {
     let line = r#"{"executions":8,"cut":2,"complete":false,"seconds":0.5,"error":null}"#;
     let outcome = crates::read(&format!("noise\n{line}\n"), COST);
     assert_eq!(outcome.count(), "> 8 + 2");
-    assert_eq!(outcome.rate(), Some(20.0));
+    assert_eq!(outcome.rate(), Some(80.0));
     let line =
         r#"{"executions":0,"cut":1,"complete":false,"seconds":0.5,"error":"assertion failed"}"#;
     let outcome = crates::read(line, COST);
@@ -120,7 +120,7 @@ fn our_answers_are_read() {
         (outcome.count().as_str(), outcome.findings),
         ("6 + 1", Some(0))
     );
-    assert_eq!(outcome.rate(), Some(14.0));
+    assert_eq!(outcome.rate(), Some(56.0));
     let cut = OURS
         .replace("true", "false")
         .replace("\"cut\":0", "\"cut\":2");
@@ -132,7 +132,7 @@ fn our_answers_are_read() {
     assert_eq!(outcome.count(), "> 6 + 3");
     assert_eq!(outcome.reason.as_deref(), Some("2 runs were cut off"));
     let sampled = r#"{"findings":[],"stats":{"runs":9,"failures":0,"seconds":3.0,"schedules":{"executions":6}}}"#;
-    assert_eq!(ours::read(sampled, COST).rate(), Some(3.0));
+    assert_eq!(ours::read(sampled, COST).rate(), Some(72.0));
     let failing = OURS.replace("\"failures\":0", "\"failures\":1");
     assert_eq!(ours::read(&failing, COST).count(), "failed");
     assert!(ours::read("no JSON", COST).error.is_some());
@@ -173,10 +173,10 @@ fn the_table_has_notes() {
         rows: vec![row("a-2", false, &ours), row("b-2", true, &failed)],
     };
     let expected = "\
-| program | rsan says | rsan | CPU s | peer | CPU s | fast: runs/s |
+| program | rsan says | rsan | CPU s | peer | CPU s | fast: runs per CPU s |
 | --- | --- | ---: | ---: | ---: | ---: | ---: |
-| a-2 | robust | 6 + 1 | 0.12 | 6 + 1 | 0.12 | 14 |
-| b-2 | WRONG | 6 + 1 | 0.12 | failed | 0.12 | 14 |
+| a-2 | robust | 6 + 1 | 0.12 | 6 + 1 | 0.12 | 56 |
+| b-2 | WRONG | 6 + 1 | 0.12 | failed | 0.12 | 56 |
 
 - rsan: 1.0
 - absent: not installed
