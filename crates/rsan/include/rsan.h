@@ -21,6 +21,7 @@ void __rsan_bcas(volatile void *address, size_t bytes, uint64_t expected, uint64
 void __rsan_benign_begin(void);
 void __rsan_benign_end(void);
 void __rsan_benign_address(const volatile void *address, size_t bytes);
+void __rsan_snapshot(void);
 #endif
 
 #ifdef __cplusplus
@@ -172,6 +173,14 @@ struct rsan_benign_scope {
 #define rsan_benign_end() ((void)0)
 #define rsan_benign_address(address, bytes) ((void)(address), (void)(bytes))
 #define RSAN_BENIGN(expression) (expression)
+#endif
+
+/* rsan_snapshot(): where runs begin whose schedule is rsan's (`rsan run --sched`), if RSAN_OPTIONS has `at_marker=1`;
+   else they begin at main. What the program has done before is done once. There must be no other threads yet. */
+#ifdef __RSAN__
+#define rsan_snapshot() __rsan_snapshot()
+#else
+#define rsan_snapshot() ((void)0)
 #endif
 
 #endif

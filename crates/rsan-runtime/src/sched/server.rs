@@ -35,6 +35,8 @@ pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c
 
 /// The program's `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
+/// The frame below which the frames of `main` and of what it calls lie.
+static FRAME: AtomicUsize = AtomicUsize::new(0);
 static SERVED: AtomicBool = AtomicBool::new(false);
 
 /// The signal that lets other threads go on: one that neither the kernel nor programs use.
@@ -61,8 +63,10 @@ unsafe extern "C-unwind" fn first(
     environment: *mut *mut c_char,
 ) -> c_int {
     let frame = 0u8;
+    // ORDERING: relaxed; there is one thread.
+    FRAME.store(&raw const frame as usize, Ordering::Relaxed);
     if runtime::options().is_some_and(|options| !options.at_marker) {
-        start(&raw const frame as usize);
+        start();
     }
     // ORDERING: relaxed; set above, by this thread.
     let main = MAIN.load(Ordering::Relaxed);
@@ -74,12 +78,15 @@ unsafe extern "C-unwind" fn first(
 
 /// Where `rsan.h` says that the snapshot is to be made.
 extern "C" fn marker() {
-    let frame = 0u8;
-    start(&raw const frame as usize);
+    if runtime::options().is_some_and(|options| options.at_marker) {
+        start();
+    }
 }
 
 /// Serves, or begins the one run, or does nothing, as the settings say.
-fn start(outermost: usize) {
+fn start() {
+    // ORDERING: relaxed; set by this thread.
+    let outermost = FRAME.load(Ordering::Relaxed);
     let Some(options) = runtime::options() else {
         return;
     };

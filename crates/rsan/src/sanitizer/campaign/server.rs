@@ -31,8 +31,6 @@ pub(super) struct Setup<'a> {
     /// For what is written often.
     memory: Option<Scratch>,
     library: PathBuf,
-    /// Addresses can be the same in all processes.
-    fixed: bool,
 }
 
 impl<'a> Setup<'a> {
@@ -59,7 +57,6 @@ impl<'a> Setup<'a> {
             scratch: Scratch::new()?,
             memory: Scratch::within(shared).ok(),
             library: library::folder()?,
-            fixed: can_fix_addresses(),
         })
     }
 
@@ -69,14 +66,7 @@ impl<'a> Setup<'a> {
     }
 
     fn command(&self, options: &str) -> Command {
-        let program = if self.fixed {
-            let mut words = vec![OsString::from("setarch"), OsString::from("-R")];
-            words.extend_from_slice(self.program);
-            words
-        } else {
-            self.program.to_vec()
-        };
-        let mut command = execute::command(&program, options, &self.library, self.stdout);
+        let mut command = execute::command(self.program, options, &self.library, self.stdout);
         if !self.alone {
             command.stdin(Stdio::null());
         }
@@ -97,14 +87,6 @@ fn is_there(program: &Path) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = std::env::split_paths(&path);
     folders.any(|folder| folder.join(program).exists())
-}
-
-/// Whether the system lets us have programs without random addresses, which differ from server to server.
-fn can_fix_addresses() -> bool {
-    let mut command = Command::new("setarch");
-    command.args(["-R", "true"]).stdin(Stdio::null());
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
 }
 
 /// Why a run could not be made.
