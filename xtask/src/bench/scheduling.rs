@@ -21,28 +21,24 @@ pub(crate) struct Args {
     rate: u64,
 }
 
-/// Two threads that hand a number to each other by turns: every round is two switches.
-const PING_PONG: &str = "\
+/// Threads that write to words of their own, so many times altogether.
+const WRITERS: &str = "\
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-static atomic_int turn;
-static int rounds;
-static void *play(void *me) {
-    int mine = me != 0;
-    for (int i = 0; i < rounds; i++) {
-        while (atomic_load_explicit(&turn, memory_order_acquire) != mine)
-            ;
-        atomic_store_explicit(&turn, !mine, memory_order_release);
-    }
+static atomic_int words[64];
+static int writes;
+static void *write_all(void *word) {
+    for (int i = 0; i < writes; i++) atomic_store_explicit((atomic_int *)word, i, memory_order_relaxed);
     return 0;
 }
 int main(int count, char **arguments) {
-    rounds = count > 1 ? atoi(arguments[1]) : 1;
-    pthread_t other;
-    pthread_create(&other, 0, play, &turn);
-    play(0);
-    pthread_join(other, 0);
+    if (count != 3) return 2;
+    int threads = atoi(arguments[1]);
+    writes = atoi(arguments[2]) / threads;
+    pthread_t writers[4];
+    for (int i = 0; i < threads; i++) pthread_create(&writers[i], 0, write_all, &words[16 * i]);
+    for (int i = 0; i < threads; i++) pthread_join(writers[i], 0);
 }
 ";
 
@@ -55,8 +51,8 @@ const RARE: &[&str] = &[
     "litmus/fences/sb-one-fence.litmus",
 ];
 
-/// Rounds of the two measurements whose difference counts.
-const ROUNDS: [u64; 2] = [10_000, 110_000];
+/// Writes of the two measurements whose difference counts.
+const WRITES: [u64; 2] = [100_000, 600_000];
 
 struct Bench {
     rsan: PathBuf,
@@ -132,31 +128,20 @@ impl Bench {
         Ok(())
     }
 
-    /// The cost of a switch, with and without kernel threads: the rest of the run is the same.
+    /// The cost of a switch, with and without kernel threads: one thread never switches, of two every second step does.
     fn switch(&self) -> Result<(), String> {
-        let source = self.folder.join("ping_pong.c");
-        fs::write(&source, PING_PONG).map_err(|error| error.to_string())?;
+        let source = self.folder.join("writers.c");
+        fs::write(&source, WRITERS).map_err(|error| error.to_string())?;
         let program = self.compile(&source)?;
-        println!("| threads are switched by | ns of CPU per round of two switches |");
-        println!("| --- | ---: |");
+        println!(
+            "| threads are switched by | ns of CPU per step of one thread | of two | per switch |"
+        );
+        println!("| --- | ---: | ---: | ---: |");
         for (name, more) in [("the program", ""), ("the kernel", " kernel_threads=1")] {
-            let mut times = Vec::new();
-            for rounds in ROUNDS {
-                let options = format!(
-                    "robustness=0 races=0 sched='strategy=pct:depth=1 seed=1 limit=100000000{more}'"
-                );
-                let best = (0..3).map(|_| {
-                    let mut command = Command::new(&program);
-                    command
-                        .arg(rounds.to_string())
-                        .env("RSAN_OPTIONS", &options);
-                    observe(&mut command).map(|(_, _, cost)| cost.cpu)
-                });
-                let best = best.collect::<Result<Vec<_>, _>>()?;
-                times.push(best.into_iter().fold(f64::INFINITY, f64::min));
-            }
-            let per = (times[1] - times[0]) / (ROUNDS[1] - ROUNDS[0]) as f64;
-            println!("| {name} | {:.0} |", per * 1e9);
+            let one = step(&program, 1, more)?;
+            let two = step(&program, 2, more)?;
+            let switch = 2.0 * (two - one);
+            println!("| {name} | {one:.0} | {two:.0} | {switch:.0} |");
         }
         println!();
         Ok(())
@@ -199,6 +184,22 @@ impl Bench {
         }
         Ok(())
     }
+}
+
+/// Nanoseconds of CPU per step of a program with so many threads, the best of three runs.
+fn step(program: &Path, threads: u32, more: &str) -> Result<f64, String> {
+    let options = format!("sched='strategy=random seed=1 limit=100000000{more}'");
+    let mut times = Vec::new();
+    for writes in WRITES {
+        let best = (0..3).map(|_| {
+            let mut command = Command::new(program);
+            command.args([threads.to_string(), writes.to_string()]);
+            observe(command.env("RSAN_OPTIONS", &options)).map(|(_, _, cost)| cost.cpu)
+        });
+        let best = best.collect::<Result<Vec<_>, _>>()?;
+        times.push(best.into_iter().fold(f64::INFINITY, f64::min));
+    }
+    Ok((times[1] - times[0]) / (WRITES[1] - WRITES[0]) as f64 * 1e9)
 }
 
 /// The number of runs in the first line of an answer with a finding.
