@@ -16,6 +16,7 @@
 
 use crate::lock::Lock;
 use crate::options::Options;
+use crate::system::{SIGNAL_SET, system_call};
 use crate::{modules, report};
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -268,7 +269,10 @@ pub(crate) fn quietly<R>(write: impl FnOnce() -> R) -> R {
                     tv_sec: 0,
                     tv_nsec: 0,
                 };
-                libc::sigtimedwait(&raw const one, std::ptr::null_mut(), &raw const now);
+                // By the system call: a schedule of ours would take libc's function for the program's wait.
+                let (set, time) = (&raw const one as usize, &raw const now as usize);
+                let arguments = [set, 0, time, SIGNAL_SET, 0, 0];
+                system_call(libc::SYS_rt_sigtimedwait, arguments);
             }
         }
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
