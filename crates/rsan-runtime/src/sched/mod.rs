@@ -144,6 +144,18 @@ fn stop_at(kind: Kind, object: usize, bytes: usize) {
 /// The same for something that may have to wait: the thread is not chosen before it need not. False: the time was
 /// over. May be left by thread cancellation, unless it is a lock that is waited for.
 pub(crate) fn point_when(op: Op, need: Need, timed: bool) -> bool {
+    wait(Some(op), need, Status::Ready, timed)
+}
+
+/// The calling thread waits; others go on. False: the time was over. May be left by thread cancellation, unless it is a
+/// lock that is waited for.
+pub(crate) fn block(wait_for: For, timed: bool) -> bool {
+    wait(None, Need::Nothing, Status::Blocked(wait_for), timed)
+}
+
+/// The calling thread is chosen again when its status and need allow it, for an operation or to go on with its last.
+/// False: the time was over.
+fn wait(op: Option<Op>, need: Need, status: Status, timed: bool) -> bool {
     let Some((inside, mut guard)) = scheduled() else {
         return true;
     };
@@ -152,12 +164,16 @@ pub(crate) fn point_when(op: Op, need: Need, timed: bool) -> bool {
         return true;
     };
     let since = state.trace.steps();
-    if let Some(thread) = state.thread(me) {
+    let Some(thread) = state.thread(me) else {
+        return true;
+    };
+    if op.is_some() {
         thread.spin.reset();
-        thread.need = need;
-        (thread.since, thread.timed, thread.timed_out) = (since, timed, false);
     }
-    give_way(me, guard, op, Status::Ready);
+    thread.need = need;
+    (thread.since, thread.timed, thread.timed_out) = (since, timed, false);
+    let op = op.unwrap_or(thread.op);
+    give_way(me, guard, op, status);
     let in_time = chosen_in_time(me);
     drop(inside);
     if op.kind != Kind::Lock {
@@ -182,6 +198,7 @@ fn chosen_in_time(me: usize) -> bool {
         return true;
     };
     thread.need = Need::Nothing;
+    thread.timed = false;
     !thread.timed_out
 }
 
@@ -240,31 +257,6 @@ pub(crate) fn wake(wait: For, at_most: usize) -> usize {
         Some(state) => state.wake(wait, at_most),
         None => 0,
     }
-}
-
-/// The calling thread waits; others go on. False: the time was over. May be left by thread cancellation, unless it is a
-/// lock that is waited for.
-pub(crate) fn block(wait: For, timed: bool) -> bool {
-    let Some((inside, mut guard)) = scheduled() else {
-        return true;
-    };
-    let me = inside.number();
-    let Some(state) = guard.as_mut() else {
-        return true;
-    };
-    let since = state.trace.steps();
-    let Some(thread) = state.thread(me) else {
-        return true;
-    };
-    (thread.since, thread.timed, thread.timed_out) = (since, timed, false);
-    let op = thread.op;
-    give_way(me, guard, op, Status::Blocked(wait));
-    let in_time = chosen_in_time(me);
-    drop(inside);
-    if op.kind != Kind::Lock {
-        test_cancel();
-    }
-    in_time
 }
 
 /// A lock was taken by the calling thread.
