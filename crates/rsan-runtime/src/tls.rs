@@ -102,21 +102,25 @@ pub fn set_caller(pc: usize) {
 #[doc(hidden)]
 macro_rules! entries {
     ($($name:ident => $target:path;)+) => {
-        $(
-            #[cfg_attr(not(test), unsafe(no_mangle))]
-            #[unsafe(naked)]
-            #[allow(non_snake_case)]
-            #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
-            pub extern "C" fn $name() {
-                ::core::arch::naked_asm!(
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "jmp {target}",
-                    target = sym $target,
-                )
-            }
-        )+
+        $($crate::entries!(@one $name => $target, [], []);)+
+    };
+    // One of them, with lines of assembly in between and their operands.
+    (@one $name:ident => $target:path, [$($line:literal,)*], [$($operand:tt)*]) => {
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        #[unsafe(naked)]
+        #[allow(non_snake_case)]
+        #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
+        pub extern "C" fn $name() {
+            ::core::arch::naked_asm!(
+                "mov rax, qword ptr [rsp]",
+                "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+                "mov qword ptr fs:[r11], rax",
+                $($line,)*
+                "jmp {target}",
+                target = sym $target,
+                $($operand)*
+            )
+        }
     };
 }
 
@@ -126,35 +130,27 @@ macro_rules! entries {
 #[doc(hidden)]
 macro_rules! atomic_entries {
     ($($name:ident => $target:path;)+) => {
-        $(
-            #[cfg_attr(not(test), unsafe(no_mangle))]
-            #[unsafe(naked)]
-            #[allow(non_snake_case)]
-            #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
-            pub extern "C" fn $name() {
-                ::core::arch::naked_asm!(
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "cmp byte ptr [rip + {active}], 0",
-                    "jne 2f",
-                    "jmp {target}",
-                    "2:",
-                    "lea r11, [rip + {registers}]",
-                    "mov qword ptr [r11], rbx",
-                    "mov qword ptr [r11 + 8], rbp",
-                    "mov qword ptr [r11 + 16], r12",
-                    "mov qword ptr [r11 + 24], r13",
-                    "mov qword ptr [r11 + 32], r14",
-                    "mov qword ptr [r11 + 40], r15",
-                    "lea rax, [rsp + 8]",
-                    "mov qword ptr [r11 + 48], rax",
-                    "jmp {target}",
-                    active = sym $crate::sched::ACTIVE,
-                    registers = sym $crate::sched::atomics::REGISTERS,
-                    target = sym $target,
-                )
-            }
-        )+
+        $($crate::entries!(
+            @one $name => $target,
+            [
+                "cmp byte ptr [rip + {active}], 0",
+                "jne 2f",
+                "jmp {target}",
+                "2:",
+                "lea r11, [rip + {registers}]",
+                "mov qword ptr [r11], rbx",
+                "mov qword ptr [r11 + 8], rbp",
+                "mov qword ptr [r11 + 16], r12",
+                "mov qword ptr [r11 + 24], r13",
+                "mov qword ptr [r11 + 32], r14",
+                "mov qword ptr [r11 + 40], r15",
+                "lea rax, [rsp + 8]",
+                "mov qword ptr [r11 + 48], rax",
+            ],
+            [
+                active = sym $crate::sched::ACTIVE,
+                registers = sym $crate::sched::atomics::REGISTERS,
+            ]
+        );)+
     };
 }
