@@ -30,6 +30,7 @@ fn main() {
     for name in [
         "rsan-runtime",
         "rsan-clocks",
+        "rsan-schedule",
         "rsan-suppressions",
         "rsan-model",
     ] {
