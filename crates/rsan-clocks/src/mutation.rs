@@ -1,37 +1,7 @@
-//! Rules that tests break on purpose, to see that the tests would notice.
-//!
-//! At the line that implements a rule, the code asks `mutation.breaks(Mutant::…)`. In normal builds a
-//! [`Mutation`] has no size and the answer is a constant `false`, so nothing is left of the question. In the
-//! tests of this crate a monitor can be built with one broken rule; `tests/mutants.rs` does so for every one.
+//! Rules that tests break on purpose, to see that the tests would notice: `tests/mutants.rs` breaks every one. See
+//! [`rsan_model::mutants`].
 
-macro_rules! mutants {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// A broken rule.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(crate) enum Mutant {
-            $($(#[$doc])* $name,)+
-        }
-
-        #[cfg(test)]
-        impl Mutant {
-            /// Every one of them.
-            pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// What it breaks.
-            pub(crate) fn part(self) -> Part {
-                if (self as usize) < Self::C20ReadsTakeNoEco as usize {
-                    Part::Rc20Clocks
-                } else if (self as usize) < Self::FenceSetWithoutFences as usize {
-                    Part::C20Clocks
-                } else {
-                    Part::WriteLog
-                }
-            }
-        }
-    };
-}
-
-mutants! {
+rsan_model::mutants! {
     // Location clocks: RC20, and what all models share.
     /// A relaxed read does not record the write it saw.
     ReadNotRecorded,
@@ -267,40 +237,26 @@ pub(crate) enum Part {
     WriteLog,
 }
 
-/// The rule that is broken, if any; nothing at all in normal builds.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Mutation {
-    #[cfg(test)]
-    broken: Option<Mutant>,
+#[cfg(test)]
+impl Mutant {
+    /// What it breaks.
+    pub(crate) fn part(self) -> Part {
+        if (self as usize) < Self::C20ReadsTakeNoEco as usize {
+            Part::Rc20Clocks
+        } else if (self as usize) < Self::FenceSetWithoutFences as usize {
+            Part::C20Clocks
+        } else {
+            Part::WriteLog
+        }
+    }
 }
 
 impl Mutation {
-    /// Breaks one rule.
-    #[cfg(test)]
-    pub(crate) fn new(mutant: Mutant) -> Self {
-        Self {
-            broken: Some(mutant),
-        }
-    }
-
     /// Whether some rule is broken.
     pub(crate) const fn is_some(self) -> bool {
         #[cfg(test)]
         return self.broken.is_some();
         #[cfg(not(test))]
         return false;
-    }
-
-    /// Whether this rule is broken.
-    #[cfg(test)]
-    pub(crate) fn breaks(self, mutant: Mutant) -> bool {
-        self.broken == Some(mutant)
-    }
-
-    /// Whether this rule is broken.
-    #[cfg(not(test))]
-    #[inline(always)]
-    pub(crate) const fn breaks(self, _: Mutant) -> bool {
-        false
     }
 }

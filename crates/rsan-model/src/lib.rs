@@ -11,6 +11,7 @@ mod expr;
 mod graph;
 mod ids;
 mod model;
+mod mutation;
 mod order;
 mod program;
 mod relation;

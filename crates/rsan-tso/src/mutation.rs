@@ -1,31 +1,12 @@
-//! Rules that tests break on purpose, to see that the tests would notice.
-//!
-//! At the line that implements a rule, the code asks `breaks(Mutant::…)`. In normal builds a [`Mutation`] has no
-//! size and the answer is a constant `false`, so nothing is left of the question. In the tests of this crate a
-//! search can be run with one broken rule; `tests/mutants.rs` does so for every one.
+//! Rules that tests break on purpose, to see that the tests would notice: `tests/mutants.rs` breaks every one. See
+//! [`rsan_model::mutants`].
 //!
 //! Left out, because no verdict depends on them:
 //! - helpers act only after a load of the attacker: whatever else they do could have come before the attack;
 //! - a section that has nothing to do with the attack is not left: it could have come before it, too;
 //! - what drains the buffer ends the ways of the prefilter: it would only find too many.
 
-macro_rules! mutants {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// A broken rule.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(crate) enum Mutant {
-            $($(#[$doc])* $name,)+
-        }
-
-        #[cfg(test)]
-        impl Mutant {
-            /// Every one of them.
-            pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
-        }
-    };
-}
-
-mutants! {
+rsan_model::mutants! {
     // The attacker.
     /// It passes fences with stores in its buffer.
     AttackerPassesFences,
@@ -73,28 +54,4 @@ mutants! {
     SectionsAreOrdered,
     /// Computed addresses meet no others.
     ComputedAddressesMeetNothing,
-}
-
-/// The rule that is broken, if any; nothing at all in normal builds.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub(crate) struct Mutation {
-    #[cfg(test)]
-    pub(crate) broken: Option<Mutant>,
-}
-
-#[cfg(test)]
-impl Mutation {
-    /// Whether this rule is broken.
-    pub(crate) fn breaks(self, mutant: Mutant) -> bool {
-        self.broken == Some(mutant)
-    }
-}
-
-#[cfg(not(test))]
-impl Mutation {
-    /// Whether this rule is broken.
-    #[inline(always)]
-    pub(crate) const fn breaks(self, _: Mutant) -> bool {
-        false
-    }
 }

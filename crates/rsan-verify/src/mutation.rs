@@ -1,8 +1,5 @@
-//! Rules that tests break on purpose, to see that the tests would notice.
-//!
-//! At the line that implements a rule, the code asks `breaks(Mutant::…)`. In normal builds a [`Mutation`] has no
-//! size and the answer is a constant `false`, so nothing is left of the question. In the tests of this crate a
-//! search can be run with one broken rule; `tests/mutants.rs` does so for every one.
+//! Rules that tests break on purpose, to see that the tests would notice: `tests/mutants.rs` breaks every one. See
+//! [`rsan_model::mutants`].
 //!
 //! Left out, because no verdict depends on them:
 //! - an acquire view takes in what its thread knows already: an acquire fence joins it to just that;
@@ -18,23 +15,14 @@
 //! - SC fences of C20 count as touching the reserved location when steps are compared: they need not, and it only
 //!   costs transitions.
 
-macro_rules! mutants {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// A broken rule.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(crate) enum Mutant {
-            $($(#[$doc])* $name,)+
-        }
+rsan_model::mutants! {
+    switches {
+        /// Whether commuting steps are explored in every order.
+        without_commutation,
+        /// Whether interchangeable threads are told apart.
+        without_symmetry,
+    }
 
-        #[cfg(test)]
-        impl Mutant {
-            /// Every one of them.
-            pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
-        }
-    };
-}
-
-mutants! {
     // Monitor: views.
     /// A read does not record the write it saw.
     ReadNotRecorded,
@@ -244,54 +232,4 @@ mutants! {
     RaceBitsNotSwapped,
     /// Threads that differ in their stores are swapped.
     StoresIgnored,
-}
-
-/// The rule that is broken, if any, and the reductions that are switched off; nothing at all in normal builds.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Mutation {
-    #[cfg(test)]
-    pub(crate) broken: Option<Mutant>,
-    /// Explore commuting steps in every order.
-    #[cfg(test)]
-    pub(crate) without_commutation: bool,
-    /// Tell interchangeable threads apart.
-    #[cfg(test)]
-    pub(crate) without_symmetry: bool,
-}
-
-#[cfg(test)]
-impl Mutation {
-    /// Whether this rule is broken.
-    pub(crate) fn breaks(self, mutant: Mutant) -> bool {
-        self.broken == Some(mutant)
-    }
-
-    /// Whether commuting steps are explored in every order.
-    pub(crate) fn without_commutation(self) -> bool {
-        self.without_commutation
-    }
-
-    /// Whether interchangeable threads are told apart.
-    pub(crate) fn without_symmetry(self) -> bool {
-        self.without_symmetry
-    }
-}
-
-#[cfg(not(test))]
-impl Mutation {
-    /// Whether this rule is broken.
-    #[inline(always)]
-    pub(crate) const fn breaks(self, _: Mutant) -> bool {
-        false
-    }
-
-    /// Whether commuting steps are explored in every order.
-    pub(crate) const fn without_commutation(self) -> bool {
-        false
-    }
-
-    /// Whether interchangeable threads are told apart.
-    pub(crate) const fn without_symmetry(self) -> bool {
-        false
-    }
 }

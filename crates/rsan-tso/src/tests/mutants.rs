@@ -11,10 +11,7 @@ use std::panic::catch_unwind;
 const PROGRAMS: usize = 3000;
 
 fn notices(automata: &Automata, expected: bool, mutant: Mutant) -> bool {
-    let mutation = Mutation {
-        broken: Some(mutant),
-    };
-    let found = catch_unwind(|| is_robust(automata, mutation));
+    let found = catch_unwind(|| is_robust(automata, Mutation::new(mutant)));
     found.map_or(true, |robust| robust != expected)
 }
 

@@ -5,7 +5,7 @@ mod mutants;
 mod reductions;
 
 use crate::machine::FailureKind;
-use crate::mutation::{Mutant, Mutation};
+use crate::mutation::Mutation;
 use crate::search::Problem;
 use crate::{Options, Property, Stats, verify_mutated};
 use rsan_crosscheck::{MODELS, Profile, Random, generate};
@@ -34,13 +34,6 @@ fn decide(case: &Case, property: Property, mutation: Mutation) -> (Option<&'stat
         Verdict::Unknown(reason) => panic!("{}: {reason}", case.name),
     };
     (fault, outcome.stats)
-}
-
-fn broken(mutant: Mutant) -> Mutation {
-    Mutation {
-        broken: Some(mutant),
-        ..Mutation::default()
-    }
 }
 
 fn parse(name: &str, text: &str) -> Program {

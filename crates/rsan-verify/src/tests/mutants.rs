@@ -1,6 +1,6 @@
 //! Every rule is broken once, and a comparison with the oracle, or with the search as it should be, notices.
 
-use super::{Case, broken, decide, handmade, random_cases};
+use super::{Case, decide, handmade, random_cases};
 use crate::Property;
 use crate::mutation::{Mutant, Mutation};
 use rsan_axioms::{Limits, robustness};
@@ -96,7 +96,7 @@ fn every_broken_rule_is_noticed() {
     }
     let mut missed = Vec::new();
     for &mutant in Mutant::ALL {
-        match notice(question(mutant), broken(mutant)) {
+        match notice(question(mutant), Mutation::new(mutant)) {
             Some(name) => println!("{mutant:?}: {name}"),
             None => missed.push(mutant),
         }

@@ -7,17 +7,6 @@ use rsan_lang::Format;
 use rsan_model::{Instr, Model, Source};
 use std::path::Path;
 
-const WITHOUT_COMMUTATION: Mutation = Mutation {
-    broken: None,
-    without_commutation: true,
-    without_symmetry: false,
-};
-const WITHOUT_SYMMETRY: Mutation = Mutation {
-    broken: None,
-    without_commutation: false,
-    without_symmetry: true,
-};
-
 /// Programs of the corpus with a few thousand states.
 const CORPUS: &[&str] = &[
     "locks/peterson-two-fences.litmus",
@@ -68,11 +57,15 @@ fn has_plain_accesses(case: &Case) -> bool {
 
 #[test]
 fn commutation_keeps_states_and_depth() {
+    let without_commutation = Mutation {
+        without_commutation: true,
+        ..Mutation::default()
+    };
     let (mut with, mut without) = (0, 0);
     for case in cases() {
         for property in Property::ALL {
             let (fault, reduced) = decide(&case, property, Mutation::default());
-            let (expected, full) = decide(&case, property, WITHOUT_COMMUTATION);
+            let (expected, full) = decide(&case, property, without_commutation);
             let name = &case.name;
             assert_eq!(fault, expected, "{name}, {property}");
             assert_eq!(reduced.depth, full.depth, "{name}, {property}");
@@ -89,11 +82,15 @@ fn commutation_keeps_states_and_depth() {
 
 #[test]
 fn symmetry_keeps_verdicts_and_depth() {
+    let without_symmetry = Mutation {
+        without_symmetry: true,
+        ..Mutation::default()
+    };
     let (mut with, mut without) = (0, 0);
     for case in cases() {
         for property in Property::ALL {
             let (fault, reduced) = decide(&case, property, Mutation::default());
-            let (expected, full) = decide(&case, property, WITHOUT_SYMMETRY);
+            let (expected, full) = decide(&case, property, without_symmetry);
             let name = &case.name;
             assert_eq!(fault, expected, "{name}, {property}");
             assert_eq!(reduced.depth, full.depth, "{name}, {property}");
