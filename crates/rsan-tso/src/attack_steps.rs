@@ -19,11 +19,7 @@ impl Compiled<'_> {
         found: &mut dyn FnMut(u32, Config, Attack),
     ) -> Result<(), Trouble> {
         let thread = attacker.thread;
-        if config.lock != 0 {
-            return Ok(());
-        }
-        let pc = config.pcs[thread] as usize;
-        for &transition in &self.threads[thread].leaving[pc].shared {
+        for &transition in self.attacker_steps(config, thread) {
             if !attacker.starts[transition as usize] {
                 continue;
             }
@@ -39,18 +35,35 @@ impl Compiled<'_> {
                 marks: Vec::new(),
             };
             set(&mut attack.buffer, target, Some(value));
-            let mut after = config.clone();
-            after.pcs[thread] = self.transition(thread, transition).to.0;
-            self.settle(
-                after,
-                thread,
-                Role::Attacker(&attacker.fenced),
-                &mut |config| {
-                    found(transition, config, attack.clone());
-                },
-            )?;
+            self.attacked(config.clone(), &attack, attacker, transition, found)?;
         }
         Ok(())
+    }
+
+    /// The shared steps of the attacker: none while the lock is taken.
+    fn attacker_steps(&self, config: &Config, thread: usize) -> &[u32] {
+        let pc = config.pcs[thread] as usize;
+        match config.lock {
+            0 => &self.threads[thread].leaving[pc].shared,
+            _ => &[],
+        }
+    }
+
+    /// The attacker has made this step; `found` is told what it can come to before its next shared one.
+    fn attacked(
+        &self,
+        mut after: Config,
+        attack: &Attack,
+        attacker: &Attackable,
+        transition: u32,
+        found: &mut dyn FnMut(u32, Config, Attack),
+    ) -> Result<(), Trouble> {
+        let thread = attacker.thread;
+        after.pcs[thread] = self.transition(thread, transition).to.0;
+        let role = Role::Attacker(&attacker.fenced);
+        self.settle(after, thread, role, &mut |config| {
+            found(transition, config, attack.clone());
+        })
     }
 
     /// Address and value of a store.
@@ -75,16 +88,11 @@ impl Compiled<'_> {
         found: &mut dyn FnMut(u32, Config, Attack),
     ) -> Result<(), Trouble> {
         let thread = attacker.thread;
-        if config.lock != 0 {
-            return Ok(());
-        }
-        let pc = config.pcs[thread] as usize;
-        for &transition in &self.threads[thread].leaving[pc].shared {
+        for &transition in self.attacker_steps(config, thread) {
             let mut after = config.clone();
             let mut attack = attack.clone();
             let range = self.registers(thread);
-            let step = self.transition(thread, transition);
-            match &step.op {
+            match &self.transition(thread, transition).op {
                 Op::Write { .. } => {
                     let Some((at, value)) = self.delayed(config, thread, transition) else {
                         continue;
@@ -116,15 +124,7 @@ impl Compiled<'_> {
                 }
                 _ => continue,
             }
-            after.pcs[thread] = step.to.0;
-            self.settle(
-                after,
-                thread,
-                Role::Attacker(&attacker.fenced),
-                &mut |config| {
-                    found(transition, config, attack.clone());
-                },
-            )?;
+            self.attacked(after, &attack, attacker, transition, found)?;
         }
         Ok(())
     }
