@@ -10,25 +10,21 @@ pub(crate) struct Checker {
     command: String,
     /// What it is called and which version it says it has.
     pub(crate) version: String,
-    read: fn(&str, Cost) -> Outcome,
+    labels: Labels,
 }
 
 impl Checker {
     /// GenMC, from RSAN_GENMC or the search path.
     pub(crate) fn genmc() -> Result<Self, String> {
-        Self::found("RSAN_GENMC", "genmc", genmc)
+        Self::found("RSAN_GENMC", "genmc", GENMC)
     }
 
     /// Nidhugg's driver, from RSAN_NIDHUGG or the search path.
     pub(crate) fn nidhugg() -> Result<Self, String> {
-        Self::found("RSAN_NIDHUGG", "nidhuggc", nidhugg)
+        Self::found("RSAN_NIDHUGG", "nidhuggc", NIDHUGG)
     }
 
-    fn found(
-        variable: &str,
-        command: &str,
-        read: fn(&str, Cost) -> Outcome,
-    ) -> Result<Self, String> {
+    fn found(variable: &str, command: &str, labels: Labels) -> Result<Self, String> {
         let named = std::env::var(variable).ok();
         let command = named.clone().unwrap_or_else(|| command.to_owned());
         let told = Command::new(&command).arg("--version").output();
@@ -36,7 +32,7 @@ impl Checker {
             Ok(told) => Ok(Self {
                 version: version(&String::from_utf8_lossy(&told.stdout)),
                 command,
-                read,
+                labels,
             }),
             Err(error) if named.is_some() => {
                 Err(format!("cannot run {variable}={command}: {error}"))
@@ -60,7 +56,7 @@ impl Checker {
         shell.args(["-c", script, "sh"]);
         shell.arg(command.get_program()).args(command.get_args());
         let (output, status, cost) = observe(shell.args(options).arg(file))?;
-        let mut outcome = (self.read)(&output, cost);
+        let mut outcome = self.labels.read(&output, cost);
         let out_of_time = status.code() == Some(124);
         if !out_of_time && outcome.executions.is_none() && outcome.error.is_none() {
             outcome.error = Some(complaint(&output));
@@ -90,32 +86,37 @@ fn complaint(output: &str) -> String {
         .to_owned()
 }
 
-/// What GenMC prints at its end.
-pub(crate) fn genmc(output: &str, cost: Cost) -> Outcome {
-    let number = |text| number_after(output, text);
-    let executions = number("Number of complete executions explored:");
-    let mut outcome = Outcome::new(cost);
-    outcome.executions = executions.map(|n| n as u64);
-    outcome.others = number("Number of blocked executions seen:").map_or(0, |n| n as u64);
-    outcome.complete = output.contains("No errors were detected");
-    outcome.seconds = number("Total wall-clock time:");
-    if executions.is_some() && !outcome.complete {
-        outcome.error = Some(complaint(output));
-    }
-    outcome
+/// How a checker says what it found; all say "No errors were detected", and the time, in the same words.
+pub(crate) struct Labels {
+    executions: &'static str,
+    others: &'static str,
 }
 
+/// What GenMC prints at its end.
+pub(crate) const GENMC: Labels = Labels {
+    executions: "Number of complete executions explored:",
+    others: "Number of blocked executions seen:",
+};
+
 /// What Nidhugg prints at its end.
-pub(crate) fn nidhugg(output: &str, cost: Cost) -> Outcome {
-    let number = |text| number_after(output, text);
-    let traces = number("Trace count:");
-    let mut outcome = Outcome::new(cost);
-    outcome.executions = traces.map(|n| n as u64);
-    outcome.others = number("(also ").map_or(0, |n| n as u64);
-    outcome.complete = output.contains("No errors were detected");
-    outcome.seconds = number("Total wall-clock time:");
-    if traces.is_some() && !outcome.complete {
-        outcome.error = Some(complaint(output));
+pub(crate) const NIDHUGG: Labels = Labels {
+    executions: "Trace count:",
+    others: "(also ",
+};
+
+impl Labels {
+    /// What the output says.
+    pub(crate) fn read(&self, output: &str, cost: Cost) -> Outcome {
+        let number = |text| number_after(output, text);
+        let executions = number(self.executions);
+        let mut outcome = Outcome::new(cost);
+        outcome.executions = executions.map(|n| n as u64);
+        outcome.others = number(self.others).map_or(0, |n| n as u64);
+        outcome.complete = output.contains("No errors were detected");
+        outcome.seconds = number("Total wall-clock time:");
+        if executions.is_some() && !outcome.complete {
+            outcome.error = Some(complaint(output));
+        }
+        outcome
     }
-    outcome
 }

@@ -96,16 +96,16 @@ fn the_line_of_a_rust_program_is_read() {
 fn checkers_are_read() {
     let text = "*** Verification complete.\nNo errors were detected.\nNumber of complete executions explored: 6\n\
         Number of blocked executions seen: 2\nTotal wall-clock time: 0.02s\n";
-    let outcome = checkers::genmc(text, COST);
+    let outcome = checkers::GENMC.read(text, COST);
     assert_eq!(outcome.count(), "6 + 2");
     assert_eq!(outcome.seconds, Some(0.02));
     let text = "Error: Safety violation!\nAssertion violation: x\nNumber of complete executions explored: 3\n";
-    let outcome = checkers::genmc(text, COST);
+    let outcome = checkers::GENMC.read(text, COST);
     assert_eq!(outcome.count(), "failed");
     assert_eq!(outcome.error.as_deref(), Some("Error: Safety violation!"));
     let text = "Trace count: 15 (also 3 sleepset blocked)\nNo errors were detected.\nTotal wall-clock time: 0.01 s\n";
-    assert_eq!(checkers::nidhugg(text, COST).count(), "15 + 3");
-    assert_eq!(checkers::genmc("killed", COST).count(), "no answer");
+    assert_eq!(checkers::NIDHUGG.read(text, COST).count(), "15 + 3");
+    assert_eq!(checkers::GENMC.read("killed", COST).count(), "no answer");
     assert_eq!(number_after("took 1.5.", "took"), Some(1.5));
 }
 
