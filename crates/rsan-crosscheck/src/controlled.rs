@@ -2,8 +2,7 @@
 
 use rsan_axioms::Stop;
 use rsan_model::{
-    EvalError, Event, EventId, Expr, Graph, Instr, Label, LocId, Pc, Program, Start, ThreadId,
-    Value,
+    EvalError, Event, EventId, Expr, Graph, Instr, LocId, Pc, Program, Start, ThreadId, Value,
 };
 use rsan_schedule::explore::{End, Pending, Trace};
 use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
@@ -36,7 +35,7 @@ impl Shape {
             {
                 let events = shape.threads.entry(t.index()).or_default();
                 places.insert(e, (t.index(), events.len()));
-                events.push((kind(graph.label(e)), graph.label(e).loc(), None));
+                events.push((graph.label(e).kind(), graph.label(e).loc(), None));
             }
         }
         for (e, &(t, i)) in &places {
@@ -62,20 +61,6 @@ impl Shape {
         if let (Some(loc), "write" | "rmw") = (loc, kind) {
             self.mo.entry(loc).or_default().push(place);
         }
-    }
-}
-
-fn kind(label: Label) -> &'static str {
-    match label {
-        Label::Init { .. } => "init",
-        Label::Read { .. } | Label::PlainRead { .. } => "read",
-        Label::Write { .. } | Label::PlainWrite { .. } => "write",
-        Label::Rmw { .. } => "rmw",
-        Label::Fence(_) => "fence",
-        Label::Spawn(_) => "spawn",
-        Label::Begin => "begin",
-        Label::End => "end",
-        Label::Join(_) => "join",
     }
 }
 
@@ -319,7 +304,7 @@ impl<'p> Controlled<'p> {
                 self.numbers[child.index()] = Some(next);
                 self.phases[child.index()] = Phase::Begins;
                 step.child = ThreadId(next);
-                self.shape.push(t, "spawn", None);
+                self.shape.push(t, "create", None);
             }
             Instr::Join(child) => {
                 let number = self.numbers[child.index()];

@@ -71,6 +71,21 @@ pub enum Label {
 }
 
 impl Label {
+    /// What kind of event it is, in a word.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Init { .. } => "init",
+            Self::Read { .. } | Self::PlainRead { .. } => "read",
+            Self::Write { .. } | Self::PlainWrite { .. } => "write",
+            Self::Rmw { .. } => "rmw",
+            Self::Fence(_) => "fence",
+            Self::Spawn(_) => "create",
+            Self::Begin => "begin",
+            Self::End => "end",
+            Self::Join(_) => "join",
+        }
+    }
+
     /// The location it accesses.
     pub fn loc(self) -> Option<LocId> {
         match self {

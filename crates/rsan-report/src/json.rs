@@ -4,7 +4,7 @@
 use crate::Checked;
 use crate::describe::Describe;
 use crate::finding::Finding;
-use rsan_model::{EventId, Graph, Label, LocId, Span, ThreadId, Value, Verdict, Witness};
+use rsan_model::{EventId, Graph, LocId, Span, ThreadId, Value, Verdict, Witness};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -317,24 +317,10 @@ fn event(d: Describe<'_>, graph: &Graph, e: EventId) -> EventDoc {
         line: position.map(|p| p.line),
         column: position.map(|p| p.column),
         operation: d.operation(e),
-        kind: kind(label),
+        kind: label.kind(),
         location: label.loc().map(|loc| d.location(loc).to_owned()),
         read: label.value_read(),
         written: label.value_written(),
         order: d.order(e),
-    }
-}
-
-fn kind(label: Label) -> &'static str {
-    match label {
-        Label::Init { .. } => "init",
-        Label::Read { .. } | Label::PlainRead { .. } => "read",
-        Label::Write { .. } | Label::PlainWrite { .. } => "write",
-        Label::Rmw { .. } => "rmw",
-        Label::Fence(_) => "fence",
-        Label::Spawn(_) => "create",
-        Label::Begin => "begin",
-        Label::End => "end",
-        Label::Join(_) => "join",
     }
 }
