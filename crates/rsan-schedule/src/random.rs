@@ -5,15 +5,19 @@
 pub struct Random(u64);
 
 impl Random {
+    /// What a seed grows by with every number drawn: the generator of `seed + STEP` gives what that of `seed` gives
+    /// after its first number.
+    pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
     /// A generator for this seed.
-    pub fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,21 +1,19 @@
 //! Random programs in the compact notation, from a seed.
 
-/// A small generator (splitmix64): the same seed gives the same programs everywhere.
-pub(crate) struct Rng(u64);
+use rsan_schedule::Random;
+
+/// A small generator: the same seed gives the same programs everywhere.
+pub(crate) struct Rng(Random);
 
 impl Rng {
     /// Starts from a seed.
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Random::new(seed))
     }
 
     /// A number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
+        (self.0.bits() % n as u64) as usize
     }
 
     /// One of these.

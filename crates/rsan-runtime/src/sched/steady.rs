@@ -5,6 +5,7 @@ use crate::{entries, real};
 #[cfg(not(test))]
 use libc::c_char;
 use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval};
+use rsan_schedule::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Starts the program again without randomised addresses, and with all functions resolved at its start, so that runs
@@ -122,14 +123,9 @@ unsafe extern "C-unwind" fn seconds(time: *mut time_t) -> time_t {
 /// The state of the numbers that are random to the program.
 static RANDOM: AtomicU64 = AtomicU64::new(0);
 
-/// SplitMix64.
 fn random() -> u64 {
-    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     // ORDERING: relaxed; see `sleep`.
-    let mut bits = RANDOM.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
+    Random::new(RANDOM.fetch_add(Random::STEP, Ordering::Relaxed)).bits()
 }
 
 /// # Safety
