@@ -329,29 +329,21 @@ impl Explorer {
             roots: self.bounds.roots,
             items: Vec::new(),
         };
+        let mut keep_all = |items: &mut Vec<Item>| {
+            let (waiting, counts) = (&mut self.waiting, &mut self.counts);
+            keep(waiting, counts, &self.bounds, items, &mut weight);
+        };
         for &e in open {
             let event = &graph.events[e as usize];
             if event.writes {
                 let (rf, wrote, now) = (event.rf, event.wrote, event.write_added);
                 search.revisits(e, rf, wrote, now, Unready::Diverges);
             }
-            keep(
-                &mut self.waiting,
-                &mut self.counts,
-                &self.bounds,
-                &mut search.items,
-                &mut weight,
-            );
+            keep_all(&mut search.items);
         }
         for e in new.clone().chain(waiting.iter().copied()) {
             search.of_event(e);
-            keep(
-                &mut self.waiting,
-                &mut self.counts,
-                &self.bounds,
-                &mut search.items,
-                &mut weight,
-            );
+            keep_all(&mut search.items);
         }
         self.share += weight;
         self.counts.irregular += u64::from(has_hidden_unlock(graph));

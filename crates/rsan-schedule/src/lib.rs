@@ -36,6 +36,7 @@
 //! # Ok::<(), rsan_schedule::strategy::SpecError>(())
 //! ```
 
+mod bytes;
 mod coverage;
 pub mod explore;
 mod minimize;

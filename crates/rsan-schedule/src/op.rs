@@ -1,5 +1,6 @@
 //! What a thread is about to do, and what it did.
 
+use crate::bytes;
 use rsan_model::ThreadId;
 use std::fmt;
 
@@ -327,25 +328,19 @@ impl Step {
 
     /// The step with these bytes; `None` when there is none.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
-        let word = |at: usize| {
-            let eight = bytes[at..at + 8].try_into().expect("eight bytes");
-            u64::from_le_bytes(eight)
-        };
-        let half = |at: usize| {
-            let four = bytes[at..at + 4].try_into().expect("four bytes");
-            ThreadId(u32::from_le_bytes(four))
-        };
+        let word = |at| bytes::word(bytes, at);
+        let thread = |at| ThreadId(bytes::half(bytes, at));
         if bytes[6] > 1 || bytes[7] != 0 || bytes[44..] != [0; 4] {
             return None;
         }
         Some(Self {
-            thread: half(0),
+            thread: thread(0),
             op: Op::new(Kind::from_number(bytes[4])?, word(8), bytes[5]),
             read: word(16),
             wrote: word(24),
             expected: word(32),
             writes: bytes[6] == 1,
-            child: half(40),
+            child: thread(40),
         })
     }
 }

@@ -2,7 +2,7 @@
 //! ([`Step::to_bytes`]). It is a file of [`LENGTH`] bytes; what was not written is zero.
 
 use crate::explore::{End, Pending, Trace};
-use crate::{Kind, Step};
+use crate::{Kind, Step, bytes};
 
 /// Steps that there is room for. Later ones are counted only.
 pub const ROOM: usize = 1 << 18;
@@ -75,14 +75,8 @@ impl Header {
 
     /// The header with these bytes; `None` if there is none.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
-        let word = |at: usize| {
-            let eight = bytes[at..at + 8].try_into().expect("eight bytes");
-            u64::from_le_bytes(eight)
-        };
-        let half = |at: usize| {
-            let four = bytes[at..at + 4].try_into().expect("four bytes");
-            u32::from_le_bytes(four)
-        };
+        let word = |at| bytes::word(bytes, at);
+        let half = |at| bytes::half(bytes, at);
         Some(Self {
             steps: word(0),
             switches: word(8),
