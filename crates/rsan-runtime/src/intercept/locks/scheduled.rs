@@ -12,13 +12,20 @@ const C11_TIMED_OUT: c_int = 4;
 
 fn exclusive(object: usize, busy: c_int) -> Target {
     let again = super::kind_of(object) != libc::PTHREAD_MUTEX_NORMAL;
+    alone(object, again, busy)
+}
+
+/// Spin locks and locks for writing: their owner waits for itself.
+fn simple(object: usize) -> Target {
+    alone(object, false, libc::EBUSY)
+}
+
+/// What one thread holds at a time; `again`: its owner need not wait for itself.
+fn alone(lock: usize, again: bool, busy: c_int) -> Target {
     Target {
-        object,
+        object: lock,
         kind: Kind::Lock,
-        need: Need::Free {
-            lock: object,
-            again,
-        },
+        need: Need::Free { lock, again },
         hold: Some(Hold::Alone),
         busy,
     }
@@ -31,27 +38,6 @@ fn shared(object: usize) -> Target {
         need: Need::Unwritten(object),
         hold: Some(Hold::Shared),
         busy: libc::EBUSY,
-    }
-}
-
-/// Spin locks and locks for writing: their owner waits for itself.
-fn simple(object: usize) -> Target {
-    Target {
-        need: Need::Free {
-            lock: object,
-            again: false,
-        },
-        ..shared(object)
-    }
-    .alone()
-}
-
-impl Target {
-    fn alone(self) -> Self {
-        Self {
-            hold: Some(Hold::Alone),
-            ..self
-        }
     }
 }
 
