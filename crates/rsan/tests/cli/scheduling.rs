@@ -24,6 +24,21 @@ fn build(folder: &str, program: &str) {
     );
 }
 
+/// Runs the command with the words of a line.
+fn run_line(folder: &str, line: &str) -> Run {
+    run_in(folder, &line.split(' ').collect::<Vec<_>>())
+}
+
+#[track_caller]
+fn says(run: &Run, part: &str) {
+    assert!(
+        run.stdout.contains(part),
+        "no {part:?} in {}{}",
+        run.stdout,
+        run.stderr
+    );
+}
+
 /// The output without what a clock decides.
 fn timeless(run: &Run) -> String {
     let text = blank_times(&run.stdout);
@@ -41,25 +56,18 @@ fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
         return;
     }
     let folder = built("campaign", "seqlock");
-    let campaign = ["run", "--sched", "pct", "--runs", "200", "--", "./seqlock"];
-    let first = run_in(&folder, &campaign);
+    let campaign = "--sched pct --runs 200 -- ./seqlock";
+    let first = run_line(&folder, &format!("run {campaign}"));
     assert_eq!(first.code, 1, "{}{}", first.stdout, first.stderr);
     let sentence = "thread 2 may read 2 from `sequence` here although thread 1's store at";
-    assert!(first.stdout.contains(sentence), "{}", first.stdout);
-    assert!(
-        first
-            .stdout
-            .contains("schedules: pct:depth=3, seeds 1 to 200; "),
-        "{}",
-        first.stdout
-    );
+    says(&first, sentence);
+    says(&first, "schedules: pct:depth=3, seeds 1 to 200; ");
     // The same again, whatever the number of servers.
     for jobs in ["1", "3"] {
-        let mut again = campaign.to_vec();
-        again.splice(1..1, ["--jobs", jobs]);
-        assert_eq!(timeless(&run_in(&folder, &again)), timeless(&first));
-        again.splice(1..1, ["--format", "json"]);
-        let document = json(&run_in(&folder, &again));
+        let again = run_line(&folder, &format!("run --jobs {jobs} {campaign}"));
+        assert_eq!(timeless(&again), timeless(&first));
+        let line = format!("run --format json --jobs {jobs} {campaign}");
+        let document = json(&run_line(&folder, &line));
         let stats = &document["stats"]["schedules"];
         assert_eq!(stats["strategy"], "pct:depth=3");
         assert_eq!(
@@ -74,24 +82,14 @@ fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
         words.splice(1..1, ["--runs", "100"]);
         let replayed = run_in(&folder, &words);
         assert_eq!(replayed.code, 1, "{}", replayed.stderr);
-        assert!(
-            replayed
-                .stdout
-                .contains("; reproduced in 100 of 100 runs\n"),
-            "{}",
-            replayed.stdout
-        );
+        says(&replayed, "; reproduced in 100 of 100 runs\n");
     }
     // Also in another build of the same source.
     build(&folder, "seqlock");
-    let replay = [
-        "run",
-        "--replay",
-        "rsan-out/violation-1.sched",
-        "--",
-        "./seqlock",
-    ];
-    let replayed = run_in(&folder, &replay);
+    let replayed = run_line(
+        &folder,
+        "run --replay rsan-out/violation-1.sched -- ./seqlock",
+    );
     assert!(
         replayed.stdout.starts_with("./seqlock: ") && replayed.stdout.contains("; reproduced\n"),
         "{}",
@@ -113,7 +111,7 @@ fn every_strategy_finds_a_violation_of_one_switch() {
         );
         assert_eq!(run.code, 1, "{strategy}: {}{}", run.stdout, run.stderr);
         let again = format!("rsan check --replay rsan-out/violation-1.sched {source}\n");
-        assert!(run.stdout.contains(&again), "{}", run.stdout);
+        says(&run, &again);
     }
     let halted = run_in(
         &folder,
@@ -127,17 +125,13 @@ fn every_strategy_finds_a_violation_of_one_switch() {
             &source,
         ],
     );
-    assert!(
-        halted.stdout.contains("ended at the first finding"),
-        "{}",
-        halted.stdout
-    );
+    says(&halted, "ended at the first finding");
     let again = run_in(
         &folder,
         &["check", "--replay", "rsan-out/violation-1.sched", &source],
     );
     assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
-    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+    says(&again, "; reproduced\n");
 }
 
 #[test]
@@ -146,20 +140,13 @@ fn schedules_are_minimised() {
         return;
     }
     let folder = built("minimise", "sb");
-    let found = run_in(
-        &folder,
-        &["run", "--sched", "random", "--halt-on-error", "--", "./sb"],
-    );
+    let found = run_line(&folder, "run --sched random --halt-on-error -- ./sb");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     let file = "rsan-out/violation-1.sched";
-    let smaller = run_in(
-        &folder,
-        &["run", "--replay", file, "--minimize", "--", "./sb"],
-    );
-    assert!(
-        smaller.stdout.contains(" context switches\n  the same again: rsan run --replay rsan-out/violation-1.min.sched -- ./sb\n"),
-        "{}",
-        smaller.stdout
+    let smaller = run_line(&folder, &format!("run --replay {file} --minimize -- ./sb"));
+    says(
+        &smaller,
+        " context switches\n  the same again: rsan run --replay rsan-out/violation-1.min.sched -- ./sb\n",
     );
     let read =
         |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).expect("a schedule");
@@ -169,17 +156,11 @@ fn schedules_are_minimised() {
         turns(&after) <= 3 && turns(&after) <= turns(&before),
         "{before}{after}"
     );
-    let again = run_in(
+    let again = run_line(
         &folder,
-        &[
-            "run",
-            "--replay",
-            "rsan-out/violation-1.min.sched",
-            "--",
-            "./sb",
-        ],
+        "run --replay rsan-out/violation-1.min.sched -- ./sb",
     );
-    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+    says(&again, "; reproduced\n");
 }
 
 #[test]
@@ -188,18 +169,7 @@ fn a_deadlock_is_a_finding_with_every_stack() {
         return;
     }
     let folder = built("deadlock", "deadlock");
-    let found = run_in(
-        &folder,
-        &[
-            "run",
-            "--sched",
-            "pct:depth=2",
-            "--runs",
-            "100",
-            "--",
-            "./deadlock",
-        ],
-    );
+    let found = run_line(&folder, "run --sched pct:depth=2 --runs 100 -- ./deadlock");
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     for part in [
         "deadlock: every thread waits\n  main thread waits for `second` (lock)\n    #0 both ",
@@ -207,22 +177,12 @@ fn a_deadlock_is_a_finding_with_every_stack() {
         "  thread 1 waits for `first` (lock)\n    #0 both ",
         "    #1 other ",
     ] {
-        assert!(
-            found.stdout.contains(part),
-            "no {part:?} in {}",
-            found.stdout
-        );
+        says(&found, part);
     }
-    let replay = [
-        "run",
-        "--format",
-        "json",
-        "--replay",
-        "rsan-out/violation-1.sched",
-        "--",
-        "./deadlock",
-    ];
-    let document = json(&run_in(&folder, &replay));
+    let document = json(&run_line(
+        &folder,
+        "run --format json --replay rsan-out/violation-1.sched -- ./deadlock",
+    ));
     assert_eq!(document["verdict"], "violation");
     let finding = &document["findings"][0];
     assert_eq!(
@@ -257,35 +217,27 @@ fn runs_that_fail_are_counted_and_their_schedules_kept() {
         ("server", 3, "ended the process that makes the runs"),
     ] {
         let out = format!("out-{how}");
-        let limits = ["--timeout", "2s", "--max-steps", "1000"];
-        let mut words = vec!["run", "--sched", "random", "--runs", "100", "--out", &out];
-        words.extend(limits);
-        words.extend(["--", "./faults", how]);
-        let run = run_in(&folder, &words);
+        let program = format!("--timeout 2s --max-steps 1000 -- ./faults {how}");
+        let run = run_line(
+            &folder,
+            &format!("run --sched random --runs 100 --out {out} {program}"),
+        );
         assert_eq!(run.code, status, "{how}: {}{}", run.stdout, run.stderr);
-        assert!(
-            run.stdout.contains("no finding in 100 runs; "),
-            "{}",
-            run.stdout
+        says(&run, "no finding in 100 runs; ");
+        says(
+            &run,
+            &format!("\nfailed: {what}\n  in 1 run, first with seed 80\n"),
         );
-        assert!(
-            run.stdout.contains(&format!(
-                "\nfailed: {what}\n  in 1 run, first with seed 80\n"
-            )),
-            "{}",
-            run.stdout
+        let again = run_line(
+            &folder,
+            &format!("run --replay {out}/failure-1.sched {program}"),
         );
-        let file = format!("{out}/failure-1.sched");
-        let mut words = vec!["run", "--replay", &file];
-        words.extend(limits);
-        words.extend(["--", "./faults", how]);
-        let again = run_in(&folder, &words);
         assert_eq!(
             again.code, status,
             "{how}: {}{}",
             again.stdout, again.stderr
         );
-        assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+        says(&again, "; reproduced\n");
     }
 }
 
@@ -295,47 +247,23 @@ fn a_program_that_does_something_else_leaves_the_schedule() {
         return;
     }
     let folder = built("divergence", "faults");
-    let kept = run_in(
+    let kept = run_line(
         &folder,
-        &[
-            "run", "--sched", "random", "--seed", "80", "--runs", "1", "--", "./faults", "exit",
-        ],
+        "run --sched random --seed 80 --runs 1 -- ./faults exit",
     );
     assert_eq!(kept.code, 4, "{}{}", kept.stdout, kept.stderr);
     let file = Path::new(&folder).join("rsan-out/failure-1.sched");
     let text = std::fs::read_to_string(&file).expect("the schedule");
     std::fs::write(&file, text.replace("T0: spawn", "T0: fence")).expect("a writable file");
-    let left = run_in(
-        &folder,
-        &[
-            "run",
-            "--replay",
-            "rsan-out/failure-1.sched",
-            "--",
-            "./faults",
-        ],
-    );
+    let left = run_line(&folder, "run --replay rsan-out/failure-1.sched -- ./faults");
     assert_eq!(left.code, 3, "{}{}", left.stdout, left.stderr);
     let sentence =
         "the run left the schedule at step 1: T0 should do fence there, but T0 did spawn\n";
-    assert!(left.stdout.contains(sentence), "{}", left.stdout);
+    says(&left, sentence);
     std::fs::write(&file, text).expect("a writable file");
-    let other = run_in(
-        &folder,
-        &[
-            "run",
-            "--replay",
-            "rsan-out/failure-1.sched",
-            "--",
-            "./faults",
-        ],
-    );
+    let other = run_line(&folder, "run --replay rsan-out/failure-1.sched -- ./faults");
     assert_eq!(other.code, 3, "{}{}", other.stdout, other.stderr);
-    assert!(
-        other.stdout.contains("did not show what was recorded"),
-        "{}",
-        other.stdout
-    );
+    says(&other, "did not show what was recorded");
 }
 
 #[test]
@@ -344,44 +272,17 @@ fn a_campaign_can_end_when_nothing_new_comes() {
         return;
     }
     let folder = built("saturation", "sb");
-    let run = run_in(
+    let run = run_line(
         &folder,
-        &[
-            "run",
-            "--sched",
-            "random",
-            "--until-saturated",
-            "--runs",
-            "100000",
-            "--",
-            "./sb",
-        ],
+        "run --sched random --until-saturated --runs 100000 -- ./sb",
     );
     assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
-    assert!(
-        run.stdout
-            .contains("; hardly anything new is to be expected\n"),
-        "{}",
-        run.stdout
-    );
-    let run = run_in(
+    says(&run, "; hardly anything new is to be expected\n");
+    let run = run_line(
         &folder,
-        &[
-            "run",
-            "--sched",
-            "random",
-            "--until-saturated",
-            "--runs",
-            "5",
-            "--",
-            "./sb",
-        ],
+        "run --sched random --until-saturated --runs 5 -- ./sb",
     );
-    assert!(
-        run.stdout.contains("; more runs would show more\n"),
-        "{}",
-        run.stdout
-    );
+    says(&run, "; more runs would show more\n");
 }
 
 #[test]
@@ -395,43 +296,36 @@ fn what_is_wrong_is_said() {
         "rsan schedule 1\nT0: jump\n",
     )
     .expect("a writable folder");
-    for (words, message) in [
+    for (line, message) in [
+        ("run --sched luck -- ./sb", "no strategy is called `luck`"),
         (
-            vec!["--sched", "luck", "--", "./sb"],
-            "no strategy is called `luck`",
-        ),
-        (
-            vec!["--sched", "random", "--", "./nothing"],
+            "run --sched random -- ./nothing",
             "./nothing: there is no such program",
         ),
         (
-            vec!["--replay", "nothing.sched", "--", "./sb"],
+            "run --replay nothing.sched -- ./sb",
             "nothing.sched: No such file",
         ),
-        (vec!["--replay", "bad.sched", "--", "./sb"], "bad.sched:"),
-        (vec!["--minimize", "--", "./sb"], "--replay"),
+        ("run --replay bad.sched -- ./sb", "bad.sched:"),
+        ("run --minimize -- ./sb", "--replay"),
     ] {
-        let mut all = vec!["run"];
-        all.extend(&words);
-        let run = run_in(&folder, &all);
-        assert_eq!(run.code, 2, "{words:?}: {}{}", run.stdout, run.stderr);
-        assert!(run.stderr.contains(message), "{words:?}: {}", run.stderr);
+        let run = run_line(&folder, line);
+        assert_eq!(run.code, 2, "{line}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(message), "{line}: {}", run.stderr);
     }
 }
 
 #[test]
 fn a_program_without_the_runtime_is_not_taken_for_a_clean_one() {
-    for how in [["--sched", "pct"], ["--sched", "pos"]] {
-        let mut words = vec!["run"];
-        words.extend(how);
-        words.extend(["--", "true"]);
-        let run = run_in(&scratch("scheduling-unseen"), &words);
+    for strategy in ["pct", "pos"] {
+        let run = run_line(
+            &scratch("scheduling-unseen"),
+            &format!("run --sched {strategy} -- true"),
+        );
         assert_eq!(run.code, 3, "{}{}", run.stdout, run.stderr);
-        assert!(
-            run.stdout
-                .contains("no finding in 0 runs; no process ran with rsan's library"),
-            "{}",
-            run.stdout
+        says(
+            &run,
+            "no finding in 0 runs; no process ran with rsan's library",
         );
     }
 }
@@ -447,18 +341,9 @@ fn an_interrupted_campaign_says_what_it_found() {
     std::fs::write(Path::new(&folder).join("prints.c"), source).expect("a writable folder");
     compile(&folder, &["cc", "-o", "prints", "prints.c"]);
     let mut command = rsan(Path::new(&folder));
-    let words = [
-        "run",
-        "--sched",
-        "random",
-        "--runs",
-        "100000000",
-        "--output",
-        "--",
-        "./prints",
-    ];
+    let line = "run --sched random --runs 100000000 --output -- ./prints";
     command
-        .args(words)
+        .args(line.split(' '))
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = command.spawn().expect("rsan starts");
@@ -484,38 +369,24 @@ fn every_execution_is_explored() {
         return;
     }
     let folder = built("exhaustive", "faults");
-    let robust = run_in(&folder, &["run", "--exhaustive", "--", "./faults"]);
+    let robust = run_line(&folder, "run --exhaustive -- ./faults");
     let expected = "./faults: robust, no finding in 3 runs\nexplored: all 3 executions\n";
     assert_eq!((robust.code, robust.stdout.as_str()), (0, expected));
-    let failing = run_in(&folder, &["run", "--exhaustive", "--", "./faults", "crash"]);
+    let failing = run_line(&folder, "run --exhaustive -- ./faults crash");
     assert_eq!(failing.code, 4, "{}{}", failing.stdout, failing.stderr);
-    assert!(
-        failing
-            .stdout
-            .contains("not all executions were explored: 1 run failed"),
-        "{}",
-        failing.stdout
-    );
+    says(&failing, "not all executions were explored: 1 run failed");
     let source = data("scheduled/sb.c");
     let violated = run_in(&folder, &["check", "--exhaustive", &source]);
     assert_eq!(violated.code, 1, "{}{}", violated.stdout, violated.stderr);
-    assert!(
-        violated.stdout.contains("\nexplored: all 3 executions\n"),
-        "{}",
-        violated.stdout
-    );
+    says(&violated, "\nexplored: all 3 executions\n");
     build(&folder, "deadlock");
-    let stuck = run_in(&folder, &["run", "--exhaustive", "--", "./deadlock"]);
+    let stuck = run_line(&folder, "run --exhaustive -- ./deadlock");
     assert_eq!(stuck.code, 1, "{}{}", stuck.stdout, stuck.stderr);
-    let replay = [
-        "run",
-        "--replay",
-        "rsan-out/violation-1.sched",
-        "--",
-        "./deadlock",
-    ];
-    let again = run_in(&folder, &replay);
-    assert!(again.stdout.contains("; reproduced\n"), "{}", again.stdout);
+    let again = run_line(
+        &folder,
+        "run --replay rsan-out/violation-1.sched -- ./deadlock",
+    );
+    says(&again, "; reproduced\n");
 }
 
 #[test]
@@ -525,16 +396,10 @@ fn an_exploration_can_be_bounded_and_gone_on_with() {
     }
     let folder = built("checkpoint", "seqlock");
     let _ = std::fs::remove_file(Path::new(&folder).join("saved.json"));
-    let whole = run_in(
-        &folder,
-        &["run", "--exhaustive", "--jobs", "1", "--", "./seqlock"],
-    );
+    let whole = run_line(&folder, "run --exhaustive --jobs 1 -- ./seqlock");
     assert_eq!(whole.code, 1, "{}{}", whole.stdout, whole.stderr);
     // The same, whatever the number of servers.
-    let again = run_in(
-        &folder,
-        &["run", "--exhaustive", "--jobs", "3", "--", "./seqlock"],
-    );
+    let again = run_line(&folder, "run --exhaustive --jobs 3 -- ./seqlock");
     assert_eq!(again.stdout, whole.stdout);
     let explored = |run: &Run| {
         let line = run
@@ -543,52 +408,27 @@ fn an_exploration_can_be_bounded_and_gone_on_with() {
             .find(|line| line.starts_with("explored: "));
         line.expect("a line about it").to_owned()
     };
-    let saved = ["run", "--exhaustive", "--checkpoint", "saved.json"];
+    let saved = "run --exhaustive --checkpoint saved.json";
     for (bound, line) in [
         ("5", "explored: 5 executions of about "),
         ("50", "explored: 50 executions of about "),
     ] {
-        let mut words = saved.to_vec();
-        words.extend(["--max-executions", bound, "--", "./seqlock"]);
-        let part = run_in(&folder, &words);
+        let part = run_line(
+            &folder,
+            &format!("{saved} --max-executions {bound} -- ./seqlock"),
+        );
         assert_eq!(part.code, 1, "{}{}", part.stdout, part.stderr);
         assert!(explored(&part).starts_with(line), "{}", part.stdout);
-        assert!(
-            part.stdout.contains("not all executions were explored: "),
-            "{}",
-            part.stdout
-        );
+        says(&part, "not all executions were explored: ");
     }
-    let mut words = saved.to_vec();
-    words.extend(["--", "./seqlock"]);
-    assert_eq!(explored(&run_in(&folder, &words)), explored(&whole));
-    let bounded = [
-        "run",
-        "--exhaustive",
-        "--max-preemptions",
-        "0",
-        "--",
-        "./seqlock",
-    ];
-    let bounded = run_in(&folder, &bounded);
-    assert!(
-        bounded
-            .stdout
-            .contains("the bound on preemptions left some out"),
-        "{}",
-        bounded.stdout
-    );
+    let rest = run_line(&folder, &format!("{saved} -- ./seqlock"));
+    assert_eq!(explored(&rest), explored(&whole));
+    let bounded = run_line(&folder, "run --exhaustive --max-preemptions 0 -- ./seqlock");
+    says(&bounded, "the bound on preemptions left some out");
     std::fs::write(Path::new(&folder).join("bad.json"), "{}").expect("a writable folder");
-    let bad = run_in(
+    let bad = run_line(
         &folder,
-        &[
-            "run",
-            "--exhaustive",
-            "--checkpoint",
-            "bad.json",
-            "--",
-            "./seqlock",
-        ],
+        "run --exhaustive --checkpoint bad.json -- ./seqlock",
     );
     assert_eq!(
         (bad.code, bad.stderr.as_str()),
