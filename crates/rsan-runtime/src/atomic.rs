@@ -132,6 +132,7 @@ impl Running<'_> {
     /// Tells the monitor of a read.
     #[inline]
     fn read(&mut self, location: &mut Location, order: ReadOrd) {
+        self.me.make_private();
         let known = self.me.state.past_version();
         location.read(&mut self.me.state, Effect::Read(order));
         let access = WriteSite {
@@ -168,11 +169,16 @@ impl Running<'_> {
     #[cold]
     fn repeat(&mut self, locked: &mut Locked, effect: Effect) {
         let body: &mut Body = self.me;
+        let mut access = self.write;
+        if effect.value_written().is_none() {
+            access.operation = Operation::Load;
+        }
         for piece in locked.further_pieces(self.address, self.bytes) {
-            piece.repeat(&mut body.state, effect, self.write, body.options);
+            piece.repeat(&mut body.state, effect, access, body.options);
             if effect.value_written().is_some() {
                 body.has_written(effect.releases());
             }
+            piece.accessed(&body.state, &mut body.trail, access, false);
         }
     }
 
@@ -193,7 +199,7 @@ impl Running<'_> {
                 }
             }
         }
-        race::atomic(self.me, self.address, self.bytes, kind, self.write.leaf);
+        race::atomic(self.me, self.address, self.bytes, kind);
         None
     }
 }
@@ -257,7 +263,7 @@ fn repeat<W: Word, R>(
     location.repeat_write(state, trail, value.bits(), &effect, write, body.options);
     body.has_written(effect(0).releases());
     drop(locked);
-    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE, leaf);
+    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE);
     Repeat::Done(result)
 }
 

@@ -7,10 +7,12 @@ pub use writes::{LoggedWrite, Operation, WriteSite};
 
 use crate::lock::{Lock, RawLock};
 use crate::options::Options;
+use crate::race::Kind;
 use crate::shadow::{Granule, HAS_BLOCKS, map_zeroed};
+use crate::stack::Node;
 use crate::sync::SyncState;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
-use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, ThreadState};
+use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
 use rsan_model::{LocId, RmwOrd, Value};
 use std::arch::asm;
@@ -218,7 +220,6 @@ impl Locked {
     pub fn at(address: usize) -> Option<Self> {
         let granule = Granule::of(address)?;
         prefetch(granule.cells(), 0);
-        prefetch(granule.sites(), 0);
         loop {
             // ORDERING: acquire, with the exchange in `create`.
             let block = granule.block().load(Ordering::Acquire);
@@ -421,7 +422,7 @@ pub struct Location {
     bytes: u8,
     /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
     mixed: bool,
-    /// Who accessed it last, for reports.
+    /// Who accessed it last.
     accessors: Accessors,
     state: LocationState,
     writes: Writes,
@@ -582,8 +583,28 @@ impl Location {
                 ..step
             })
         };
+        let by = (step, thread.slot());
         self.accessors
-            .accessed(trail, step, self.address, learnt, writer);
+            .accessed(trail, by, self.address, learnt, writer);
+    }
+
+    /// An atomic access that the thread does not know to happen before its next event: a write, or a read if those are
+    /// wanted. Of several the newest write comes first.
+    pub fn unordered(&self, thread: &ThreadState, reads: bool) -> Option<(Kind, Stamp, Node)> {
+        let is_unordered =
+            |at: Stamp| at.slot != thread.slot() && thread.hb().get(at.slot) < at.epoch;
+        let last = self.state.last_write().0;
+        let writes = (self.oldest().0..=last).rev().filter_map(|position| {
+            let write = Timestamp(position);
+            let (_, stamp) = self.state.writer(write)?;
+            let site = Writes::site(&self.state, write)?;
+            let atomic = site.operation != Operation::PlainWrite;
+            (atomic && is_unordered(stamp)).then_some((Kind::ATOMIC_WRITE, stamp, site.leaf))
+        });
+        let reads = self.accessors.reads().filter(|_| reads);
+        let reads = reads.filter(|(stamp, _)| is_unordered(*stamp));
+        let reads = reads.map(|(stamp, leaf)| (Kind::ATOMIC_READ, stamp, leaf));
+        writes.chain(reads).next()
     }
 
     /// What a report says about a write.

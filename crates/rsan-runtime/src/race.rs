@@ -2,8 +2,14 @@
 //! not order.
 //!
 //! **Decides** at each access whether it races with one of the last [`CELLS`](crate::shadow::CELLS) accesses that are remembered of its
-//! granule. Sound (every report is a race of the run); not complete: more concurrent readers than cells push each
-//! other out, and cells are written without a lock, so that one of two simultaneous updates may be lost.
+//! granule, or with an atomic access that is remembered of its locations. Sound (every report is a race of the run); not
+//! complete: more concurrent readers than cells push each other out, and cells are written without a lock, so that one
+//! of two simultaneous updates may be lost.
+//!
+//! Cells are for plain accesses. Atomic ones are remembered by their location, which has to note them anyway: the writes
+//! in its log, and its last readers ([`Location::unordered`](crate::location::Location::unordered)). An atomic access
+//! looks at the cells when it is noted; a plain one that is not in the cells yet looks at the locations when it has its
+//! cell. The location's lock is between the two, so one of two simultaneous accesses sees the other.
 //!
 //! **Source**: the happens-before of the write-log monitor, with the algorithm of FastTrack; the compact cells are
 //! those of TSan's shadow, with the place of the access beside.
@@ -15,11 +21,8 @@
 //! **What is given up** when a granule has more accesses to remember than cells. The cells that are left are ordered
 //! before the new access and of other bytes or a stronger kind, or not ordered with it. What a cell is worth depends on
 //! who can still race with it:
-//! 1. An atomic access races with plain ones only, and most variables that are accessed atomically always are: they go
-//!    first, reads before writes, for a read races with writes only. So an atomic variable that many threads access does
-//!    not push out the plain one beside it.
-//! 2. A plain read races with writes only; a plain write with everything.
-//! 3. An access of another thread that is ordered before this one can only race with third threads; such a write is
+//! 1. A read races with writes only; a write with everything.
+//! 2. An access of another thread that is ordered before this one can only race with third threads; such a write is
 //!    worth as much as a read that is not ordered. This thread's own can race with all others.
 //!
 //! Of equals the epoch chooses, so that none is kept or lost forever.
@@ -35,6 +38,8 @@ mod kind;
 
 pub use free::free;
 pub use kind::Kind;
+
+pub(crate) use cells::stamp;
 
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
@@ -87,13 +92,14 @@ extern "C" fn single<const WRITES: bool>(
         return;
     }
     me.make_private();
-    let bytes = mask.count_ones() as usize;
-    if WRITES && granule.has(HAS_BLOCKS) {
-        write_to_locations(me, granule, address, address + bytes);
-    }
     let (leaf, own) = (me.leaf(), me.own);
-    if let Some(other) = (Access { own, mask, kind }).record(me, granule, leaf) {
-        report(me, address, bytes, kind, other);
+    let mut race = (Access { own, mask, kind }).record(me, granule, leaf);
+    if granule.has(HAS_BLOCKS) {
+        let bytes = mask.count_ones() as usize;
+        race = race.or(meet_locations(me, granule, (address, bytes), kind, leaf));
+    }
+    if let Some(other) = race {
+        report(me, address, mask.count_ones() as usize, kind, other);
     }
 }
 
@@ -120,11 +126,9 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
         let Some(granule) = Granule::of(at) else {
             break;
         };
-        if kind.writes() && granule.has(HAS_BLOCKS) {
-            write_to_locations(me, granule, at, at + size);
-        }
         let mask = mask(offset, size);
         let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
+        let race = race.or_else(|| meet_locations(me, granule, (at, size), kind, leaf));
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
@@ -133,48 +137,58 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
     }
 }
 
-/// A plain write is one in the modification order of the atomic locations that it hits.
-fn write_to_locations(me: &mut Entered, granule: Granule, start: usize, end: usize) {
-    let leaf = me.leaf();
-    let Some(mut locked) = Locked::existing(granule) else {
-        return;
-    };
+/// A plain access of bytes in a granule meets the atomic locations there, for which a write is one in their modification
+/// order. Returns what it races with.
+fn meet_locations(
+    me: &mut Entered,
+    granule: Granule,
+    (start, bytes): (usize, usize),
+    kind: Kind,
+    leaf: Node,
+) -> Option<Race> {
+    if !granule.has(HAS_BLOCKS) {
+        return None;
+    }
+    let mut locked = Locked::existing(granule)?;
     let write = WriteSite {
         leaf,
         operation: Operation::PlainWrite,
         order: None,
     };
-    locked.announce_write();
+    let is_write = kind == Kind::WRITE;
+    if is_write {
+        locked.announce_write();
+    }
     let body: &mut Body = me;
-    for location in locked.overlapping(start, end) {
-        let known = body.state.past_version();
-        location.plain_write(&mut body.state, write, body.options);
-        let learnt = body.state.past_version() != known;
-        location.accessed(&body.state, &mut body.trail, write, learnt);
-    }
-}
-
-/// An atomic access, after the monitor was told of it.
-#[inline]
-pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind, leaf: Node) {
-    if !kind.writes() {
-        me.make_private();
-    }
-    let offset = address & 7;
-    if offset + bytes <= 8
-        && let Some(granule) = Granule::of(address)
-    {
-        let (own, mask) = (me.own, mask(offset, bytes));
-        let access = Access { own, mask, kind };
-        if access.is_known(granule) || access.renews(granule, leaf) {
-            return;
+    let mut race = None;
+    for location in locked.overlapping(start, start + bytes) {
+        let atomic = location.unordered(&body.state, kind.writes());
+        race = race.or(atomic.map(|(kind, stamp, leaf)| cells::atomic(kind, stamp, leaf)));
+        if is_write {
+            let known = body.state.past_version();
+            location.plain_write(&mut body.state, write, body.options);
+            let learnt = body.state.past_version() != known;
+            location.accessed(&body.state, &mut body.trail, write, learnt);
         }
     }
-    atomic_in_full(me, address, bytes, kind, leaf);
+    race
+}
+
+/// An atomic access, after its location was told of it.
+#[inline]
+pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+    let offset = address & 7;
+    if offset + bytes <= 8
+        && let Some(granule) = Granule::existing(address)
+        && granule.is_empty()
+    {
+        return;
+    }
+    atomic_in_full(me, address, bytes, kind);
 }
 
 #[inline(never)]
-fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, leaf: Node) {
+fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     let mut at = address;
     let end = address + bytes;
     while at < end {
@@ -184,7 +198,7 @@ fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind, le
             return;
         };
         let (own, mask) = (me.own, mask(offset, size));
-        if let Some(other) = (Access { own, mask, kind }).record_any(me, granule, leaf) {
+        if let Some(other) = (Access { own, mask, kind }).race(me, granule) {
             report(me, at, size, kind, other);
         }
         at += size;

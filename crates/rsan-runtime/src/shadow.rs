@@ -1,7 +1,7 @@
 //! What is known of memory, found from its address in two loads.
 //!
 //! A table over the whole address space points to *chunks*, one per 4 MiB of the program's memory, mapped when they
-//! are first needed. Per *granule* of 8 bytes a chunk has the last accesses ([`Cells`], see [`crate::race`]), where
+//! are first needed. Per *granule* of 8 bytes a chunk has the last plain accesses ([`Cells`], see [`crate::race`]), where
 //! they came from, and a pointer to the granule's atomic locations and locks ([`Block`]). Everything starts as zero,
 //! pages that were never touched cost nothing, and a byte per 4 KiB page of the program says whether there is
 //! anything to forget.
@@ -178,6 +178,15 @@ impl Granule {
     #[inline]
     pub fn cells(self) -> &'static Cells {
         &self.chunk.cells[self.index]
+    }
+
+    /// Whether no access is remembered.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        let cells = self.cells();
+        // ORDERING: relaxed; a cell is one word and stands for itself.
+        let at = |index: usize| cells[index].load(Ordering::Relaxed);
+        at(0) | at(1) | at(2) | at(3) == 0
     }
 
     /// Where they came from.

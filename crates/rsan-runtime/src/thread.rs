@@ -182,7 +182,7 @@ impl Registry {
 impl Body {
     fn refresh(&mut self) {
         let stamp = self.state.stamp();
-        self.own = u64::from(stamp.slot.0) << 48 | u64::from(stamp.epoch.number()) << 16;
+        self.own = crate::race::stamp(stamp.slot, stamp.epoch);
     }
 
     /// Makes `own` a stamp that nobody else knows yet.

@@ -2,7 +2,7 @@
 //!
 //! When an access adds to a thread's SC past, the thread notes it in its *trail*: the access, and those before it on
 //! the same location from which the addition came. A location remembers them: its last write, and the last reads
-//! since. Each note is an edge of the run (reads-from, modification order or from-read), so any path of notes and
+//! since ([`Accessors`], which [`crate::race`] asks as well). Each note is an edge of the run (reads-from, modification order or from-read), so any path of notes and
 //! program order is one that every SC order respects. Fences are noted too, for they stand between accesses.
 //!
 //! **Not complete**: a trail keeps its last [`NOTES`] notes, those of ended threads are given to new ones (from `ENDED` on), a location keeps `READERS` readers, and what
@@ -17,7 +17,7 @@ use crate::location::Operation;
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
 use crate::stack::{Node, Site};
-use rsan_clocks::write_log::ThreadState;
+use rsan_clocks::write_log::{Epoch, Slot, Stamp, ThreadState};
 use rsan_model::{FenceOrd, RmwOrd, ThreadId};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -354,28 +354,36 @@ impl Ring {
     }
 }
 
-/// Who accessed a location last, as far as the log of its writes does not say it.
-#[derive(Debug, Default)]
+/// The last read of a location by a thread with some remainder of its slot; nobody's if the epoch is 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reader {
+    thread: u32,
+    epoch: u32,
+    position: u32,
+    /// `leaf:24 order:8`.
+    tags: u32,
+}
+
+/// Who accessed a location, as far as the log of its writes does not say it: for reports, and for races.
+///
+/// Readers whose slots are the same modulo [`READERS`] push each other out.
+#[derive(Clone, Debug, Default)]
 pub struct Accessors {
     /// The length of the last writer's trail after the write.
     writer_position: u32,
-    /// The first since the last write.
-    reader: Option<Step>,
-    /// Others since the last write.
-    #[allow(
-        clippy::box_collection,
-        reason = "seldom there, and a location is to be small"
-    )]
-    more: Option<Box<Vec<Step>>>,
+    /// Which of the readers have read since the last write: one bit each.
+    fresh: u8,
+    slots: [Slot; READERS],
+    readers: [Reader; READERS],
 }
 
 impl Accessors {
-    /// A thread accessed the location, and learnt something by it or not. `writer` is who wrote it before.
+    /// The thread of a slot accessed the location, and learnt something by it or not. `writer` is who wrote it before.
     #[inline]
     pub fn accessed(
         &mut self,
         trail: &mut Trail,
-        mut step: Step,
+        (mut step, slot): (Step, Slot),
         address: usize,
         learnt: bool,
         writer: impl FnOnce() -> Option<Step>,
@@ -387,7 +395,7 @@ impl Accessors {
         if step.act.writes() {
             self.written_at(step.position);
         } else {
-            self.read_by(step);
+            self.read_by(&step, slot);
         }
     }
 
@@ -400,43 +408,54 @@ impl Accessors {
     #[inline]
     fn written_at(&mut self, position: u32) {
         self.writer_position = position;
-        if self.reader.is_some() {
-            self.reader = None;
-            if let Some(more) = &mut self.more {
-                more.clear();
-            }
-        }
+        self.fresh = 0;
     }
 
     #[inline(never)]
     fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
         let position = self.writer_position;
         let writer = writer.map(|writer| Step { position, ..writer });
-        let more = self.more.as_ref().map_or(&[][..], |more| more);
-        let readers = self.reader.into_iter().chain(more.iter().copied());
-        let readers = readers.filter(|_| step.act.writes());
+        let is_fresh = |index: &usize| step.act.writes() && self.fresh >> index & 1 != 0;
+        let readers = (0..READERS).filter(is_fresh);
+        let readers = readers.map(|index| self.readers[index].step());
         let others = writer.into_iter().chain(readers);
         let others = others.filter(|source| source.thread != step.thread);
         trail.note_from(step, address, others);
     }
 
     #[inline]
-    fn read_by(&mut self, step: Step) {
-        match &mut self.reader {
-            Some(reader) if reader.thread != step.thread => self.read_by_another(step),
-            Some(reader) if reader.epoch == step.epoch => {}
-            reader => *reader = Some(step),
-        }
+    fn read_by(&mut self, step: &Step, slot: Slot) {
+        let index = usize::from(slot.0) % READERS;
+        self.slots[index] = slot;
+        self.readers[index] = Reader {
+            thread: step.thread.0,
+            epoch: step.epoch,
+            position: step.position,
+            tags: (step.place.0 as u32) << 8 | step.order as u32,
+        };
+        self.fresh |= 1 << index;
     }
 
-    #[inline(never)]
-    fn read_by_another(&mut self, step: Step) {
-        let more = self.more.get_or_insert_default();
-        match more.iter().position(|reader| reader.thread == step.thread) {
-            Some(index) if more[index].epoch == step.epoch => {}
-            Some(index) => more[index] = step,
-            None if more.len() + 1 < READERS => more.push(step),
-            None => more[step.epoch as usize % (READERS - 1)] = step,
+    /// Last reads: by whom, when, and where.
+    pub fn reads(&self) -> impl Iterator<Item = (Stamp, Node)> {
+        let known = self.slots.iter().zip(&self.readers);
+        let known = known.filter(|(_, reader)| reader.epoch != 0);
+        known.map(|(&slot, reader)| {
+            let epoch = Epoch::new(reader.epoch);
+            (Stamp { slot, epoch }, Node(reader.tags >> 8))
+        })
+    }
+}
+
+impl Reader {
+    fn step(self) -> Step {
+        Step {
+            thread: ThreadId(self.thread),
+            epoch: self.epoch,
+            position: self.position,
+            act: Act::Load,
+            order: ORDERS[(self.tags & 0xff) as usize],
+            place: Place::leaf(Node(self.tags >> 8)),
         }
     }
 }
@@ -452,7 +471,7 @@ mod tests {
             position,
             act: Act::Store,
             order: RmwOrd::SeqCst,
-            place: Place::line(0x7fff_1234_5678),
+            place: Place::leaf(Node(0x12_3456)),
         }
     }
 
@@ -488,17 +507,23 @@ mod tests {
             act: Act::Load,
             ..step(thread, 0)
         };
-        let nobody = || None;
-        location.accessed(&mut trail, step(1, 3), 8, false, nobody);
-        location.accessed(&mut trail, load(2), 8, false, nobody);
-        location.accessed(&mut trail, load(2), 8, false, nobody);
-        location.accessed(&mut trail, load(3), 8, false, nobody);
+        let mut access = |step: Step, learnt, writer: Option<Step>| {
+            let by = (step, Slot(step.thread.0 as u16));
+            location.accessed(&mut trail, by, 8, learnt, || writer);
+        };
+        access(step(1, 3), false, None);
+        access(load(2), false, None);
+        access(load(2), false, None);
+        access(load(3), false, None);
         let thread = 1_000_002;
-        let writer = || Some(step(1, 0));
-        location.accessed(&mut trail, step(thread, 0), 8, true, writer);
-        location.accessed(&mut trail, load(4), 8, false, nobody);
+        access(step(thread, 0), true, Some(step(1, 0)));
+        access(load(4), false, None);
         let (_, notes) = read(ThreadId(thread)).expect("the trail is known");
         assert_eq!(notes[0].sources, [step(1, 3), load(2), load(3)]);
         assert_eq!(notes[0].step.position, 1);
+        let epoch = Epoch::new(7);
+        let reads: Vec<_> = location.reads().map(|read| read.0).collect();
+        let slots = [4, 2, 3].map(Slot);
+        assert_eq!(reads, slots.map(|slot| Stamp { slot, epoch }));
     }
 }

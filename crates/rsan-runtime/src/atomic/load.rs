@@ -129,8 +129,6 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
     let version = block.version();
-    // Before the monitor is told, so that the location sees the epoch.
-    me.make_private();
     let name = (
         Operation::Load,
         RmwOrd::from_halves(order, WriteOrd::Relaxed),

@@ -1,5 +1,7 @@
 use super::*;
+use crate::stack::Node;
 use crate::trail::{Accessors, Place, Trail};
+use rsan_clocks::write_log::Slot;
 use rsan_model::RmwOrd;
 
 /// Threads of a run that is written down here, with their trails.
@@ -25,7 +27,7 @@ impl Thread {
             position: self.trail.position(),
             act,
             order: RmwOrd::Relaxed,
-            place: Place::line(line),
+            place: Place::leaf(Node::of(&[line])),
         }
     }
 
@@ -35,8 +37,9 @@ impl Thread {
         }
         let step = self.step(act, line);
         let (writer, address) = (at.writer, at.address);
+        let by = (step, Slot(self.id as u16));
         at.accessors
-            .accessed(&mut self.trail, step, address, learnt, || writer);
+            .accessed(&mut self.trail, by, address, learnt, || writer);
         if act.writes() {
             at.writer = Some(step);
         }

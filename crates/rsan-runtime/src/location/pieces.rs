@@ -8,7 +8,7 @@
 //! Two granules that an access of 16 bytes spans get one [`Block`], so that one lock is enough: the second block is
 //! emptied into the first and says where to look ([`Block::forward`]).
 
-use super::{Accessors, Block, Items, Location, Locked, WriteSite};
+use super::{Block, Items, Location, Locked, WriteSite};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
 use rsan_clocks::Effect;
@@ -48,7 +48,7 @@ impl Location {
             unknown: self.unknown,
             bytes: (self.end() - address) as u8,
             mixed: true,
-            accessors: Accessors::default(),
+            accessors: self.accessors.clone(),
         };
         self.bytes = (address - self.address) as u8;
         self.mixed = true;

@@ -4,7 +4,7 @@ use super::Kind;
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
 use crate::stack::{Node, Site};
 use crate::thread::Body;
-use rsan_clocks::write_log::{Epoch, Slot};
+use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use std::sync::atomic::Ordering;
 
 const STAMP: u64 = !0xffff;
@@ -61,6 +61,20 @@ pub(super) fn unpack_site(word: u32, cell: u64) -> Site {
 /// A cell that an access races with, and its site.
 pub(super) type Race = (u64, u32);
 
+/// The same for an atomic access, which has no cell.
+#[cold]
+pub(super) fn atomic(kind: Kind, Stamp { slot, epoch }: Stamp, leaf: Node) -> Race {
+    let own = stamp(slot, epoch);
+    let mask = 0xff;
+    (Access { own, mask, kind }.cell(), pack_site(leaf, own))
+}
+
+/// A cell without mask and kind.
+#[inline]
+pub(crate) fn stamp(slot: Slot, epoch: Epoch) -> u64 {
+    u64::from(slot.0) << 48 | u64::from(epoch.number()) << 16
+}
+
 /// An access to a granule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
@@ -89,39 +103,6 @@ impl Access {
     pub(super) fn is_known(self, granule: Granule) -> bool {
         let known = load(granule.cells());
         self.is_in(known[0]) || self.is_in(known[1]) || self.is_in(known[2]) || self.is_in(known[3])
-    }
-
-    /// Whether there was nothing to do about an atomic access but to note when it was last made, which is done: its thread
-    /// has a cell for such accesses, and all cells are of atomic accesses, which never race with each other.
-    ///
-    /// As [`Access::record`] does, it looks again when the cell is there; what is new there goes to that function, which is
-    /// then told of an access with another site but the same cell, so the cell is taken back first.
-    #[inline]
-    pub(super) fn renews(self, granule: Granule, leaf: Node) -> bool {
-        let (cells, cell) = (granule.cells(), self.cell());
-        let of_atomics = |cells: [u64; CELLS]| {
-            let other = |cell: u64| cell != 0 && !Remembered::from_cell(cell).kind.is_atomic();
-            !(other(cells[0]) | other(cells[1]) | other(cells[2]) | other(cells[3]))
-        };
-        let seen = load(cells);
-        // Slot, mask and kind.
-        let same = |old: &u64| (old ^ cell) & 0xffff_0000_0000_ffff == 0;
-        let Some(place) = seen.iter().position(same) else {
-            return false;
-        };
-        if !of_atomics(seen) {
-            return false;
-        }
-        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
-        granule.sites()[place].store(pack_site(leaf, cell), Ordering::Relaxed);
-        // ORDERING: relaxed; a cell is one word and stands for itself.
-        cells[place].store(cell, Ordering::Relaxed);
-        if of_atomics(load(cells)) {
-            return true;
-        }
-        // ORDERING: relaxed, as above.
-        cells[place].store(0, Ordering::Relaxed);
-        false
     }
 
     /// Whether the access of a cell happens before this one, or is the same thread's.
@@ -261,10 +242,8 @@ impl Access {
         let is_open = is_mine || !self.is_after(me, cell);
         u32::from(is_open)
             + match Remembered::from_cell(cell).kind {
-                Kind::ATOMIC_READ => 0,
-                Kind::ATOMIC_WRITE => 2,
-                Kind::READ => 4,
-                _ => 5,
+                Kind::READ => 0,
+                _ => 1,
             }
     }
 
@@ -302,6 +281,12 @@ impl Access {
             }
         }
         None
+    }
+
+    /// What an access races with that has no cell itself.
+    #[cold]
+    pub(super) fn race(self, me: &Body, granule: Granule) -> Option<Race> {
+        self.look_again(me, granule, [0; CELLS], 0)
     }
 
     /// Whether the access races with one whose cell has just appeared.

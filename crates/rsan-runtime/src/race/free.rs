@@ -1,7 +1,7 @@
 //! Freeing memory, which counts as a write to all of it.
 
 use super::cells::{Access, mask, pack_site};
-use super::{Kind, report};
+use super::{Kind, meet_locations, report};
 use crate::shadow::{Granule, HAS_CELLS};
 use crate::thread;
 use std::sync::atomic::Ordering;
@@ -30,19 +30,19 @@ pub fn free(address: usize, bytes: usize) {
             break;
         };
         let mask = mask(offset, size);
-        let cells = granule.cells();
-        // ORDERING: relaxed; a cell is one word and stands for itself.
-        if cells.iter().all(|cell| cell.load(Ordering::Relaxed) == 0) {
+        let kind = Kind::FREE;
+        let mut race = None;
+        if granule.is_empty() {
             granule.set(HAS_CELLS);
             // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
             granule.sites()[0].store(word, Ordering::Relaxed);
-            // ORDERING: relaxed, as above.
-            cells[0].store(own | mask << 8 | Kind::FREE.0, Ordering::Relaxed);
+            // ORDERING: relaxed; a cell is one word and stands for itself.
+            granule.cells()[0].store(own | mask << 8 | kind.0, Ordering::Relaxed);
         } else {
-            let kind = Kind::FREE;
-            let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
-            found = found.or(race.map(|other| (at, size, other)));
+            race = (Access { own, mask, kind }).record_any(me, granule, leaf);
         }
+        let race = race.or_else(|| meet_locations(me, granule, (at, size), kind, leaf));
+        found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
     if let Some((at, size, other)) = found {
