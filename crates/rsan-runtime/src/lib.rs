@@ -40,7 +40,7 @@
 //! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
 //! * Threads made by the system call `clone` are taken as unrelated to their creator.
 //! * What a signal handler does while it interrupts the runtime is not seen.
-//! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones.
+//! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones, which is said once.
 //! * x86-64 Linux with glibc only; elsewhere the crate is empty.
 #![cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 

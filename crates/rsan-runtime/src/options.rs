@@ -29,6 +29,8 @@ pub struct Options {
     pub model: Model,
     /// Writes kept per location; 0 keeps all.
     pub log_cap: usize,
+    /// The number that the epochs of threads begin with.
+    pub first_epoch: u32,
     /// Threads' places in the clocks before those of ended threads are taken.
     pub slots: usize,
     /// How often the program is asked, at one place, whether it waits there; 0: never.
@@ -95,6 +97,7 @@ table! {
     robustness, "1", flag, "report violations of robustness";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
+    first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
     sched, "", |text| Some(text.to_owned()), "run one thread at a time: 'strategy=pct:depth=3 seed=7' or 'replay=FILE'";
@@ -139,6 +142,7 @@ impl Default for Options {
             robustness: false,
             model: Model::C20,
             log_cap: 0,
+            first_epoch: 0,
             slots: 0,
             probes: 0,
             sched: String::new(),

@@ -46,8 +46,20 @@ use rsan_model::ThreadId;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What makes findings distinct: the kind, and two addresses of code.
-pub type Key = (bool, usize, usize);
+/// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
+/// one that it does not tell was.
+pub type Key = (Kind, usize, usize);
+
+/// The kind of a finding.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// Two accesses race.
+    Race,
+    /// An access can be weak.
+    Violation,
+    /// A load can be weak, but only reads the value that it reads anyway.
+    SameValue,
+}
 
 static REPORTED: Lock<Option<HashSet<Key>>> = Lock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -79,7 +91,7 @@ pub struct Side {
     pub operation: &'static str,
     /// Memory order of an atomic access.
     pub order: Option<&'static str>,
-    /// The value written.
+    /// The value written; of a load that can be weak, what it reads.
     pub value: Option<u128>,
     /// Where.
     pub site: Site,
@@ -147,6 +159,16 @@ impl Finding {
         }
     }
 
+    /// Whether the old value is the one that the load reads anyway.
+    pub(crate) fn is_of_same_value(&self) -> bool {
+        match self {
+            Self::Race { .. } => false,
+            Self::Violation { access, stale, .. } => {
+                access.value.is_some() && access.value == stale.value
+            }
+        }
+    }
+
     /// The accesses that force the order of a violation, if they are known.
     fn chain(&self) -> Option<Chain> {
         match self {
@@ -161,9 +183,15 @@ impl Finding {
                 access, earlier, ..
             } => {
                 let (a, b) = (access.site.pc, earlier.site.pc);
-                (false, a.min(b), a.max(b))
+                (Kind::Race, a.min(b), a.max(b))
             }
-            Self::Violation { access, missed, .. } => (true, access.site.pc, missed.site.pc),
+            Self::Violation { access, missed, .. } => {
+                let kind = match self.is_of_same_value() {
+                    true => Kind::SameValue,
+                    false => Kind::Violation,
+                };
+                (kind, access.site.pc, missed.site.pc)
+            }
         }
     }
 }

@@ -125,8 +125,10 @@ pub(crate) fn registry_lock() -> &'static crate::lock::RawLock {
 
 /// Sets up the registry. To be called once, before any context exists.
 pub(crate) fn start(options: &'static Options) {
+    let mut slots = SlotTable::new(Some(options.slots.max(2)));
+    slots.start_at(Epoch::new(options.first_epoch));
     *REGISTRY.lock() = Some(Registry {
-        slots: SlotTable::new(Some(options.slots.max(2))),
+        slots,
         options,
         threads: HashMap::new(),
         infos: Vec::new(),
@@ -182,6 +184,9 @@ impl Registry {
 impl Body {
     fn refresh(&mut self) {
         let stamp = self.state.stamp();
+        if stamp.epoch.is_exhausted() {
+            say_exhausted(self.state.id());
+        }
         self.own = crate::race::stamp(stamp.slot, stamp.epoch);
     }
 
@@ -202,6 +207,20 @@ impl Body {
             self.refresh();
         }
         self.dirty = releases;
+    }
+}
+
+/// Says, once, that a thread has come to the end of its epochs. The lock of a location may be held, against the rule; nobody
+/// waits for it who would have to read this first.
+#[cold]
+fn say_exhausted(thread: ThreadId) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    // ORDERING: relaxed; a flag that is only ever set.
+    if !SAID.load(Ordering::Relaxed) && !SAID.swap(true, Ordering::Relaxed) {
+        let text = format!(
+            "rsan: thread {thread} has made more writes and fences than can be counted; nothing is concluded from what it does from now on\n"
+        );
+        crate::report::write_to(2, text.as_bytes());
     }
 }
 

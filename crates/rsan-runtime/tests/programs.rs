@@ -82,6 +82,26 @@ fn options_change_status_and_output() {
     }
 }
 
+/// Nothing is invented either, and the findings of before are there.
+#[test]
+fn the_end_of_the_epochs_is_said_once() {
+    for compiler in compilers().into_iter().take(1) {
+        let said = |program: &Path, options: &str| {
+            let (output, lines) = run(program, options);
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            let text = "has made more writes and fences than can be counted";
+            (errors.matches(text).count(), kinds(&lines))
+        };
+        let program = compile("epochs", compiler, "sb_relaxed.c");
+        assert_eq!(said(&program, "").0, 0);
+        assert_eq!(said(&program, "first_epoch=4294967290").0, 1);
+        let program = compile("epochs", compiler, "mutex_counter.c");
+        let none = || "none".to_owned();
+        assert_eq!(said(&program, "first_epoch=4290772900"), (1, none()));
+        assert_eq!(said(&program, "first_epoch=4190000"), (0, none()));
+    }
+}
+
 /// Optimised, the call that says that a file is instrumented comes from the loader.
 #[test]
 fn calls_of_optimised_programs_are_seen() {

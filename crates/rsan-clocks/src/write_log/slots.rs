@@ -58,8 +58,7 @@ impl SlotTable {
     }
 
     /// Fresh slots begin at this epoch, not at the start: for tests of overflow.
-    #[cfg(test)]
-    pub(crate) fn start_at(&mut self, first_epoch: Epoch) {
+    pub fn start_at(&mut self, first_epoch: Epoch) {
         self.first_epoch = first_epoch;
     }
 

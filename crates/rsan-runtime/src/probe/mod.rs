@@ -176,11 +176,16 @@ impl Suspicion {
         });
     }
 
-    fn finding(&self, stale: Side, wait: Wait) -> Box<Finding> {
+    /// A finding of an access that found the value `current`.
+    fn finding(&self, stale: Side, wait: Wait, current: u128) -> Box<Finding> {
+        let loads = matches!(self.sort, Suspect::Load { .. });
         Box::new(Finding::Violation {
             address: self.address,
             bytes: self.bytes,
-            access: self.access,
+            access: Side {
+                value: loads.then_some(current),
+                ..self.access
+            },
             missed: self.missed,
             stale,
             wait,
@@ -207,9 +212,15 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let Some(first) = all.first() else {
         return Judgement::Nothing;
     };
-    let finding = suspicion.finding(first.side, Wait::NotAsked);
+    // Another value says more than the same one. Without questions the newest write is named, whatever its value.
+    let asks = me.options.probes > 0;
+    let tells = |candidate: &&Candidate| asks && candidate.side.value != Some(current);
+    let best = all.iter().find(tells).unwrap_or(first);
+    let finding = suspicion.finding(best.side, Wait::NotAsked, current);
     if report::is_known(me, &finding) {
-        me.known.insert(suspicion.places);
+        if !finding.is_of_same_value() {
+            me.known.insert(suspicion.places);
+        }
         return Judgement::Nothing;
     }
     if benign::covers(me, &finding) {
@@ -217,20 +228,24 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     let writes = suspicion.sort == Suspect::Writes;
     if let Some(candidate) = all.iter().find(|candidate| writes || candidate.follows) {
-        return Judgement::Report(suspicion.finding(candidate.side, Wait::NotAsked));
+        let finding = suspicion.finding(candidate.side, Wait::NotAsked, current);
+        return Judgement::Report(finding);
     }
-    if me.options.probes == 0 {
+    if !asks {
         let wait = Wait::Unknown(Unknown::Off);
-        return Judgement::Report(suspicion.finding(first.side, wait));
+        return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
     if !sites::is_due(suspicion.access.site, me.options.probes) {
         sites::dismiss();
         return Judgement::Nothing;
     }
     let mut unknown = None;
-    for (index, candidate) in all.iter().enumerate() {
+    let mut ordered: Vec<&Candidate> = all.iter().collect();
+    ordered.sort_by_key(|candidate| !tells(candidate));
+    for (index, candidate) in ordered.iter().enumerate() {
         let value = candidate.side.value;
-        if value.is_some() && all[..index].iter().any(|other| other.side.value == value) {
+        let mut before = ordered[..index].iter();
+        if value.is_some() && before.any(|other| other.side.value == value) {
             continue;
         }
         let answer = match value {
@@ -244,13 +259,16 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             Answer::Iterates | Answer::Retries { .. } | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                return Judgement::Report(suspicion.finding(candidate.side, Wait::Passes(step)));
+                let wait = Wait::Passes(step);
+                return Judgement::Report(suspicion.finding(candidate.side, wait, current));
             }
             Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
         }
     }
     match unknown {
-        Some((side, why)) => Judgement::Report(suspicion.finding(side, Wait::Unknown(why))),
+        Some((side, why)) => {
+            Judgement::Report(suspicion.finding(side, Wait::Unknown(why), current))
+        }
         None => {
             sites::dismiss();
             Judgement::Nothing

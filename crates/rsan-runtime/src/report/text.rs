@@ -57,6 +57,12 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             );
             let value = missed.value.map_or(String::new(), |v| format!(" of {v}"));
             write_side(&mut text, missed, &value, modules);
+            if finding.is_of_same_value() {
+                let _ = writeln!(
+                    text,
+                    "  which is what it reads anyway: the program cannot tell by this load alone"
+                );
+            }
             if let Some(wait) = wait.text() {
                 let _ = writeln!(text, "  with {old} the program {wait}");
             }

@@ -34,6 +34,9 @@ pub(crate) struct Finding {
     /// Weak behaviours: what the program does with the old value, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) wait: Option<String>,
+    /// Weak behaviours: the old value is the one that is read anyway.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) same_value: bool,
     /// Weak behaviours: what forces the order, the missed write first; null if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) chain: Option<Vec<Link>>,
@@ -197,7 +200,12 @@ impl Finding {
         Self {
             kind,
             property,
-            message: sentence::message(&accesses, memory.as_ref(), address),
+            message: sentence::message(
+                &accesses,
+                logged.is_of_same_value(),
+                memory.as_ref(),
+                address,
+            ),
             thread: accesses[0].thread.clone(),
             location: accesses[0].location(),
             runs: runs.len(),
@@ -206,6 +214,7 @@ impl Finding {
             memory,
             accesses,
             wait,
+            same_value: logged.is_of_same_value(),
             chain: links,
             repair,
             schedule: None,
@@ -230,6 +239,7 @@ impl Finding {
             memory: None,
             accesses,
             wait: None,
+            same_value: false,
             chain: None,
             repair: None,
             schedule: None,
@@ -280,7 +290,10 @@ impl Finding {
 
     /// Takes over the runs of the same finding, and shows the one of which more is known.
     fn merge(&mut self, mut other: Self) {
-        let known = |finding: &Self| (finding.repair.is_some(), finding.chain.is_some());
+        let known = |finding: &Self| {
+            let explained = (finding.repair.is_some(), finding.chain.is_some());
+            (!finding.same_value, explained)
+        };
         if known(&other) > known(self) {
             std::mem::swap(self, &mut other);
         }
@@ -307,5 +320,6 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
             None => all.push(finding),
         }
     }
+    all.sort_by_key(|finding| finding.same_value);
     all
 }

@@ -116,8 +116,20 @@ pub(crate) struct Address {
 type Key = (u8, Vec<Option<Address>>);
 
 impl Logged {
-    fn has_chain(&self) -> bool {
-        matches!(self, Self::Violation { chain: Some(_), .. })
+    /// How much a finding says: whether the value tells, and whether the order is explained.
+    fn content(&self) -> (bool, bool) {
+        let chain = matches!(self, Self::Violation { chain: Some(_), .. });
+        (!self.is_of_same_value(), chain)
+    }
+
+    /// Whether a load may read an older write, but of the value that it reads anyway.
+    pub(crate) fn is_of_same_value(&self) -> bool {
+        match self {
+            Self::Race { .. } | Self::Deadlock { .. } => false,
+            Self::Violation { access, stale, .. } => {
+                access.operation == "load" && access.value.is_some() && access.value == stale.value
+            }
+        }
     }
 
     fn key(&self) -> Key {
@@ -157,7 +169,7 @@ impl Findings {
                 Ok(logged) => {
                     let entry = self.found.entry(logged.key());
                     let known = entry.or_insert_with(|| (logged.clone(), BTreeSet::new()));
-                    if logged.has_chain() && !known.0.has_chain() {
+                    if logged.content() > known.0.content() {
                         known.0 = logged;
                     }
                     known.1.insert(run);

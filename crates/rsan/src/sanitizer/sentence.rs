@@ -4,10 +4,20 @@ use super::findings::Access;
 use super::memory::Memory;
 
 /// What can happen and why it should not.
-pub(super) fn message(accesses: &[Access], memory: Option<&Memory>, address: &str) -> String {
+pub(super) fn message(
+    accesses: &[Access],
+    same_value: bool,
+    memory: Option<&Memory>,
+    address: &str,
+) -> String {
     let place = memory.map_or_else(|| address.to_owned(), |memory| memory.place(address));
     match accesses {
-        [access, missed, stale, ..] => weak(access, missed, stale, &place),
+        [access, missed, stale, ..] => {
+            let older = if same_value { "an older " } else { "" };
+            let old = stale.value.as_deref();
+            let old = old.map_or("an older value".to_owned(), |old| format!("{older}{old}"));
+            weak(access, missed, &old, &place)
+        }
         [access, earlier] => race(access, earlier, &place),
         _ => String::new(),
     }
@@ -25,9 +35,8 @@ fn race(access: &Access, earlier: &Access, place: &str) -> String {
     )
 }
 
-fn weak(access: &Access, missed: &Access, stale: &Access, place: &str) -> String {
+fn weak(access: &Access, missed: &Access, old: &str, place: &str) -> String {
     let who = subject(access);
-    let old = stale.value.as_deref().unwrap_or("an older value");
     let theirs = format!("{}'s {}{}", subject(missed), missed.operation, at(missed));
     let first = "comes first in every sequentially consistent order";
     match access.operation.as_str() {

@@ -66,6 +66,11 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
         let _ = writeln!(text, "  {}{what}{}", paint.access, paint.end);
         write_stack(text, &access.stack);
     }
+    if finding.same_value {
+        text.push_str(
+            "  the older value is the one that it reads anyway: the program cannot tell by this load alone\n",
+        );
+    }
     if let Some(wait) = &finding.wait {
         let _ = writeln!(text, "  with the older value the program {wait}");
     }
@@ -129,7 +134,11 @@ fn title(finding: &Finding, access: &Access) -> String {
         text.map_or(String::new(), |text| format!("{before}{text}{after}"))
     };
     let order = part(" (", &access.order, ")");
-    let value = part(" of ", &access.value, "");
+    // What a load reads is said where it matters.
+    let value = match access.role {
+        "access" => String::new(),
+        _ => part(" of ", &access.value, ""),
+    };
     let by = part(" by ", &access.thread, "");
     format!("{role}{}{order}{value}{by}{memory}", access.operation)
 }

@@ -40,6 +40,7 @@ fn findings_are_as_recorded() {
         ("finding-half-fenced", "half.c"),
         ("finding-independent", "independent.c"),
         ("finding-locked", "locked.c"),
+        ("finding-same-value", "same_value.c"),
     ] {
         let run = run(&["check", "--runs", "1", file]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""));

@@ -118,7 +118,7 @@ fn differences(program: &Program, robust: bool, built: &Built, run: &Run<'_>) ->
         what.extend(if has_loops(program) {
             compare::not_known(program, run, &done, robust && !run.has_polls())
         } else {
-            compare::differences(program, &run.again(program, Blocking::Whole), &done)
+            compare::other_findings(program, &run.again(program, Blocking::Whole), &done)
         });
     }
     let steps = build::schedule(run);
