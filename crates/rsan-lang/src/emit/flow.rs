@@ -252,7 +252,7 @@ impl Function<'_, '_> {
         self.labels.insert(Label::At(to));
         if to <= pc && self.is_endless(to, pc) {
             self.need_rounds();
-            self.extras.insert(super::instr::Extra::Rounds);
+            self.extras.insert(super::frame::Extra::Rounds);
             self.line("if (++rounds >= ROUNDS) {", pc);
             self.depth += 1;
             self.labels.insert(Label::At(self.len()));

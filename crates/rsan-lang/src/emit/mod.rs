@@ -29,9 +29,12 @@
 
 mod expr;
 mod flow;
+mod frame;
 mod harness;
 mod instr;
 mod names;
+mod place;
+mod wait;
 
 use flow::Label;
 use harness::{Helper, Need};
@@ -105,7 +108,7 @@ struct Function<'c, 'p> {
     /// The loops around the instruction, innermost last.
     loops: Vec<flow::Loop>,
     /// Variables of the translation's own.
-    extras: BTreeSet<instr::Extra>,
+    extras: BTreeSet<frame::Extra>,
     text: String,
     depth: usize,
 }
