@@ -1,14 +1,25 @@
 //! The command line: one table of commands and options, with their help.
 
+mod help;
+mod values;
+
+pub(crate) use values::{Goal, OutputFormat};
+
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
+use help::{
+    AFTER_HELP, CHECK_HELP, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP, RUN_HELP,
+    VERIFY_HELP,
+};
 use rsan_model::Model;
 use rsan_repair::Target;
 use rsan_schedule::strategy::Spec;
-use rsan_verify::Property;
+use rsan_verify::Options;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use values::{fence_model, format, jobs, litmus_model, property, run_model, runs, verify_model};
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
 #[derive(Parser, Debug)]
@@ -17,16 +28,6 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
-
-const AFTER_HELP: &str = "\
-Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
-3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed by itself,
-without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
-
-Examples:
-  rsan check dekker.c                      compile it, run it, report
-  rsan verify peterson.litmus              is it robust against C++20?
-  rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
 
 /// What to do.
 #[derive(Subcommand, Debug)]
@@ -56,115 +57,6 @@ pub(crate) enum Command {
     #[command(name = "c++", disable_help_flag = true, after_help = COMPILER_HELP)]
     Cpp(CompilerArgs),
 }
-
-const VERIFY_HELP: &str = "\
-Models:
-  c20            C++20, seq_cst accesses included
-  rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
-  ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
-  tso            x86: stores are delayed; orders count as what compilers make of them. Takes Trencher's automata too
-
-Properties:
-  robust         every execution that the model allows is sequentially consistent
-  observational  the same, up to reads whose value is never used
-  safe           only what is always checked: no failed assertion, no data race on non-atomics
-  trf            no triangular race (tso): no load with an unfenced store before it races with a store
-
-Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
-
-Examples:
-  rsan verify peterson.litmus
-  rsan verify --model ra --property observational seqlock.tpl
-  rsan verify --model tso --parametric spinlock.txt
-  rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
-  rsan verify --format json --time-limit 60s *.litmus";
-
-const FENCE_HELP: &str = "\
-tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
-only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
-{\"thread\": {\"state\": 5}}.
-
-ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
-goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
-
-Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
-usage or bad input; 3 undecided.
-
-Examples:
-  rsan fence --model tso peterson.txt
-  rsan fence --model tso --format json dekker.litmus
-  rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl
-  rsan fence --model c20 --diff mp.litmus | patch mp.litmus";
-
-const LITMUS_HELP: &str = "\
-Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
-
-Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or bad input; 3 undecided.
-
-Examples:
-  rsan litmus sb.litmus
-  rsan litmus --model tso --format json sb.litmus";
-
-const EMIT_C_HELP: &str = "\
-The translation is C11 with POSIX threads, a function for each thread, and makes the accesses of the source. Waits are
-spin loops. Endless loops are left after ROUNDS rounds (3), and a program that has not ended after DEADLINE seconds (10) ends
-with status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program
-has the threads make their steps in this order. With --annotated, waits are those of rsan.h: one access to the sanitizer.
-
-Exit status: 0; 2 wrong usage or bad input.
-
-Examples:
-  rsan emit-c -o sb.c sb.litmus && rsan check sb.c";
-
-const CHECK_HELP: &str = "\
-Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
-checked against TSO. Rust programs can't be checked yet.
-
-With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
-
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
-itself, without a finding.
-
-Examples:
-  rsan check dekker.c
-  RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
-  rsan check --sched pct queue.c
-  rsan check --exhaustive --time-limit 5m queue.c
-  rsan check *.litmus *.tpl";
-
-const RUN_HELP: &str = "\
-A run is the program with all processes that it starts. The same finding of several runs is reported once. In several runs
-the program's standard input is empty. With --format json the program's standard output goes to standard error.
-
-With --sched one thread runs at a time, and a strategy says which; every seed gives a schedule, always the same:
-  random         every thread that can go on is as likely as the others
-  pct            random priorities that change at depth-1 steps (depth=3): finds what needs that many orders of steps
-  pos            random priorities of operations: many executions evenly
-Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
-with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
-explored; the program is robust if there is no finding and nothing was cut off, failed or left out.
-
-Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
-schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
-
-Examples:
-  CC=\"rsan cc\" CXX=\"rsan c++\" make
-  rsan run --runs 20 -- ./my_test --fast
-  rsan run --sched pct --runs 1000 -- ./my_test
-  rsan run --replay rsan-out/violation-1.sched --minimize -- ./my_test
-  rsan run --timeout 5m --suppressions known.txt -- make test";
-
-const COMPILER_HELP: &str = "\
-The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
-installed. The exit status is the compiler's, or 2 for what can't be built with rsan.
-
-Examples:
-  rsan cc -O2 -pthread -o my_test my_test.c
-  rsan c++ --rsan-compiler=clang -std=c++20 -o my_test my_test.cc
-  CC=\"rsan cc\" CXX=\"rsan c++\" ./configure && make
-  CC=\"rsan cc\" CXX=\"rsan c++\" cmake -B build && cmake --build build
-  CC=\"rsan cc\" CXX=\"rsan c++\" meson setup build && meson compile -C build";
 
 /// What `check` takes.
 #[derive(Args, Debug)]
@@ -324,6 +216,21 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) deadlock: bool,
 
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    /// How to answer: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
+    pub(crate) format: OutputFormat,
+
+    /// Write the execution graph of a violation to this file, for Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<String>,
+}
+
+/// What a search may take.
+#[derive(Args, Debug)]
+pub(crate) struct LimitArgs {
     /// Give up, undecided, when the states take this much memory (500M, 4G)
     #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
     pub(crate) memory_limit: Option<u64>,
@@ -335,14 +242,19 @@ pub(crate) struct VerifyArgs {
     /// Worker threads; 0 is one per core
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
+}
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
-
-    /// Write the execution graph of a violation to this file, for Graphviz
-    #[arg(long, value_name = "FILE")]
-    pub(crate) dot: Option<String>,
+impl LimitArgs {
+    /// The same for a search under SC.
+    pub(crate) fn options<'a>(&self, model: Model, stop: &'a AtomicBool) -> Options<'a> {
+        Options {
+            memory_limit: self.memory_limit,
+            time_limit: self.time_limit,
+            workers: self.jobs,
+            stop: Some(stop),
+            ..Options::new(model)
+        }
+    }
 }
 
 /// What `fence` takes.
@@ -372,17 +284,8 @@ pub(crate) struct FenceArgs {
     #[arg(long)]
     pub(crate) diff: bool,
 
-    /// Give up, undecided, when the states take this much memory (500M, 4G)
-    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
-    pub(crate) memory_limit: Option<u64>,
-
-    /// Give up, undecided, after this time (500ms, 30s, 5m)
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    pub(crate) time_limit: Option<Duration>,
-
-    /// Worker threads; 0 is one per core
-    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
-    pub(crate) jobs: usize,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
@@ -429,94 +332,6 @@ pub(crate) struct EmitCArgs {
     pub(crate) output: Option<String>,
 }
 
-/// The form of an answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OutputFormat {
-    /// For people.
-    Text,
-    /// For machines.
-    Json,
-}
-
-fn format(text: &str) -> Result<OutputFormat, String> {
-    match text {
-        "text" => Ok(OutputFormat::Text),
-        "json" => Ok(OutputFormat::Json),
-        "sarif" | "html" => Err("not available yet; there are text and json".to_owned()),
-        _ => Err("there are text and json".to_owned()),
-    }
-}
-
-fn verify_model(text: &str) -> Result<Model, String> {
-    match text.parse()? {
-        model @ (Model::C20 | Model::Rc20 | Model::Ra | Model::Tso) => Ok(model),
-        Model::Sc => Err(
-            "every program is robust against SC; to check only assertions and races, use \
-             --property safe"
-                .to_owned(),
-        ),
-        Model::Rc11 => Err(
-            "robustness against RC11 is not decided; use c20, or `rsan litmus --model rc11`"
-                .to_owned(),
-        ),
-    }
-}
-
-fn run_model(text: &str) -> Result<Model, String> {
-    match text.parse()? {
-        model @ (Model::C20 | Model::Rc20) => Ok(model),
-        model => Err(format!(
-            "programs that are run are not checked against {model}; there are c20 and rc20"
-        )),
-    }
-}
-
-fn fence_model(text: &str) -> Result<Model, String> {
-    match text.parse()? {
-        model @ (Model::Tso | Model::Ra | Model::Rc20 | Model::C20) => Ok(model),
-        model @ (Model::Sc | Model::Rc11) => Err(format!(
-            "there are no repairs against {model}; there are tso, ra, rc20 and c20"
-        )),
-    }
-}
-
-fn litmus_model(text: &str) -> Result<Model, String> {
-    text.parse()
-}
-
-/// What is to be proved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Goal {
-    /// By the search under SC.
-    Search(Property),
-    /// No triangular races (TSO).
-    TriangularRaceFree,
-}
-
-fn property(text: &str) -> Result<Goal, String> {
-    match text {
-        "trf" => Ok(Goal::TriangularRaceFree),
-        _ => text.parse().map(Goal::Search),
-    }
-}
-
-/// Largest number of workers that is taken for a wish rather than a typing error.
-const MAX_JOBS: usize = 1024;
-
-fn jobs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n <= MAX_JOBS => Ok(n),
-        _ => Err(format!("expected a number from 0 to {MAX_JOBS}")),
-    }
-}
-
-fn runs(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err("expected a number from 1".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -525,14 +340,5 @@ mod tests {
     #[test]
     fn the_table_of_options_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn what_is_not_there_is_refused_with_a_reason() {
-        assert!(format("sarif").is_err_and(|e| e.contains("not available yet")));
-        assert!(verify_model("rc11").is_err_and(|e| e.contains("use c20")));
-        assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
-        assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
-        assert!(jobs("100000").is_err());
     }
 }

@@ -44,11 +44,7 @@ fn options<'a>(args: &VerifyArgs, property: Property, stop: &'a AtomicBool) -> O
     Options {
         property,
         deadlock: args.deadlock,
-        memory_limit: args.memory_limit,
-        time_limit: args.time_limit,
-        workers: args.jobs,
-        stop: Some(stop),
-        ..Options::new(args.model)
+        ..args.limits.options(args.model, stop)
     }
 }
 

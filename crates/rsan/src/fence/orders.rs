@@ -83,13 +83,7 @@ pub(super) fn answer(
 ) -> Result<Reply, String> {
     let input = input::read(file, terminal::stderr_style())?;
     let program = &input.program;
-    let options = Options {
-        memory_limit: args.memory_limit,
-        time_limit: args.time_limit,
-        workers: args.jobs,
-        stop: Some(stop),
-        ..Options::new(args.model)
-    };
+    let options = args.limits.options(args.model, stop);
     let format = program
         .source
         .as_ref()

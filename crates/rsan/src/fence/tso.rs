@@ -46,7 +46,7 @@ pub(super) fn answer(
         let known = thread.and_then(|t| t.get(&cost_name(&input, place)?));
         known.copied().unwrap_or(1)
     };
-    let limits = tso::limits(args.memory_limit, args.time_limit, args.jobs, stop);
+    let limits = tso::limits(&args.limits, stop);
     let mut progress = Progress::new(&input.subject);
     let synthesis = cheapest_fences(&input.automata, &cost, &limits, &mut |found, fences| {
         progress.show(&format!("{found} weak runs forbidden by {fences} fences"));

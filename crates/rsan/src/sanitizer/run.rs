@@ -184,15 +184,15 @@ pub(crate) fn check(
             schedule: &args.schedule,
             sanitizer: &args.sanitizer,
             runs: args.runs,
-            jobs: args.verify.jobs,
-            time_limit: args.verify.time_limit,
+            jobs: args.verify.limits.jobs,
+            time_limit: args.verify.limits.time_limit,
             model: Some(args.verify.model),
             format: args.verify.format,
             stop,
         };
         return campaign::answer(&request, style).map_err(fail);
     }
-    let limit = args.schedule.timeout.or(args.verify.time_limit);
+    let limit = args.schedule.timeout.or(args.verify.limits.time_limit);
     let plan = Plan {
         program,
         runs: args.runs.unwrap_or(CHECK_RUNS),

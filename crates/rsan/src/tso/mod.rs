@@ -7,7 +7,7 @@ mod render;
 pub(crate) use document::{FenceDoc, PlaceDoc, RepairDoc, TsoDocument, computation_doc};
 pub(crate) use render::{Describe, computation_text, explored, sentence};
 
-use crate::args::{Goal, VerifyArgs};
+use crate::args::{Goal, LimitArgs, VerifyArgs};
 use crate::input::{self, Content, failure};
 use crate::session::{Answer, Reply};
 use crate::status::Status;
@@ -18,7 +18,6 @@ use rsan_report::Style;
 use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 /// Automata can have infinitely many states, so there is always a limit.
 const DEFAULT_MEMORY: u64 = 4 << 30;
@@ -65,16 +64,11 @@ pub(crate) fn read(file: &str) -> Result<TsoInput, String> {
 }
 
 /// The limits of a search.
-pub(crate) fn limits(
-    memory: Option<u64>,
-    time: Option<Duration>,
-    workers: usize,
-    stop: &AtomicBool,
-) -> Limits<'_> {
+pub(crate) fn limits<'a>(args: &LimitArgs, stop: &'a AtomicBool) -> Limits<'a> {
     Limits {
-        memory: Some(memory.unwrap_or(DEFAULT_MEMORY)),
-        time,
-        workers,
+        memory: Some(args.memory_limit.unwrap_or(DEFAULT_MEMORY)),
+        time: args.time_limit,
+        workers: args.jobs,
         stop: Some(stop),
     }
 }
@@ -92,7 +86,7 @@ pub(crate) fn answer(
     style: Style,
 ) -> Result<Reply, String> {
     let input = read(file)?;
-    let limits = limits(args.memory_limit, args.time_limit, args.jobs, stop);
+    let limits = limits(&args.limits, stop);
     let asked = Asked {
         command,
         dot: args.dot.is_some(),

@@ -1,0 +1,120 @@
+//! What the help of each command says below its options: names of values, exit statuses, examples.
+
+pub(super) const AFTER_HELP: &str = "\
+Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
+3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed by itself,
+without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
+
+Examples:
+  rsan check dekker.c                      compile it, run it, report
+  rsan verify peterson.litmus              is it robust against C++20?
+  rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
+
+pub(super) const VERIFY_HELP: &str = "\
+Models:
+  c20            C++20, seq_cst accesses included
+  rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
+  ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
+  tso            x86: stores are delayed; orders count as what compilers make of them. Takes Trencher's automata too
+
+Properties:
+  robust         every execution that the model allows is sequentially consistent
+  observational  the same, up to reads whose value is never used
+  safe           only what is always checked: no failed assertion, no data race on non-atomics
+  trf            no triangular race (tso): no load with an unfenced store before it races with a store
+
+Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
+
+Examples:
+  rsan verify peterson.litmus
+  rsan verify --model ra --property observational seqlock.tpl
+  rsan verify --model tso --parametric spinlock.txt
+  rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
+  rsan verify --format json --time-limit 60s *.litmus";
+
+pub(super) const FENCE_HELP: &str = "\
+tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
+only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
+{\"thread\": {\"state\": 5}}.
+
+ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
+goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
+
+Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
+usage or bad input; 3 undecided.
+
+Examples:
+  rsan fence --model tso peterson.txt
+  rsan fence --model tso --format json dekker.litmus
+  rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl
+  rsan fence --model c20 --diff mp.litmus | patch mp.litmus";
+
+pub(super) const LITMUS_HELP: &str = "\
+Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
+
+Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or bad input; 3 undecided.
+
+Examples:
+  rsan litmus sb.litmus
+  rsan litmus --model tso --format json sb.litmus";
+
+pub(super) const EMIT_C_HELP: &str = "\
+The translation is C11 with POSIX threads, a function for each thread, and makes the accesses of the source. Waits are
+spin loops. Endless loops are left after ROUNDS rounds (3), and a program that has not ended after DEADLINE seconds (10) ends
+with status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program
+has the threads make their steps in this order. With --annotated, waits are those of rsan.h: one access to the sanitizer.
+
+Exit status: 0; 2 wrong usage or bad input.
+
+Examples:
+  rsan emit-c -o sb.c sb.litmus && rsan check sb.c";
+
+pub(super) const CHECK_HELP: &str = "\
+Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
+most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
+checked against TSO. Rust programs can't be checked yet.
+
+With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
+
+Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
+itself, without a finding.
+
+Examples:
+  rsan check dekker.c
+  RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
+  rsan check --sched pct queue.c
+  rsan check --exhaustive --time-limit 5m queue.c
+  rsan check *.litmus *.tpl";
+
+pub(super) const RUN_HELP: &str = "\
+A run is the program with all processes that it starts. The same finding of several runs is reported once. In several runs
+the program's standard input is empty. With --format json the program's standard output goes to standard error.
+
+With --sched one thread runs at a time, and a strategy says which; every seed gives a schedule, always the same:
+  random         every thread that can go on is as likely as the others
+  pct            random priorities that change at depth-1 steps (depth=3): finds what needs that many orders of steps
+  pos            random priorities of operations: many executions evenly
+Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
+with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
+explored; the program is robust if there is no finding and nothing was cut off, failed or left out.
+
+Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
+
+Examples:
+  CC=\"rsan cc\" CXX=\"rsan c++\" make
+  rsan run --runs 20 -- ./my_test --fast
+  rsan run --sched pct --runs 1000 -- ./my_test
+  rsan run --replay rsan-out/violation-1.sched --minimize -- ./my_test
+  rsan run --timeout 5m --suppressions known.txt -- make test";
+
+pub(super) const COMPILER_HELP: &str = "\
+The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
+installed. The exit status is the compiler's, or 2 for what can't be built with rsan.
+
+Examples:
+  rsan cc -O2 -pthread -o my_test my_test.c
+  rsan c++ --rsan-compiler=clang -std=c++20 -o my_test my_test.cc
+  CC=\"rsan cc\" CXX=\"rsan c++\" ./configure && make
+  CC=\"rsan cc\" CXX=\"rsan c++\" cmake -B build && cmake --build build
+  CC=\"rsan cc\" CXX=\"rsan c++\" meson setup build && meson compile -C build";

@@ -1,0 +1,106 @@
+//! The values of options: what is accepted, and what is said of the rest.
+
+use rsan_model::Model;
+use rsan_verify::Property;
+
+/// The form of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OutputFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+pub(super) fn format(text: &str) -> Result<OutputFormat, String> {
+    match text {
+        "text" => Ok(OutputFormat::Text),
+        "json" => Ok(OutputFormat::Json),
+        "sarif" | "html" => Err("not available yet; there are text and json".to_owned()),
+        _ => Err("there are text and json".to_owned()),
+    }
+}
+
+pub(super) fn verify_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        model @ (Model::C20 | Model::Rc20 | Model::Ra | Model::Tso) => Ok(model),
+        Model::Sc => Err(
+            "every program is robust against SC; to check only assertions and races, use \
+             --property safe"
+                .to_owned(),
+        ),
+        Model::Rc11 => Err(
+            "robustness against RC11 is not decided; use c20, or `rsan litmus --model rc11`"
+                .to_owned(),
+        ),
+    }
+}
+
+pub(super) fn run_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        model @ (Model::C20 | Model::Rc20) => Ok(model),
+        model => Err(format!(
+            "programs that are run are not checked against {model}; there are c20 and rc20"
+        )),
+    }
+}
+
+pub(super) fn fence_model(text: &str) -> Result<Model, String> {
+    match text.parse()? {
+        model @ (Model::Tso | Model::Ra | Model::Rc20 | Model::C20) => Ok(model),
+        model @ (Model::Sc | Model::Rc11) => Err(format!(
+            "there are no repairs against {model}; there are tso, ra, rc20 and c20"
+        )),
+    }
+}
+
+pub(super) fn litmus_model(text: &str) -> Result<Model, String> {
+    text.parse()
+}
+
+/// What is to be proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Goal {
+    /// By the search under SC.
+    Search(Property),
+    /// No triangular races (TSO).
+    TriangularRaceFree,
+}
+
+pub(super) fn property(text: &str) -> Result<Goal, String> {
+    match text {
+        "trf" => Ok(Goal::TriangularRaceFree),
+        _ => text.parse().map(Goal::Search),
+    }
+}
+
+/// Largest number of workers that is taken for a wish rather than a typing error.
+const MAX_JOBS: usize = 1024;
+
+pub(super) fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= MAX_JOBS => Ok(n),
+        _ => Err(format!("expected a number from 0 to {MAX_JOBS}")),
+    }
+}
+
+pub(super) fn runs(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("expected a number from 1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_refused_with_a_reason() {
+        assert!(format("sarif").is_err_and(|e| e.contains("not available yet")));
+        assert!(verify_model("rc11").is_err_and(|e| e.contains("use c20")));
+        assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
+        assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
+        assert!(jobs("100000").is_err());
+    }
+}
