@@ -144,14 +144,6 @@ impl Place {
     }
 }
 
-const ORDERS: [RmwOrd; 5] = [
-    RmwOrd::Relaxed,
-    RmwOrd::Acquire,
-    RmwOrd::Release,
-    RmwOrd::AcqRel,
-    RmwOrd::SeqCst,
-];
-
 impl Step {
     /// What a thread has just done.
     #[inline]
@@ -169,7 +161,7 @@ impl Step {
     fn words(self) -> [u64; STEP_WORDS] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let order = self.order as u32;
-        debug_assert_eq!(ORDERS[order as usize], self.order);
+        debug_assert_eq!(RmwOrd::ALL[order as usize], self.order);
         let tags = (self.act as u32) << 8 | order;
         [
             pair(self.thread.0, self.epoch),
@@ -184,7 +176,7 @@ impl Step {
             epoch: words[0] as u32,
             position: (words[1] >> 32) as u32,
             act: *ACTS.get((words[1] >> 8 & 0xff) as usize)?,
-            order: *ORDERS.get((words[1] & 0xff) as usize)?,
+            order: *RmwOrd::ALL.get((words[1] & 0xff) as usize)?,
             place: Place(words[2]),
         })
     }
@@ -454,7 +446,7 @@ impl Reader {
             epoch: self.epoch,
             position: self.position,
             act: Act::Load,
-            order: ORDERS[(self.tags & 0xff) as usize],
+            order: RmwOrd::ALL[(self.tags & 0xff) as usize],
             place: Place::leaf(Node(self.tags >> 8)),
         }
     }

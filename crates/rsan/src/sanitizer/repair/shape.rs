@@ -27,14 +27,7 @@ pub(super) struct Step {
 impl Step {
     /// The orders of the model that are stronger.
     pub(super) fn stronger(self, model: Model) -> impl Iterator<Item = RmwOrd> {
-        const ORDERS: [RmwOrd; 5] = [
-            RmwOrd::Relaxed,
-            RmwOrd::Acquire,
-            RmwOrd::Release,
-            RmwOrd::AcqRel,
-            RmwOrd::SeqCst,
-        ];
-        ORDERS.into_iter().filter(move |order| {
+        RmwOrd::ALL.into_iter().filter(move |order| {
             let keeps = (order.acquires() || !self.order.acquires())
                 && (order.releases() || !self.order.releases())
                 && (order.is_sc() || !self.order.is_sc());
