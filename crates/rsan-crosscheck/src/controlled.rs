@@ -1,12 +1,14 @@
 //! A program under a scheduler that asks a strategy of `rsan-schedule` before every step, as the runtime does.
 
-use rsan_axioms::Stop;
+use rsan_axioms::{Limits, Stop, executions};
 use rsan_model::{
-    EvalError, Event, EventId, Expr, Graph, Instr, LocId, Pc, Program, Start, ThreadId, Value,
+    EvalError, Event, EventId, Expr, Graph, Instr, LocId, Model, Pc, Program, Start, ThreadId,
+    Value,
 };
 use rsan_schedule::explore::{End, Pending, Trace};
 use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 /// An execution graph, without values and orders: what two runs have in common that are the same execution.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -24,6 +26,17 @@ type Seen = (&'static str, Option<LocId>, Option<Place>);
 type Place = (usize, usize);
 
 impl Shape {
+    /// The sequentially consistent executions of a program, as the oracle counts them; `None` when they are more than the
+    /// limits allow.
+    pub fn all(program: &Program, limits: &Limits) -> Option<BTreeSet<Self>> {
+        let mut shapes = BTreeSet::new();
+        let summary = executions(program, Model::Sc, limits, &mut |execution| {
+            shapes.insert(Self::of(execution.graph));
+            ControlFlow::Continue(())
+        });
+        summary.ok()?.cut.reason(limits).is_none().then_some(shapes)
+    }
+
     /// The shape of a graph of the oracle.
     pub fn of(graph: &Graph) -> Self {
         let mut shape = Self::default();

@@ -14,7 +14,7 @@
 //! - [`Controlled`]: a program under a scheduler that asks a strategy of `rsan-schedule`, and the shape of its execution graphs.
 //! - [`observational`]: observational robustness by its definition.
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
-//! - [`Campaign`]: many programs, on several cores.
+//! - [`Campaign`]: many programs, on several cores. [`on_all_cores`]: any work.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
@@ -22,6 +22,7 @@
 mod campaign;
 mod compare;
 mod controlled;
+mod cores;
 mod edit;
 mod generate;
 mod interleave;
@@ -39,6 +40,7 @@ mod walk;
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
 pub use compare::{Answers, Oracle, Verifier, compare};
 pub use controlled::{Controlled, Shape};
+pub use cores::on_all_cores;
 pub use generate::generate;
 pub use interleave::{Runs, Seen, interleave};
 pub use observational::observational;

@@ -4,14 +4,13 @@
 mod common;
 
 use common::{assert_none, check_all, files, read};
-use rsan_axioms::{Limits, executions, robustness};
+use rsan_axioms::{Limits, robustness};
 use rsan_crosscheck::{
     Blocking, Controlled, Finding, Profile, Random, Shape, Step, Walk, generate,
 };
 use rsan_model::{CasStrength, Instr, Model, Program};
 use rsan_schedule::explore::{Bounds, Counts, Explorer, Guided, Outcome};
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -56,13 +55,7 @@ fn counted(program: &Program) -> Option<BTreeSet<Shape>> {
         max_graphs: 2_000,
         ..Limits::default()
     };
-    let mut shapes = BTreeSet::new();
-    let summary = executions(program, Model::Sc, &limits, &mut |execution| {
-        shapes.insert(Shape::of(execution.graph));
-        ControlFlow::Continue(())
-    });
-    let summary = summary.ok()?;
-    summary.cut.reason(&limits).is_none().then_some(shapes)
+    Shape::all(program, &limits)
 }
 
 /// The program without what a deterministic run cannot do; `None` when that is not possible.

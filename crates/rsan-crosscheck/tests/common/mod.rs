@@ -2,11 +2,10 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+use rsan_crosscheck::on_all_cores;
 use rsan_lang::{Format, parse};
 use rsan_model::{Instr, Program, Source};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Whether programs that take minutes are part of the run.
 pub(crate) fn extended() -> bool {
@@ -69,25 +68,7 @@ pub(crate) fn check_all<T: Sync>(
     items: &[T],
     check: impl Fn(&T) -> Vec<String> + Sync,
 ) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(vec![Vec::new(); items.len()]);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else {
-                        return;
-                    };
-                    let wrong = check(item);
-                    found.lock().expect("no thread panicked")[index] = wrong;
-                }
-            });
-        }
-    });
-    let found = found.into_inner().expect("no thread panicked");
-    found.into_iter().flatten().collect()
+    on_all_cores(items, check).concat()
 }
 
 /// Fails with all that was found wrong.

@@ -1,12 +1,11 @@
 //! The programs and their verdicts.
 
+use rsan_crosscheck::on_all_cores;
 use rsan_lang::{Format, parse};
 use rsan_model::{LocId, Observable, Program, RegId, Source, ThreadId};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -80,25 +79,12 @@ pub(crate) fn check_all<T: Sync>(
     items: &[T],
     check: impl Fn(&T) -> (Vec<String>, usize) + Sync,
 ) -> (Vec<String>, usize) {
-    let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found = Mutex::new(vec![Vec::new(); items.len()]);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                while let (index, Some(item)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    (index, items.get(index))
-                } {
-                    let (wrong, counted) = check(item);
-                    count.fetch_add(counted, Ordering::Relaxed);
-                    found.lock().expect("no thread panicked")[index] = wrong;
-                }
-            });
-        }
-    });
-    let found = found.into_inner().expect("no thread panicked");
-    (found.into_iter().flatten().collect(), count.into_inner())
+    let mut found = (Vec::new(), 0);
+    for (wrong, counted) in on_all_cores(items, check) {
+        found.0.extend(wrong);
+        found.1 += counted;
+    }
+    found
 }
 
 /// Fails with all that was found wrong.

@@ -5,13 +5,11 @@
 
 use crate::corpus::{self, Entry, check_all, extended};
 use crate::{has_loops, workshop};
-use rsan_axioms::{Limits, executions};
+use rsan_axioms::Limits;
 use rsan_crosscheck::Shape;
 use rsan_lang::emit::{self, Options};
-use rsan_model::{CasStrength, Instr, Model, Program};
+use rsan_model::{CasStrength, Instr, Program};
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -45,13 +43,8 @@ fn counted(program: &Program) -> Option<u64> {
         max_graphs: 2_000,
         ..Limits::default()
     };
-    let mut shapes = BTreeSet::new();
-    let summary = executions(program, Model::Sc, &limits, &mut |execution| {
-        shapes.insert(Shape::of(execution.graph));
-        ControlFlow::Continue(())
-    });
-    let complete = summary.ok()?.cut.reason(&limits).is_none();
-    complete.then_some(shapes.len() as u64)
+    let shapes = Shape::all(program, &limits)?;
+    Some(shapes.len() as u64)
 }
 
 /// What `rsan run --exhaustive` says of a program.
