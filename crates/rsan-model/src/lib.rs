@@ -10,6 +10,7 @@ mod condition;
 mod expr;
 mod graph;
 mod ids;
+mod instr;
 mod model;
 mod mutation;
 mod order;
@@ -22,11 +23,10 @@ pub use condition::{Atom, Condition, Observable, Prop, Quantifier};
 pub use expr::{BinOp, Domain, EvalError, Expr, UnOp, Value};
 pub use graph::{Event, Graph, Label};
 pub use ids::{EventId, LocId, Pc, RegId, ThreadId};
+pub use instr::{CasStrength, Instr, Place, RmwOp};
 pub use model::Model;
 pub use order::{FenceOrd, ReadOrd, RmwOrd, WriteOrd};
-pub use program::{
-    CasStrength, Instr, LocKind, Location, Place, Program, Register, RmwOp, Start, Thread, Track,
-};
+pub use program::{LocKind, Location, Program, Register, Start, Thread, Track};
 pub use relation::{EventSet, MAX_EVENTS, Relation};
 pub use source::{Source, Span};
 pub use verdict::{Edge, Fault, Reason, StaleAccess, Step, Verdict, Witness};
