@@ -5,6 +5,9 @@
 //! of its *class* and comes from the class's free list, or from its *slab*, which is taken into use from its start on; a
 //! larger block is a mapping, which goes back to the system when it is freed.
 //!
+//! A process that lives for a few steps only pays for each page that it writes. From `economise` on, blocks of all
+//! classes lie side by side, and those from before stay what they were.
+//!
 //! **Cost**: a lock per class, held for a few instructions. A block is at most a quarter larger than asked for, beyond
 //! 128 bytes. Memory of a class stays its own: the peak of each class is kept.
 //!
@@ -17,6 +20,7 @@ use crate::system::system_call;
 use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 unsafe extern "C" {
     /// glibc's `malloc`.
@@ -100,20 +104,46 @@ struct Class {
 // SAFETY: the free blocks belong to the class.
 unsafe impl Send for Class {}
 
-static CLASSES: [Lock<Class>; COUNT] = [const {
-    Lock::new(Class {
-        free: std::ptr::null_mut(),
-        slab: (0, 0),
-    })
-}; COUNT];
+static CLASSES: [Lock<Class>; COUNT] = [const { Lock::new(Class::EMPTY) }; COUNT];
 
 /// Slabs that no class has yet.
 struct Reserve {
     next: usize,
     end: usize,
+    /// Single blocks are taken instead of slabs.
+    economise: bool,
 }
 
-static RESERVE: Lock<Reserve> = Lock::new(Reserve { next: 0, end: 0 });
+static RESERVE: Lock<Reserve> = Lock::new(Reserve {
+    next: 0,
+    end: 0,
+    economise: false,
+});
+
+/// Blocks of these addresses stay what they are when they are freed.
+static KEPT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// From now on blocks of all sizes lie side by side. The calling thread is the only one.
+pub(crate) fn economise() {
+    for class in &CLASSES {
+        *class.lock() = Class::EMPTY;
+    }
+    let mut reserve = RESERVE.lock();
+    reserve.economise = true;
+    // ORDERING: relaxed; there is one thread.
+    KEPT[0].store(
+        reserve.end.saturating_sub((SLABS - 1) * SLAB),
+        Ordering::Relaxed,
+    );
+    // ORDERING: relaxed, as above.
+    KEPT[1].store(reserve.next, Ordering::Relaxed);
+}
+
+fn is_kept(block: *mut u8) -> bool {
+    // ORDERING: relaxed; set while there is one thread.
+    let [start, end] = [0, 1].map(|i: usize| KEPT[i].load(Ordering::Relaxed));
+    (start..end).contains(&(block as usize))
+}
 
 /// Fresh zeroed memory. Ends the process if there is none: the runtime cannot do without.
 fn map(bytes: usize) -> usize {
@@ -133,21 +163,41 @@ fn there(place: isize) -> usize {
 }
 
 impl Reserve {
+    /// More of it.
+    fn fill(&mut self) {
+        let bytes = SLABS * SLAB;
+        let start = map(bytes).next_multiple_of(SLAB);
+        // The first slab is lost if the mapping is not aligned.
+        (self.next, self.end) = (start, start + bytes - SLAB);
+    }
+
     fn slab(&mut self) -> usize {
         if self.next == self.end {
-            let bytes = SLABS * SLAB;
-            let start = map(bytes).next_multiple_of(SLAB);
-            // The first slab is lost if the mapping is not aligned.
-            (self.next, self.end) = (start, start + bytes - SLAB);
+            self.fill();
         }
         let slab = self.next;
         self.next += SLAB;
         slab
     }
+
+    fn block(&mut self, size: usize, align: usize) -> usize {
+        let mut block = self.next.next_multiple_of(align);
+        if block + size > self.end {
+            self.fill();
+            block = self.next;
+        }
+        self.next = block + size;
+        block
+    }
 }
 
 impl Class {
-    fn take(&mut self, size: usize) -> *mut u8 {
+    const EMPTY: Self = Self {
+        free: std::ptr::null_mut(),
+        slab: (0, 0),
+    };
+
+    fn take(&mut self, size: usize, align: usize) -> *mut u8 {
         if !self.free.is_null() {
             let block = self.free;
             // SAFETY: a free block, which is large enough for this and belongs to the class.
@@ -156,7 +206,11 @@ impl Class {
         }
         let (next, end) = &mut self.slab;
         if *end - *next < size {
-            *next = RESERVE.lock().slab();
+            let mut reserve = RESERVE.lock();
+            if reserve.economise {
+                return reserve.block(size, align.max(STEP)) as *mut u8;
+            }
+            *next = reserve.slab();
             *end = *next + SLAB;
         }
         let block = *next;
@@ -198,7 +252,7 @@ unsafe impl GlobalAlloc for Own {
                 std::ptr::null_mut()
             };
         }
-        quietly(|| CLASSES[class_of(size)].lock().take(size))
+        quietly(|| CLASSES[class_of(size)].lock().take(size, layout.align()))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -217,6 +271,9 @@ unsafe impl GlobalAlloc for Own {
         if size > LARGEST {
             // SAFETY: a mapping of this size, which nobody uses any more.
             unsafe { system_call(libc::SYS_munmap, [block as usize, size, 0, 0, 0, 0]) };
+            return;
+        }
+        if is_kept(block) {
             return;
         }
         // SAFETY: the caller's promise; the layout is that of the allocation.
@@ -344,16 +401,32 @@ mod tests {
 
     #[test]
     fn a_freed_block_is_the_next_one() {
-        let mut class = Class {
-            free: std::ptr::null_mut(),
-            slab: (0, 0),
-        };
-        let (first, second) = (class.take(48), class.take(48));
+        let mut class = Class::EMPTY;
+        let (first, second) = (class.take(48, 16), class.take(48, 16));
         assert_eq!(second as usize - first as usize, 48);
         // SAFETY: a block of the class, given back once.
         unsafe { class.give(first) };
-        assert_eq!(class.take(48), first);
-        assert_eq!(class.take(48) as usize - second as usize, 48);
+        assert_eq!(class.take(48, 16), first);
+        assert_eq!(class.take(48, 16) as usize - second as usize, 48);
+    }
+
+    #[test]
+    fn single_blocks_lie_side_by_side() {
+        let mut reserve = Reserve {
+            next: 0,
+            end: 0,
+            economise: true,
+        };
+        let first = reserve.block(48, 16);
+        assert_eq!(reserve.block(1024, 16), first + 48);
+        assert_eq!(
+            reserve.block(64, 64),
+            (first + 48 + 1024).next_multiple_of(64)
+        );
+        let end = reserve.end;
+        assert_ne!(reserve.block(LARGEST, 16), 0);
+        reserve.next = end - 16;
+        assert!(!(first..end).contains(&reserve.block(32, 16)));
     }
 
     #[test]

@@ -154,16 +154,27 @@ static SLABS: Lock<Slabs> = Lock::new(Slabs {
     free: Vec::new(),
 });
 
+impl Slabs {
+    fn fill(&mut self) {
+        if self.used == SLAB {
+            // SAFETY: the mapping is never freed, and the elements need not be initialised.
+            self.all.push(unsafe { &*map_zeroed::<Slab>(1) });
+            self.used = 0;
+        }
+    }
+}
+
+/// Has a block for a location that comes later.
+pub(crate) fn prepare() {
+    SLABS.lock().fill();
+}
+
 fn new_block() -> *mut Block {
     let mut slabs = SLABS.lock();
     if let Some(free) = slabs.free.pop() {
         return std::ptr::from_ref(free).cast_mut();
     }
-    if slabs.used == SLAB {
-        // SAFETY: the mapping is never freed, and the elements need not be initialised.
-        slabs.all.push(unsafe { &*map_zeroed::<Slab>(1) });
-        slabs.used = 0;
-    }
+    slabs.fill();
     let index = slabs.used;
     let slab = slabs.all.last().expect("there is one");
     let block = std::ptr::from_ref(&slab[index]).cast::<Block>().cast_mut();

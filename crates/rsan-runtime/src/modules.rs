@@ -14,6 +14,8 @@ pub struct Module {
     pub code: Vec<(usize, usize)>,
     /// The addresses of its variables and constants.
     pub data: Vec<(usize, usize)>,
+    /// The parts that are never written: code and constants.
+    pub views: Vec<(usize, usize)>,
     /// The address of what the loader knows about it; 0 if nothing.
     pub dynamic: usize,
 }
@@ -39,7 +41,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     if path.is_empty() && modules.is_empty() {
         path = executable();
     }
-    let (mut code, mut data, mut dynamic) = (Vec::new(), Vec::new(), 0);
+    let (mut code, mut data, mut views, mut dynamic) = (Vec::new(), Vec::new(), Vec::new(), 0);
     if !info.dlpi_phdr.is_null() {
         // SAFETY: the loader says how many headers there are.
         let headers =
@@ -55,6 +57,9 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
             let is_code = header.p_flags & libc::PF_X != 0;
             let list = if is_code { &mut code } else { &mut data };
             list.push((start, start + header.p_memsz as usize));
+            if header.p_flags & libc::PF_W == 0 {
+                views.push((start, start + header.p_memsz as usize));
+            }
         }
     }
     modules.push(Module {
@@ -62,6 +67,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
         bias: info.dlpi_addr as usize,
         code,
         data,
+        views,
         dynamic,
     });
     0

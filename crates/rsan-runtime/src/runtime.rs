@@ -126,6 +126,7 @@ extern "C" fn before_fork() {
     model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
+    stack::spare_lock().lock();
     allocator::lock_all();
 }
 
@@ -148,6 +149,7 @@ extern "C" fn in_parent() {
 /// In the parent and in the child.
 extern "C" fn after_fork() {
     allocator::unlock_all();
+    stack::spare_lock().unlock();
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     model::lock().unlock();

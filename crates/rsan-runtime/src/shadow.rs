@@ -45,13 +45,13 @@ pub type Sites = [AtomicU32; CELLS];
 #[derive(Debug)]
 pub struct Chunk {
     pages: [AtomicU8; PAGES],
+    /// The chunk that was made before.
+    before: AtomicPtr<Chunk>,
     /// So that what follows begins at a page, and can be given back.
-    gap: [u8; 4096 - PAGES],
+    gap: [u8; 4096 - PAGES - size_of::<usize>()],
     cells: [Cells; GRANULES],
     sites: [Sites; GRANULES],
     blocks: [AtomicPtr<Block>; GRANULES],
-    /// The chunk that was made before.
-    before: AtomicPtr<Chunk>,
 }
 
 // Only whole pages can be given back to the system: anything else is an error, and nothing would be forgotten.
@@ -237,6 +237,13 @@ fn create(slot: &AtomicPtr<Chunk>) {
             // SAFETY: the mapping was just made here and nobody else knows it.
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
         }
+    }
+}
+
+/// Has chunks for a range of memory.
+pub(crate) fn prepare(start: usize, end: usize) {
+    for at in (start >> CHUNK_BITS)..=((end - 1) >> CHUNK_BITS) {
+        Granule::of(at << CHUNK_BITS);
     }
 }
 

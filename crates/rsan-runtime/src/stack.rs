@@ -13,6 +13,7 @@ mod contexts;
 pub use contexts::Callee;
 pub(crate) use contexts::lock as contexts_lock;
 
+use crate::lock::Lock;
 use crate::shadow::map_zeroed;
 use contexts::{Call, child};
 
@@ -20,6 +21,8 @@ use contexts::{Call, child};
 pub const DEPTH: usize = 1 << 16;
 /// Stacks that a thread finds without a lock; a power of two.
 const CACHE: usize = 1 << 13;
+/// The same where a process lives for a few steps only and pays for each page; see `Stack::economise`.
+const SMALL_CACHE: usize = 1 << 7;
 /// Frames that a report shows.
 const SHOWN: usize = 64;
 
@@ -86,14 +89,26 @@ struct Cached {
     node: Node,
 }
 
-#[inline(always)]
-fn cached_child(cache: &mut [Cached; CACHE], parent: Node, call: Call) -> Node {
-    let pc = call.pc;
-    let cached = &mut cache[(pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) % CACHE];
-    if cached.parent != parent || cached.pc != pc {
-        look_up(cached, parent, call);
+/// Stacks that a thread has looked up.
+#[derive(Debug)]
+struct Cache {
+    entries: *mut Cached,
+    /// Their number, a power of two, less 1.
+    mask: usize,
+}
+
+impl Cache {
+    #[inline(always)]
+    fn child(&mut self, parent: Node, call: Call) -> Node {
+        let pc = call.pc;
+        let index = (pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) & self.mask;
+        // SAFETY: there are so many entries, which only this thread uses.
+        let cached = unsafe { &mut *self.entries.add(index) };
+        if cached.parent != parent || cached.pc != pc {
+            look_up(cached, parent, call);
+        }
+        cached.node
     }
-    cached.node
 }
 
 #[cold]
@@ -117,42 +132,108 @@ pub struct Mark {
     node: Node,
 }
 
+/// Memory of one thread's stack. Valid when all bytes are zero, or when another thread has used it.
+#[repr(C)]
+struct Memory {
+    /// So that the last entries of the cache and the first frames share a page.
+    gap: [u8; SMALL_CACHE * size_of::<Cached>()],
+    cache: [Cached; CACHE],
+    frames: [Frame; DEPTH],
+}
+
+/// Memory that no thread has.
+#[derive(Debug)]
+struct Spare {
+    memory: Vec<usize>,
+    /// New threads have small caches.
+    economise: bool,
+}
+
+static SPARE: Lock<Spare> = Lock::new(Spare {
+    memory: Vec::new(),
+    economise: false,
+});
+
+/// Memory of ended threads that is kept for new ones.
+const SPARES: usize = 16;
+
+/// The lock of the spare memory, for fork.
+pub(crate) fn spare_lock() -> &'static crate::lock::RawLock {
+    SPARE.raw()
+}
+
+/// Has memory for so many threads that come later.
+pub(crate) fn prepare(threads: usize) {
+    let memory = (0..threads).map(|_| map_zeroed::<Memory>(1) as usize);
+    SPARE.lock().memory.extend(memory);
+}
+
 /// The stack of one thread. Used by that thread only.
 #[derive(Debug)]
 pub struct Stack {
-    /// [`DEPTH`] frames in zeroed memory.
+    /// [`DEPTH`] frames.
     frames: *mut Frame,
     depth: usize,
     /// Where `setjmp` was called: the stack pointer then, and the depth.
     jumps: Vec<(usize, usize)>,
-    /// In zeroed memory.
-    cache: &'static mut [Cached; CACHE],
+    cache: Cache,
+    memory: *mut Memory,
 }
 
 impl Default for Stack {
     fn default() -> Self {
-        Self {
-            frames: map_zeroed(DEPTH),
+        let (memory, economise) = {
+            let mut spare = SPARE.lock();
+            (spare.memory.pop(), spare.economise)
+        };
+        let memory = memory.map_or_else(|| map_zeroed::<Memory>(1), |place| place as *mut Memory);
+        // SAFETY: memory of which nobody else knows.
+        let (frames, entries) = unsafe { (&raw mut (*memory).frames, &raw mut (*memory).cache) };
+        let mut stack = Self {
+            frames: frames.cast(),
             depth: 0,
             jumps: Vec::new(),
-            // SAFETY: fresh zeroed memory, of which nobody else knows.
-            cache: unsafe { &mut *map_zeroed::<[Cached; CACHE]>(1) },
+            cache: Cache {
+                entries: entries.cast(),
+                mask: CACHE - 1,
+            },
+            memory,
+        };
+        if economise {
+            stack.use_small_cache();
         }
+        stack
     }
 }
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: made by `map_zeroed` with these sizes, and owned.
-        unsafe {
-            libc::syscall(libc::SYS_munmap, self.frames, DEPTH * size_of::<Frame>());
-            let cache = std::ptr::from_mut(self.cache);
-            libc::syscall(libc::SYS_munmap, cache, size_of::<[Cached; CACHE]>());
+        let mut spare = SPARE.lock();
+        if spare.memory.len() < SPARES {
+            spare.memory.push(self.memory as usize);
+            return;
         }
+        // SAFETY: made by `map_zeroed` with this size, and owned.
+        unsafe { libc::syscall(libc::SYS_munmap, self.memory, size_of::<Memory>()) };
     }
 }
 
 impl Stack {
+    /// From now on this stack and those of new threads use few pages.
+    pub fn economise(&mut self) {
+        SPARE.lock().economise = true;
+        self.use_small_cache();
+    }
+
+    fn use_small_cache(&mut self) {
+        // SAFETY: within the memory of the stack.
+        self.cache.entries = unsafe {
+            let entries = (&raw mut (*self.memory).cache).cast::<Cached>();
+            entries.add(CACHE - SMALL_CACHE)
+        };
+        self.cache.mask = SMALL_CACHE - 1;
+    }
+
     /// A function was entered that returns to `pc`.
     #[inline]
     pub fn push(&mut self, pc: usize, callee: Callee) {
@@ -232,7 +313,7 @@ impl Stack {
         let mut node = known.map_or(Node::ROOT, |i| frames[i].node);
         for frame in &mut frames[known.map_or(0, |i| i + 1)..] {
             let (pc, callee) = (frame.pc, frame.callee);
-            node = cached_child(self.cache, node, Call { pc, callee });
+            node = self.cache.child(node, Call { pc, callee });
             frame.node = node;
         }
         node
@@ -248,7 +329,7 @@ impl Stack {
     /// A site as one number.
     #[inline(always)]
     pub fn leaf_of(&mut self, site: Site) -> Node {
-        cached_child(self.cache, site.node, Call::access(site.pc))
+        self.cache.child(site.node, Call::access(site.pc))
     }
 }
 

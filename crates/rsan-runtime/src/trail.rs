@@ -214,6 +214,8 @@ pub struct Note {
     pub sources: Vec<Step>,
 }
 
+/// Its first notes share a page with their number.
+#[repr(C)]
 #[derive(Debug)]
 struct Ring {
     /// Notes written so far.
@@ -226,12 +228,26 @@ struct Rings {
     known: Option<HashMap<ThreadId, &'static Ring>>,
     /// Threads that have ended, oldest first.
     ended: VecDeque<ThreadId>,
+    /// Rings that no thread has had.
+    spare: Vec<&'static Ring>,
 }
 
 static RINGS: Lock<Rings> = Lock::new(Rings {
     known: None,
     ended: VecDeque::new(),
+    spare: Vec::new(),
 });
+
+fn new_ring() -> &'static Ring {
+    // SAFETY: zeroed memory is a valid ring, and it is never freed.
+    unsafe { &*map_zeroed::<Ring>(1) }
+}
+
+/// Has trails for so many threads that come later.
+pub(crate) fn prepare(threads: usize) {
+    let rings = (0..threads).map(|_| new_ring());
+    RINGS.lock().spare.extend(rings);
+}
 
 /// The lock of this module, for fork. Taken under locks of locations; takes none.
 pub(crate) fn lock() -> &'static crate::lock::RawLock {
@@ -256,15 +272,16 @@ impl Drop for Trail {
 #[cold]
 fn ring_for(thread: ThreadId) -> &'static Ring {
     let mut guard = RINGS.lock();
-    let Rings { known, ended } = &mut *guard;
+    let Rings {
+        known,
+        ended,
+        spare,
+    } = &mut *guard;
     let known = known.get_or_insert_default();
     let full = known.len() > ENDED;
     let oldest = full.then(|| ended.pop_front()).flatten();
     let ring = oldest.and_then(|oldest| known.remove(&oldest));
-    let ring = ring.unwrap_or_else(|| {
-        // SAFETY: zeroed memory is a valid ring, and it is never freed.
-        unsafe { &*map_zeroed::<Ring>(1) }
-    });
+    let ring = ring.or_else(|| spare.pop()).unwrap_or_else(new_ring);
     // ORDERING: relaxed; who finds the ring has the lock after this.
     ring.len.store(0, Ordering::Relaxed);
     known.insert(thread, ring);

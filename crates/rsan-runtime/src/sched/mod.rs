@@ -22,12 +22,14 @@ pub(crate) mod heap;
 mod life;
 mod run;
 pub mod server;
+mod snapshot;
 mod spin;
 mod state;
 pub mod steady;
 mod stuck;
 mod switch;
 mod trace;
+mod views;
 pub(crate) mod waits;
 
 pub(crate) use run::{begin_run, end_run};

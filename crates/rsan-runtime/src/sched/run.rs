@@ -3,6 +3,7 @@
 use super::state::{Locks, State};
 use super::switch;
 use super::trace::{Outcome, Trace};
+use super::views;
 use super::{ACTIVE, STATE};
 use crate::{ending, report, thread};
 use rsan_schedule::Strategy;
@@ -80,6 +81,7 @@ pub(crate) fn end_run() {
     {
         state.end(Outcome::Ended);
     }
+    views::mark();
 }
 
 /// The run takes too many steps.

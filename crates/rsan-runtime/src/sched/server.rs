@@ -16,9 +16,10 @@
 
 use super::run::Plan;
 use super::trace::Trace;
-use super::{begin_run, leave};
+use super::views::Views;
+use super::{begin_run, leave, snapshot};
 use crate::options::Options;
-use crate::system::{futex_wait, futex_wake};
+use crate::system::{futex_wait, futex_wake, system_call};
 use crate::{ending, entries, real, report, runtime, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_model::ThreadId;
@@ -27,6 +28,7 @@ use rsan_schedule::{Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
+use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -145,7 +147,9 @@ fn serve(options: &Options, outermost: usize) {
     };
     real::resolve_all();
     warm_up();
+    snapshot::prepare();
     let trace = open_trace(options);
+    let mut views = Views::new();
     let mut lines = BufReader::new(&stream);
     let mut line = String::new();
     loop {
@@ -165,13 +169,21 @@ fn serve(options: &Options, outermost: usize) {
                         report::reset_count();
                         // SAFETY: gets this process a group of its own, so that all of a run can be ended.
                         unsafe { libc::setpgid(0, 0) };
-                        drop(lines);
-                        drop(stream);
+                        snapshot::economise();
+                        views.in_copy();
+                        std::mem::forget(lines);
+                        let file = stream.into_raw_fd() as usize;
+                        // SAFETY: the copy's own number of the file, which nobody else has.
+                        unsafe { system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
                         drop(me);
                         return begin(plan, fresh, outermost);
                     }
                     -1 => format!("error {}\n", std::io::Error::last_os_error()),
-                    child => watch(child, &trace, timeout),
+                    child => {
+                        let answer = watch(child, &trace, timeout);
+                        views.learn();
+                        answer
+                    }
                 }
             }
             Err(error) => format!("error {error}\n"),
@@ -182,9 +194,7 @@ fn serve(options: &Options, outermost: usize) {
     }
 }
 
-/// Threads whose stacks are made before the first run: libc keeps stacks of threads that have ended for the next ones.
-const STACKS: usize = 4;
-
+/// Makes stacks of threads before the first run: libc keeps those of threads that have ended for the next ones.
 fn warm_up() {
     static GO: AtomicU32 = AtomicU32::new(0);
     unsafe extern "C-unwind" fn wait(_: *mut c_void) -> *mut c_void {
@@ -195,7 +205,7 @@ fn warm_up() {
         std::ptr::null_mut()
     }
     let mut threads = Vec::new();
-    for _ in 0..STACKS {
+    for _ in 0..snapshot::THREADS {
         let mut thread = 0;
         // SAFETY: a routine that takes no argument; the real function, so that nobody sees the thread.
         let result = unsafe {

@@ -1,0 +1,32 @@
+//! What a snapshot of the program has to have, so that a copy of it costs little: most of the time of a short run is that
+//! of the system, which copies the process and each page that it writes.
+
+use crate::modules;
+use crate::stack::{self, Site};
+use crate::{allocator, location, shadow, thread, trail, unwind};
+
+/// Threads that copies are prepared for: they have as many without asking the system for memory.
+pub(super) const THREADS: usize = 4;
+
+/// Before the first copy.
+pub(super) fn prepare() {
+    stack::prepare(THREADS);
+    trail::prepare(THREADS);
+    for (start, end) in modules::modules().iter().flat_map(|module| &module.data) {
+        shadow::prepare(*start, *end);
+    }
+    let here = 0u8;
+    let here = &raw const here as usize;
+    shadow::prepare(here, here + 1);
+    location::prepare();
+    // What exceptions are thrown with is set up when it is used first.
+    unwind::complete(Site::default());
+}
+
+/// In a copy: it writes to as few pages as it can.
+pub(super) fn economise() {
+    allocator::economise();
+    if let Some(me) = thread::current() {
+        me.stack().economise();
+    }
+}
