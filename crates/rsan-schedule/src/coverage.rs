@@ -31,7 +31,7 @@ type EventName = (Name, u64);
 const NO_EVENT: EventName = (0, u64::MAX);
 
 impl Fingerprint {
-    /// Of a run. Attempts ([`Step::waits`]) do not count.
+    /// Of a run. Attempts ([`Step::waits`]) do not count, nor rounds in vain ([`Step::vain`]).
     pub fn of(trace: &[Step]) -> Self {
         let trace = made(trace);
         let objects = Objects::of(trace.iter().map(|s| &s.op));
@@ -73,7 +73,7 @@ fn made(trace: &[Step]) -> Vec<Step> {
             ended.insert(step.thread.0);
         }
         let early = step.op.kind == Kind::Join && !ended.contains(&step.peer());
-        !early && !step.waits()
+        !early && !step.waits() && !step.vain
     });
     made
 }

@@ -18,6 +18,7 @@
 //! - The program ends when no thread is ready any more. A program that ends while threads could go on is cut off
 //!   ([`End::Cut`]): what they would have done is not known.
 //! - What a thread does depends on nothing but what its operations read.
+//! - A round in vain is marked when it is over, and its thread makes no step behind it.
 //! - Where the order of `seq_cst` fences is part of an execution, as under RC20 and RA, they are [`Kind::Sync`] of an object
 //!   of their own. Under C++20 they are [`Kind::Fence`]: the monitor sees all there is to see in one run of each execution.
 //!
@@ -48,10 +49,35 @@
 //!    another thread first, what that thread will do.
 //! 4. Whether an operation passes is computed from values where that is possible, and tried where it is not; a trial that
 //!    fails is [`Outcome::Excess`].
-//! 5. A scheduler may know that a thread is in a loop that only waits, and not let it read again what it has read: such a
-//!    read waits, like the operations of 3.
+//! 5. Loops that only wait go round once: see below.
 //! 6. Accesses that overlap are one object, whatever their sizes. The executions of different orders of accesses that only
 //!    touch a common neighbour are told apart.
+//!
+//! # Loops that only wait
+//!
+//! A *round* is what a thread does between two moments at which it is in the same state; it is *in vain* if the thread has
+//! only read meanwhile, or written what was there. A scheduler that knows a round to be in vain ([`crate::Step::vain`]) lets its
+//! thread make no further step in the run ([`Strategy::goes_round`](crate::Strategy::goes_round)), as GenMC does
+//! (M. Kokologiannakis, X. Ren, V. Vafeiadis: *Dynamic partial order reductions for spinloops*, FMCAD 2021). So what a thread does
+//! depends on nothing but what it reads, graphs are finite, and no plan has to know how often a loop went round.
+//! If one of the words changes behind such a round, the run is [`Outcome::Excess`]; if not, the thread waits for ever.
+//!
+//! *No execution is lost.* Leave the rounds in vain out of a run: nobody notices, the thread is in the same state without
+//! them, whoever has read what they wrote reads the same value from the write before. So for every run that ends there is one
+//! without rounds in vain, which has the same values, and that is shown. A thread that waits for ever reads the last writes
+//! in its last round, which is shown, too. Executions are counted without their rounds in vain.
+//!
+//! *Robustness.* The same holds for the graphs of a weak model: without rounds in vain they stay consistent, as `hb` only gets
+//! smaller. So let G be such a graph that is not SC, P the largest SC part of it before some event e of a thread t, in an order of
+//! adding G's events. Let the others go on from P, with rounds in vain only where they wait for ever, and t last. That is an SC
+//! graph that is shown, and t comes to e: it has seen nothing more than in P, and what the others have done since reads the last writes, so
+//! e could still do what it does in G, which the monitor says. What is not said: behaviours that only rounds in vain can tell from SC
+//! ones, such as an old value that a loop read before it read the new one. No value that the program computes depends on them.
+//!
+//! *What need not be explored.* A read that was made to read another than the last write, and with which a round in vain ends,
+//! cannot be revisited, nor anything before it, as it is not maximal. So the thread never passes: the run is in excess, and so is all
+//! that would follow from it. A read-modify-write that is a round in vain of its own counts as a read. One that is
+//! a part of a round counts as a write, as another run may pass with it.
 //!
 //! # Cost
 //!
@@ -72,13 +98,14 @@ pub use plan::{Guided, Plan, PlanStep, Unready};
 pub use run::{End, Pending, Trace};
 pub use save::LoadError;
 
-use crate::Kind;
+use crate::objects::Objects;
 use crate::strategy::Divergence;
+use crate::{Kind, Step};
 use alternatives::Alternatives;
 use graph::{Graph, NONE};
 use item::Item;
 use replay::Replayed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds of an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -350,8 +377,7 @@ impl Explorer {
         Ok(match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,
-            End::Starved => Outcome::Excess,
-            End::Finished => outcome(graph, trace),
+            End::Finished => outcome(graph, &objects, trace),
         })
     }
 }
@@ -385,23 +411,27 @@ fn has_hidden_unlock(graph: &Graph) -> bool {
     locks.any(|e| from(e).is_some_and(|w| w.thread != e.thread))
 }
 
-/// Whether a run that came to its end is an execution: all that waits has seen the last write.
-fn outcome(graph: &Graph, trace: &Trace) -> Outcome {
+/// Whether a run that came to its end is an execution: all that waits has seen the last write, and what loops in vain has seen
+/// all there was to see.
+fn outcome(graph: &Graph, objects: &Objects, trace: &Trace) -> Outcome {
     let last = |object: u32| graph.last_write(object, NONE);
-    let excess = |e: &graph::Event| e.waits && e.rf != last(e.object);
-    // A thread that was found to spin has read what it spins on before.
-    let spins = |p: &&Pending| p.op.kind.may_read() && !p.op.kind.may_block();
-    let spun = |p: &Pending| {
-        let mine = graph.events.iter().rev().filter(|e| e.thread == p.thread.0);
-        let mut reads = mine.filter(|e| e.reads());
-        reads
-            .next()
-            .is_some_and(|e| e.rf != last(e.object) && !(e.writes))
-    };
-    if graph.events.iter().any(excess) || trace.pending.iter().filter(spins).any(spun) {
+    let late = |e: &graph::Event| e.waits && e.rf != last(e.object);
+    if graph.events.iter().any(late) || has_starved(objects, &trace.steps) {
         return Outcome::Excess;
     }
     let waits = graph.events.iter().any(|e| e.waits);
     let stuck = waits || !trace.pending.is_empty();
     Outcome::Execution { stuck }
+}
+
+/// Whether a word was changed after a round in vain has read it.
+fn has_starved(objects: &Objects, steps: &[Step]) -> bool {
+    let mut read = BTreeSet::new();
+    steps.iter().any(|step| {
+        let object = objects.number(&step.op);
+        if step.vain {
+            read.extend(object);
+        }
+        step.changes() && object.is_some_and(|object| read.contains(&object))
+    })
 }

@@ -261,6 +261,8 @@ pub struct Step {
     pub writes: bool,
     /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
     pub child: ThreadId,
+    /// Whether it belongs to a round of a loop that changed nothing, with which the thread ends ([`crate::explore`]).
+    pub vain: bool,
 }
 
 impl Step {
@@ -277,6 +279,7 @@ impl Step {
             expected: 0,
             writes: op.kind.may_write(),
             child: ThreadId(0),
+            vain: false,
         }
     }
 
@@ -302,6 +305,12 @@ impl Step {
         }
     }
 
+    /// Whether its object may have another value afterwards. A read-modify-write that finds what it writes leaves it as it is.
+    pub fn changes(&self) -> bool {
+        let same = self.read == self.wrote && self.op.bytes <= 8;
+        self.writes && !(self.op.kind == Kind::Update && same)
+    }
+
     /// The number of the thread that it creates or joins.
     pub(crate) fn peer(&self) -> u32 {
         match self.child.0 {
@@ -310,7 +319,7 @@ impl Step {
         }
     }
 
-    /// Its fixed form, little-endian: thread (4), kind, bytes, writes, 0, object, read, wrote, expected (8 each), child (4),
+    /// Its fixed form, little-endian: thread (4), kind, bytes, writes, vain, object, read, wrote, expected (8 each), child (4),
     /// zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -318,6 +327,7 @@ impl Step {
         bytes[4] = self.op.kind as u8;
         bytes[5] = self.op.bytes;
         bytes[6] = u8::from(self.writes);
+        bytes[7] = u8::from(self.vain);
         let words = [self.op.object, self.read, self.wrote, self.expected];
         for (chunk, word) in bytes[8..40].chunks_exact_mut(8).zip(words) {
             chunk.copy_from_slice(&word.to_le_bytes());
@@ -330,7 +340,7 @@ impl Step {
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let word = |at| bytes::word(bytes, at);
         let thread = |at| ThreadId(bytes::half(bytes, at));
-        if bytes[6] > 1 || bytes[7] != 0 || bytes[44..] != [0; 4] {
+        if bytes[6] > 1 || bytes[7] > 1 || bytes[44..] != [0; 4] {
             return None;
         }
         Some(Self {
@@ -341,6 +351,7 @@ impl Step {
             expected: word(32),
             writes: bytes[6] == 1,
             child: thread(40),
+            vain: bytes[7] == 1,
         })
     }
 }
@@ -374,6 +385,7 @@ mod tests {
                 expected: random.bits(),
                 writes: random.below(2) == 1,
                 child: ThreadId(random.bits() as u32),
+                vain: random.below(2) == 1,
             };
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }

@@ -35,6 +35,12 @@ pub trait Strategy: Debug + Send {
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}
 
+    /// Whether a thread may go round again in a loop that only waits, when one of the words that it has read has changed.
+    /// Otherwise it stays where it is for the rest of the run, and the run ends when only such threads could go on.
+    fn goes_round(&self) -> bool {
+        true
+    }
+
     /// Where the run left the schedule that it should follow, if it did.
     fn divergence(&self) -> Option<Divergence> {
         None

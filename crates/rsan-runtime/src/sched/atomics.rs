@@ -53,19 +53,22 @@ fn before_read(kind: Kind, address: usize, bytes: usize) {
     let (me, registers) = (inside.number(), Registers::now(inside.caller));
     let wrote = std::mem::take(&mut inside.entered.wrote);
     let Some(state) = guard.as_mut() else { return };
-    let Some(thread) = state.thread(me) else {
-        return;
-    };
+    let goes_round = state.strategy.goes_round();
+    let thread = state.threads.get_mut(me).and_then(Option::as_deref_mut);
+    let Some(thread) = thread else { return };
     if wrote {
         thread.spin.reset();
     }
     let mut status = Status::Ready;
-    match thread.spin.arrive(&registers, address, bytes) {
+    match thread.spin.arrive(&registers, (address, bytes), goes_round) {
         Arrival::Fresh => {}
         Arrival::Tired => state.strategy.yielded(ThreadId::new(me)),
         Arrival::Waits => {
             thread.since = thread.step.0 as u64;
-            status = Status::Blocked(For::Words);
+            status = Status::Blocked(if goes_round { For::Words } else { For::Good });
+            if !goes_round {
+                state.trace.mark_vain(thread.spin.round());
+            }
         }
     }
     give_way(me, guard, op(kind, address, bytes), status);

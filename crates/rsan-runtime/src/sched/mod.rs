@@ -238,8 +238,13 @@ pub(crate) fn done(change: impl FnOnce(&mut Step)) {
         let (index, step) = thread.step;
         state.trace.set(index, &step);
         state.strategy.stepped(&step);
-        let changes = step.writes && (step.op.kind != Kind::Update || step.read != step.wrote);
-        if changes {
+        if let Some(thread) = state.thread(me)
+            && step.op.kind.may_read()
+        {
+            thread.spin.reads_in(index);
+        }
+        if step.changes() {
+            state.before_retries = None;
             if let Some(thread) = state.thread(me) {
                 thread.spin.reset();
             }

@@ -57,6 +57,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         limit: plan.limit,
         locks: Locks::default(),
         retries: 0,
+        before_retries: None,
         turn: 0,
     };
     state.executor = state.add(number, 1);

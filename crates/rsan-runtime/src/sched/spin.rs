@@ -7,6 +7,10 @@
 //!
 //! A read-modify-write that finds what it writes (as of a lock that is taken) changes nothing, and counts as a read.
 //!
+//! When all executions are explored ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose round was
+//! in vain stays there for the rest of the run, and its round is marked in the trace: what it did depends only on
+//! what it has read then, and not on when others changed it. [`rsan_schedule::explore`] says why that is enough.
+//!
 //! **Assumes** that functions without instrumentation that are called in such a loop keep no state. Therefore a
 //! deadlock of such loops is only believed after they have gone round some more ([`super::stuck`]). A loop that counts
 //! its rounds is not recognised; it yields every now and then.
@@ -26,14 +30,28 @@ struct Visit {
     state: u64,
     address: usize,
     bytes: usize,
+    /// Where the read is in the trace.
+    step: usize,
+    /// The word has been written since.
+    changed: bool,
+}
+
+impl Visit {
+    fn new(state: u64, address: usize, bytes: usize) -> Self {
+        Self {
+            state,
+            address,
+            bytes,
+            step: 0,
+            changed: false,
+        }
+    }
 }
 
 /// What a thread has read since it last wrote something.
 #[derive(Debug, Default)]
 pub(super) struct Loop {
     visits: Vec<Visit>,
-    /// A word that was read has been written since.
-    pub(super) changed: bool,
     reads: u32,
     /// Where the thread's stack begins.
     pub(super) outermost: usize,
@@ -54,24 +72,33 @@ impl Loop {
     /// The thread has written something, or done something else that is no read.
     pub(super) fn reset(&mut self) {
         self.visits.clear();
-        self.changed = false;
         self.reads = 0;
     }
 
     /// The thread waits for a word, and for nothing else.
     pub(super) fn wait_for(&mut self, address: usize, bytes: usize) {
         self.reset();
-        self.visits.push(Visit {
-            state: 0,
-            address,
-            bytes,
-        });
+        self.visits.push(Visit::new(0, address, bytes));
     }
 
     /// The thread has waited, and reads again now where it waited: the first of the visits in the loop.
     pub(super) fn go_on(&mut self) {
         self.visits.truncate(1);
-        self.changed = false;
+        self.visits
+            .iter_mut()
+            .for_each(|visit| visit.changed = false);
+    }
+
+    /// The thread makes the read that it came for last, as this step.
+    pub(super) fn reads_in(&mut self, step: usize) {
+        if let Some(visit) = self.visits.last_mut() {
+            (visit.step, visit.changed) = (step, false);
+        }
+    }
+
+    /// The steps of the round with which the thread waits.
+    pub(super) fn round(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.visits.iter().map(|visit| visit.step)
     }
 
     /// The thread is to try again, though nothing changed.
@@ -79,41 +106,46 @@ impl Loop {
         self.visits.clear();
     }
 
-    /// Whether the thread has read one of these bytes.
-    pub(super) fn reads(&self, address: usize, bytes: usize) -> bool {
-        let overlaps = |visit: &Visit| {
+    /// These bytes are written. Whether the thread has read one of them.
+    pub(super) fn written(&mut self, address: usize, bytes: usize) -> bool {
+        let overlaps = |visit: &&mut Visit| {
             address < visit.address + visit.bytes && visit.address < address + bytes
         };
-        self.visits.iter().any(overlaps)
+        let mut any = false;
+        for visit in self.visits.iter_mut().filter(overlaps) {
+            (visit.changed, any) = (true, true);
+        }
+        any
     }
 
-    /// The thread is about to read.
+    /// Whether a word that the thread has read has been written since.
+    pub(super) fn has_changed(&self) -> bool {
+        self.visits.iter().any(|visit| visit.changed)
+    }
+
+    /// The thread is about to read. Whether it `goes_round` again when a word has changed meanwhile.
     pub(super) fn arrive(
         &mut self,
         registers: &Registers,
-        address: usize,
-        bytes: usize,
+        (address, bytes): (usize, usize),
+        goes_round: bool,
     ) -> Arrival {
         self.reads += 1;
         let Some(state) = self.state(registers) else {
+            self.visits.clear();
             return self.tired();
         };
         if let Some(start) = self.visits.iter().position(|visit| visit.state == state) {
             self.visits.drain(..start);
-            if !std::mem::take(&mut self.changed) {
+            if !goes_round || !self.has_changed() {
                 return Arrival::Waits;
             }
             self.visits.clear();
         }
         if self.visits.len() == VISITS {
             self.visits.clear();
-            self.changed = false;
         }
-        self.visits.push(Visit {
-            state,
-            address,
-            bytes,
-        });
+        self.visits.push(Visit::new(state, address, bytes));
         self.tired()
     }
 

@@ -17,6 +17,8 @@ pub(crate) enum For {
     Object(usize),
     /// A change of one of the atomic words that the thread has read, as [`spin`] keeps them.
     Words,
+    /// Nothing in this run: its round of a loop was in vain, and the strategy wants no other one.
+    Good,
 }
 
 /// What has to be so before a thread can do what it is about to do.
@@ -176,6 +178,8 @@ pub(super) struct State {
     pub(super) locks: Locks,
     /// How often loops were tried again because nobody could go on.
     pub(super) retries: u32,
+    /// The steps there were before that, if nothing has come of it.
+    pub(super) before_retries: Option<u64>,
     /// Steps that the current thread has made without another in between.
     pub(super) turn: u32,
 }
@@ -189,7 +193,12 @@ const LONGEST_TURN: u32 = 500;
 impl Thread {
     /// Whether it waits in a loop.
     pub(super) fn spins(&self) -> bool {
-        self.status == Status::Blocked(For::Words)
+        matches!(self.status, Status::Blocked(For::Words | For::Good))
+    }
+
+    /// Whether it would go round again in a loop, if the strategy wanted that.
+    fn is_starved(&self) -> bool {
+        self.status == Status::Blocked(For::Good) && self.spin.has_changed()
     }
 }
 
@@ -257,11 +266,8 @@ impl State {
     /// An atomic word has another value, perhaps.
     pub(super) fn written(&mut self, address: usize, bytes: usize) {
         for thread in self.threads.iter_mut().flatten() {
-            if !thread.spin.reads(address, bytes) {
-                continue;
-            }
-            thread.spin.changed = true;
-            if thread.spins() {
+            let read = thread.spin.written(address, bytes);
+            if read && thread.status == Status::Blocked(For::Words) {
                 thread.status = Status::Ready;
             }
         }
@@ -325,6 +331,10 @@ impl State {
         let Some(thread) = self.threads.get_mut(next).and_then(|t| t.as_deref_mut()) else {
             return;
         };
+        match thread.op.kind {
+            Kind::Load | Kind::Update | Kind::Compare | Kind::Fence | Kind::Yield => {}
+            _ => self.before_retries = None,
+        }
         thread.step = (step, Step::new(ThreadId::new(next), thread.op));
         self.trace.push(&thread.step.1);
         if self.trace.steps() > self.limit {
@@ -339,6 +349,9 @@ impl State {
             if let Some(next) = self.pick() {
                 self.advance(next);
                 return Some(next);
+            }
+            if self.threads.iter().flatten().any(|t| t.is_starved()) {
+                run::stop(self);
             }
             let statuses = || self.threads.iter().flatten().map(|thread| thread.status);
             let all_ended = statuses().all(|status| status == Status::Finished);

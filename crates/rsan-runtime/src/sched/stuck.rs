@@ -12,10 +12,18 @@ const RETRIES: u32 = 100;
 
 /// Ends the process, unless something is to be tried again.
 pub(super) fn end(state: &mut State) {
+    let steps = state.trace.steps();
     if state.retries < RETRIES && try_again(state) {
         crate::system::give_way();
         state.retries += 1;
+        state.before_retries.get_or_insert(steps);
         return;
+    }
+    if let Some(steps) = state
+        .before_retries
+        .filter(|_| !state.strategy.goes_round())
+    {
+        state.trace.shorten(steps);
     }
     state.end(Outcome::Deadlock);
     let threads = waiting(state);

@@ -115,6 +115,36 @@ impl Trace {
         }
     }
 
+    /// These steps are a round of a loop that was in vain. One that read a single word has written nothing.
+    pub(super) fn mark_vain(&mut self, round: impl ExactSizeIterator<Item = usize>) {
+        let alone = round.len() == 1;
+        for index in round {
+            let Some(place) = self.place(index) else {
+                continue;
+            };
+            let mut bytes = [0; Step::BYTES];
+            // SAFETY: `place` holds a step.
+            unsafe { std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len()) };
+            if let Some(step) = Step::from_bytes(&bytes) {
+                let writes = step.writes && !alone;
+                let vain = true;
+                self.set(
+                    index,
+                    &Step {
+                        writes,
+                        vain,
+                        ..step
+                    },
+                );
+            }
+        }
+    }
+
+    /// Forgets the steps behind so many.
+    pub(super) fn shorten(&mut self, steps: u64) {
+        self.header.steps = self.header.steps.min(steps);
+    }
+
     /// Another thread runs.
     pub(super) fn switched(&mut self) {
         self.header.switches += 1;

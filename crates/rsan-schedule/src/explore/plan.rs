@@ -177,6 +177,10 @@ impl Strategy for Guided {
         }
     }
 
+    fn goes_round(&self) -> bool {
+        false
+    }
+
     fn divergence(&self) -> Option<Divergence> {
         self.divergence
     }

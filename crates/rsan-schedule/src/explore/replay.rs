@@ -35,6 +35,8 @@ struct Follower<'i> {
     /// By thread: the attempt that it made last, if it waits since then; and the event of the item that this is.
     attempts: BTreeMap<u32, (Pending, Option<usize>)>,
     ended: Vec<u32>,
+    /// By thread that goes round in vain: whether its last read there is of a write that was chosen for it.
+    vain: BTreeMap<u32, bool>,
     now: u32,
     first: u32,
 }
@@ -56,6 +58,7 @@ impl Item {
             open: Vec::new(),
             attempts: BTreeMap::new(),
             ended: Vec::new(),
+            vain: BTreeMap::new(),
             now,
             first: 0,
         };
@@ -116,6 +119,10 @@ impl Follower<'_> {
         if step.op.kind == Kind::End {
             self.ended.push(step.thread.0);
         }
+        if step.vain {
+            let chosen = unready == Unready::Refused;
+            self.vain.insert(step.thread.0, chosen);
+        }
         let e = self.builder.step(step, event.added, self.write_times[i]);
         self.places[i] = e;
         if self.item.open.contains(&(i as u32)) {
@@ -137,6 +144,9 @@ impl Follower<'_> {
         }
         if kind == Kind::End {
             self.ended.push(thread);
+        }
+        if step.vain {
+            self.vain.insert(thread, false);
         }
         self.attempts.remove(&thread);
         self.builder
@@ -162,12 +172,14 @@ impl Follower<'_> {
                     return Err(match trace.end {
                         End::Cut => Outcome::Cut,
                         End::Failed => Outcome::Failed,
-                        End::Finished | End::Starved => {
-                            self.item.diverged(i, pending.map(|p| p.op.kind))
-                        }
+                        End::Finished => self.item.diverged(i, pending.map(|p| p.op.kind)),
                     });
                 }
             }
+        }
+        // Nothing that others do can let such a thread pass any more (deviation 5).
+        if self.vain.values().any(|&chosen| chosen) {
+            return Err(Outcome::Excess);
         }
         self.check()?;
         let new = self.first..self.builder.graph.events.len() as u32;
@@ -184,7 +196,7 @@ impl Follower<'_> {
 
     /// Adds the operations that wait; those that are new are returned.
     fn waiting(&mut self, trace: &Trace) -> Vec<u32> {
-        let finished = matches!(trace.end, End::Finished | End::Starved);
+        let finished = trace.end == End::Finished;
         for pending in trace.pending.iter().filter(|_| finished) {
             let kind = pending.op.kind;
             if kind.may_block() && kind.is_access() {

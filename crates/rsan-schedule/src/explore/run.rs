@@ -11,8 +11,6 @@ use std::collections::HashMap;
 pub enum End {
     /// No thread was ready any more, or the program ended by itself; or the strategy ended the run.
     Finished,
-    /// No thread was ready any more, but a thread in a loop that only waits was not let see that something has changed.
-    Starved,
     /// The bound on steps was reached, or the program ended while threads could go on.
     Cut,
     /// The program crashed, failed an assertion or was ended from outside.

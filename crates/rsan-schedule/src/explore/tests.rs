@@ -15,66 +15,107 @@ enum Toy {
     Load(u64),
     Store(u64),
     Add(u64),
+    /// Stores 0.
+    Clear(u64),
     /// Loads until the value is not 0.
     Until(u64),
     /// Exchanges with 1 until the value was 0.
     Spin(u64),
+    /// Loads the first until it is 0 or the second, which is loaded then, is not.
+    Either(u64, u64),
+    /// Exchanges the first with 1, then loads the second, until that is not 0.
+    Both(u64, u64),
 }
 
 impl Toy {
-    fn op(self) -> Op {
+    /// What it does, or does second.
+    fn op(self, second: bool) -> Op {
         match self {
             Self::Lock(x) => Op::new(Kind::Lock, x, 0),
             Self::Unlock(x) => Op::new(Kind::Unlock, x, 0),
             Self::Take(x) | Self::Post(x) => Op::new(Kind::Sync, x, 0),
-            Self::Load(x) => Op::new(Kind::Load, x, 4),
-            Self::Store(x) => Op::new(Kind::Store, x, 4),
-            Self::Until(x) => Op::new(Kind::Load, x, 4),
-            Self::Add(x) | Self::Spin(x) => Op::new(Kind::Update, x, 4),
+            Self::Either(_, x) | Self::Both(_, x) if second => Op::new(Kind::Load, x, 4),
+            Self::Load(x) | Self::Until(x) | Self::Either(x, _) => Op::new(Kind::Load, x, 4),
+            Self::Store(x) | Self::Clear(x) => Op::new(Kind::Store, x, 4),
+            Self::Add(x) | Self::Spin(x) | Self::Both(x, _) => Op::new(Kind::Update, x, 4),
         }
     }
 
     /// What the object is afterwards; `None` when it has to wait. A lock is 0 while it is free.
-    fn next(self, old: u64) -> Option<u64> {
+    fn next(self, second: bool, old: u64) -> Option<u64> {
         match self {
             Self::Lock(_) => (old == 0).then_some(1),
-            Self::Unlock(_) => Some(0),
+            Self::Unlock(_) | Self::Clear(_) => Some(0),
             Self::Take(_) => old.checked_sub(1),
             Self::Post(_) | Self::Add(_) => Some(old + 1),
-            Self::Load(_) | Self::Until(_) => Some(old),
+            Self::Both(..) if !second => Some(1),
+            Self::Load(_) | Self::Until(_) | Self::Either(..) | Self::Both(..) => Some(old),
             Self::Store(_) => Some(7),
             Self::Spin(_) => Some(1),
         }
     }
 
-    /// Whether it goes round again after it has read this.
-    fn repeats(self, old: u64) -> bool {
+    /// What comes after it has read this.
+    fn then(self, second: bool, old: u64) -> Then {
+        let pass_if = |passes| if passes { Then::Pass } else { Then::Again };
         match self {
-            Self::Until(_) => old == 0,
-            Self::Spin(_) => old != 0,
-            _ => false,
+            Self::Until(_) => pass_if(old != 0),
+            Self::Spin(_) => pass_if(old == 0),
+            Self::Either(..) | Self::Both(..) if second => pass_if(old != 0),
+            Self::Either(..) if old == 0 => Then::Pass,
+            Self::Either(..) | Self::Both(..) => Then::Second,
+            _ => Then::Pass,
         }
     }
+}
+
+/// What comes after a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    Pass,
+    /// The second half of a round.
+    Second,
+    /// The round was in vain, if it has changed nothing.
+    Again,
+}
+
+/// What a round in vain means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Loops {
+    /// The thread stays there, as the explorer wants it.
+    Once,
+    /// It never was, and the thread tries again when something has changed.
+    Again,
 }
 
 type Program = Vec<Vec<Toy>>;
 
 /// A run up to some step.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Run {
+    loops: Loops,
     places: Vec<usize>,
-    /// By thread: it is in a loop, and what it reads has not changed.
-    idle: Vec<bool>,
+    /// By thread: it is in the second half of a round.
+    second: Vec<bool>,
+    /// By thread: its steps of this round, since it has changed something.
+    round: Vec<Vec<usize>>,
+    /// By thread: its round was in vain; what it has read.
+    idle: Vec<Option<Vec<(u64, u64)>>>,
     memory: BTreeMap<u64, u64>,
     steps: Vec<Step>,
 }
 
 impl Run {
-    fn new(program: &Program) -> Self {
+    fn new(program: &Program, loops: Loops) -> Self {
+        let n = program.len();
         Self {
-            places: vec![0; program.len()],
-            idle: vec![false; program.len()],
-            ..Self::default()
+            loops,
+            places: vec![0; n],
+            second: vec![false; n],
+            round: vec![Vec::new(); n],
+            idle: vec![None; n],
+            memory: BTreeMap::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -83,12 +124,18 @@ impl Run {
     }
 
     fn ready(&self, program: &Program) -> Vec<Candidate> {
+        let changed = |words: &Vec<(u64, u64)>| words.iter().any(|&(x, v)| self.value(x) != v);
         let candidate = |t: usize| {
             let toy = self.next(program, t)?;
-            let op = toy.op();
-            toy.next(self.value(op.object)).filter(|_| !self.idle[t])?;
+            let op = toy.op(self.second[t]);
+            toy.next(self.second[t], self.value(op.object))?;
+            let awake = match (&self.idle[t], self.loops) {
+                (None, _) => true,
+                (Some(_), Loops::Once) => false,
+                (Some(words), Loops::Again) => changed(words),
+            };
             let thread = ThreadId::new(t);
-            Some(Candidate { thread, op })
+            awake.then_some(Candidate { thread, op })
         };
         (0..program.len()).filter_map(candidate).collect()
     }
@@ -98,29 +145,58 @@ impl Run {
     }
 
     fn step(&mut self, program: &Program, thread: ThreadId) {
-        let toy = self.next(program, thread.index()).expect("a step");
-        let mut step = Step::new(thread, toy.op());
+        let t = thread.index();
+        let toy = self.next(program, t).expect("a step");
+        let second = self.second[t];
+        let mut step = Step::new(thread, toy.op(second));
         step.read = self.value(step.op.object);
-        step.wrote = toy.next(step.read).expect("it is enabled");
+        step.wrote = toy.next(second, step.read).expect("it is enabled");
         self.memory.insert(step.op.object, step.wrote);
-        if step.wrote != step.read {
-            for t in 0..program.len() {
-                let reads = self.next(program, t).map(|toy| toy.op().object);
-                self.idle[t] &= reads != Some(step.op.object);
-            }
-        }
-        match toy.repeats(step.read) {
-            true => self.idle[thread.index()] = true,
-            false => self.places[thread.index()] += 1,
+        self.idle[t] = None;
+        if step.changes() {
+            self.round[t].clear();
+        } else {
+            self.round[t].push(self.steps.len());
         }
         self.steps.push(step);
+        let then = toy.then(second, step.read);
+        self.second[t] = then == Then::Second;
+        match then {
+            Then::Second => return,
+            Then::Pass => self.places[t] += 1,
+            // A round that has changed something is followed by another one.
+            Then::Again if step.changes() || self.round[t].len() != 1 + usize::from(second) => {}
+            Then::Again => self.in_vain(t),
+        }
+        self.round[t].clear();
+    }
+
+    /// The thread's round was in vain.
+    fn in_vain(&mut self, t: usize) {
+        let round = std::mem::take(&mut self.round[t]);
+        let read = |&i: &usize| (self.steps[i].op.object, self.steps[i].wrote);
+        self.idle[t] = Some(round.iter().map(read).collect());
+        for &i in round.iter().rev() {
+            match self.loops {
+                Loops::Once => {
+                    self.steps[i].vain = true;
+                    self.steps[i].writes &= round.len() > 1;
+                }
+                Loops::Again => {
+                    self.steps.remove(i);
+                    for later in self.round.iter_mut().flatten().filter(|j| **j > i) {
+                        *later -= 1;
+                    }
+                }
+            }
+        }
     }
 
     fn trace(&self, program: &Program) -> Trace {
         let pending = |t: usize| {
             Some(Pending {
                 thread: ThreadId::new(t),
-                op: self.next(program, t)?.op(),
+                op: self.next(program, t)?.op(self.second[t]),
                 expected: 0,
             })
         };
@@ -133,7 +209,7 @@ impl Run {
 
     fn under(program: &Program, plan: Plan) -> Trace {
         let mut strategy = Guided::new(plan);
-        let mut run = Self::new(program);
+        let mut run = Self::new(program, Loops::Once);
         loop {
             let ready = run.ready(program);
             let last = run.steps.last().map(|s| s.thread);
@@ -149,16 +225,17 @@ impl Run {
     }
 }
 
-/// All executions, by all interleavings.
+/// All executions, by all interleavings. Rounds in vain are none of their steps.
 fn interleaved(program: &Program) -> BTreeSet<Fingerprint> {
     fn follow(
         program: &Program,
         run: &Run,
-        met: &mut BTreeSet<Fingerprint>,
+        met: &mut BTreeSet<String>,
         all: &mut BTreeSet<Fingerprint>,
     ) {
         let fingerprint = Fingerprint::of(&run.steps);
-        if !met.insert(fingerprint) {
+        let Run { second, idle, .. } = run;
+        if !met.insert(format!("{fingerprint:?} {second:?} {idle:?}")) {
             return;
         }
         let ready = run.ready(program);
@@ -172,7 +249,12 @@ fn interleaved(program: &Program) -> BTreeSet<Fingerprint> {
         }
     }
     let (mut met, mut all) = (BTreeSet::new(), BTreeSet::new());
-    follow(program, &Run::new(program), &mut met, &mut all);
+    follow(
+        program,
+        &Run::new(program, Loops::Again),
+        &mut met,
+        &mut all,
+    );
     all
 }
 
@@ -190,9 +272,11 @@ fn explored(program: &Program) -> (BTreeSet<Fingerprint>, Progress) {
     while let Some(job) = explorer.next() {
         let trace = Run::under(program, job.plan);
         match explorer.done(job.id, &trace) {
-            Outcome::Execution { .. } => {
+            Outcome::Execution { stuck } => {
                 let new = all.insert(Fingerprint::of(&trace.steps));
-                assert!(new, "twice in {program:?}: {:?}", trace.steps);
+                // What a thread wrote in vain, of several words, may be read by another one.
+                let vain = stuck && trace.steps.iter().any(|s| s.vain && s.writes);
+                assert!(new || vain, "twice in {program:?}: {:?}", trace.steps);
             }
             Outcome::Excess => {}
             outcome => panic!("{outcome:?} in {program:?}"),
@@ -267,11 +351,14 @@ fn loops_that_only_wait_are_explored() {
     let mut executions = 0;
     for _ in 0..300 {
         let thread = |random: &mut Random| -> Vec<Toy> {
-            let toy = |random: &mut Random| match random.below(6) {
+            let toy = |random: &mut Random| match random.below(9) {
                 0 => vec![Toy::Until(8)],
                 1 => vec![Toy::Store(8)],
                 2 => vec![Toy::Load(8)],
                 3 => vec![Toy::Add(16)],
+                4 => vec![Toy::Clear(8)],
+                5 => vec![Toy::Either(8, 16)],
+                6 => vec![Toy::Both(8, 16)],
                 _ => vec![Toy::Spin(64), Toy::Add(16), Toy::Unlock(64)],
             };
             (0..2).flat_map(|_| toy(random)).collect()

@@ -363,6 +363,27 @@ fn an_interrupted_campaign_says_what_it_found() {
     assert_eq!(child.wait().expect("it ends").code(), Some(3));
 }
 
+/// Rounds of loops that wait in vain are no part of an execution, and hide nothing.
+#[test]
+fn loops_that_wait_are_explored() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-loops", "loops");
+    for (program, code, answer) in [
+        ("peterson", 0, "explored: all 4 executions"),
+        ("ticket", 0, "explored: all 6 executions"),
+        ("exchange", 0, "explored: all 6 executions"),
+        ("hidden", 1, "thread 2 may read 0 from `data`"),
+        ("stuck", 1, "deadlock: every thread waits"),
+    ] {
+        let explored = run_line(&folder, &format!("run --exhaustive -- ./loops {program}"));
+        let (stdout, stderr) = (&explored.stdout, &explored.stderr);
+        assert_eq!(explored.code, code, "{program}: {stdout}{stderr}");
+        says(&explored, answer);
+    }
+}
+
 #[test]
 fn every_execution_is_explored() {
     if gcc_is_missing() {

@@ -1,0 +1,94 @@
+// Loops that only wait, by the name of the argument.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { RELAXED = memory_order_relaxed, ACQUIRE = memory_order_acquire, RELEASE = memory_order_release };
+
+static atomic_int wants[2], turn, next, now, lock, data, flag, counter;
+static int numbers[3] = {0, 1, 2};
+
+static void count(void) { atomic_store_explicit(&counter, atomic_load_explicit(&counter, RELAXED) + 1, RELAXED); }
+
+// A loop that reads two words.
+static void *peterson(void *number) {
+  int me = *(int *)number, other = 1 - me;
+  atomic_store(&wants[me], 1);
+  atomic_store(&turn, other);
+  while (atomic_load(&wants[other]) && atomic_load(&turn) == other) {
+  }
+  count();
+  atomic_store(&wants[me], 0);
+  return NULL;
+}
+
+static void *ticket(void *unused) {
+  (void)unused;
+  int mine = atomic_fetch_add_explicit(&next, 1, RELAXED);
+  while (atomic_load_explicit(&now, ACQUIRE) != mine) {
+  }
+  count();
+  atomic_store_explicit(&now, mine + 1, RELEASE);
+  return NULL;
+}
+
+// A loop that writes what is there.
+static void *exchange(void *unused) {
+  (void)unused;
+  while (atomic_exchange_explicit(&lock, 1, ACQUIRE)) {
+  }
+  count();
+  atomic_store_explicit(&lock, 0, RELEASE);
+  return NULL;
+}
+
+// The last thread may read an old value, unless its loop has seen the first thread's flag before.
+static void *hidden(void *number) {
+  switch (*(int *)number) {
+  case 0:
+    atomic_store_explicit(&data, 1, RELAXED);
+    atomic_store_explicit(&flag, 1, RELEASE);
+    break;
+  case 1:
+    while (atomic_load_explicit(&flag, ACQUIRE) != 2) {
+    }
+    atomic_load_explicit(&data, RELAXED);
+    break;
+  default:
+    while (atomic_load_explicit(&flag, RELAXED) != 1) {
+    }
+    atomic_store_explicit(&flag, 2, RELAXED);
+  }
+  return NULL;
+}
+
+// The first waits for ever if it has missed what the second overwrites.
+static void *stuck(void *number) {
+  if (*(int *)number) {
+    atomic_store(&flag, 1);
+    atomic_store(&flag, 2);
+    return NULL;
+  }
+  while (atomic_load(&flag) != 1) {
+  }
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void *(*body)(void *);
+    int threads;
+  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}};
+  for (int i = 0; argc == 2 && i < 5; i++) {
+    if (strcmp(all[i].name, argv[1]) != 0)
+      continue;
+    pthread_t threads[3];
+    for (int t = 0; t < all[i].threads; t++)
+      pthread_create(&threads[t], NULL, all[i].body, &numbers[t]);
+    for (int t = 0; t < all[i].threads; t++)
+      pthread_join(threads[t], NULL);
+    return 0;
+  }
+  return 2;
+}
