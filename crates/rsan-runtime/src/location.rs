@@ -14,7 +14,7 @@ use crate::sync::SyncState;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
-use rsan_model::{LocId, RmwOrd, Value};
+use rsan_model::{LocId, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -316,6 +316,20 @@ impl Locked {
         repeats.then_some(location)
     }
 
+    /// The atomic location at an address of the block, if such a load tells the thread nothing.
+    #[inline]
+    pub fn known(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        thread: &ThreadState,
+        order: ReadOrd,
+    ) -> Option<&mut Location> {
+        let location = self.items().find(address, bytes)?;
+        let known = !location.mixed && location.state.is_read_known(thread, order, Rules::c20());
+        known.then_some(location)
+    }
+
     /// The atomic locations that overlap a range.
     pub fn overlapping(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut Location> {
         let items = self.items();
@@ -550,6 +564,21 @@ impl Location {
             .repeat(thread, effect(number(bits)), Rules::c20());
         self.writes.note(&mut self.state, bits, site);
         self.accessors.repeated(trail);
+    }
+
+    /// Tells the monitor of a load that tells the thread nothing.
+    #[inline]
+    pub fn read_known(
+        &mut self,
+        thread: &mut ThreadState,
+        trail: &Trail,
+        order: ReadOrd,
+        leaf: Node,
+    ) {
+        self.state.note_read(thread, order, Rules::c20());
+        let order = RmwOrd::from_halves(order, WriteOrd::Relaxed);
+        let step = Step::new(thread, trail, Act::Load, order, Place::leaf(leaf));
+        self.accessors.read_by(&step, thread.slot());
     }
 
     /// A plain write hit the location; its value is not known.

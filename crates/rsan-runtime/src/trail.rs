@@ -432,8 +432,9 @@ impl Accessors {
         trail.note_from(step, address, others);
     }
 
+    /// The thread of a slot read the location, and learnt nothing.
     #[inline]
-    fn read_by(&mut self, step: &Step, slot: Slot) {
+    pub fn read_by(&mut self, step: &Step, slot: Slot) {
         let index = usize::from(slot.0) % READERS;
         self.slots[index] = slot;
         self.readers[index] = Reader {

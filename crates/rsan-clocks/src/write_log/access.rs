@@ -43,7 +43,7 @@ use super::thread::ThreadState;
 use super::view::Observation;
 use crate::Effect;
 use crate::mutation::Mutant;
-use rsan_model::Value;
+use rsan_model::{ReadOrd, Value};
 
 /// An access, as the rules see it.
 #[derive(Clone, Copy, Debug)]
@@ -105,29 +105,51 @@ impl LocationState {
             && self.is_repeated(thread, mode, rules)
         {
             self.repeat_write(thread, mode, value, rules);
-        } else if mode.value.is_none() && self.is_known(thread, mode, rules) {
-            self.catch_up();
-            thread.has_sc |= mode.sc;
-            self.publish_read(thread, rules);
+        } else if mode.value.is_none() && self.is_known(thread, mode.sc, rules) {
+            self.read_known(thread, mode.sc, rules);
         } else {
             self.access_in_full(thread, mode, rules);
         }
     }
 
-    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message, and
-    /// only has to note who read.
+    /// Whether such a read tells the thread nothing. It cannot be weak, and is only noted.
     #[inline]
-    fn is_known(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
-        let alike = if mode.sc {
+    pub fn is_read_known(&self, thread: &ThreadState, ord: ReadOrd, rules: Rules) -> bool {
+        self.is_known(thread, ord.is_sc() && rules.sc_accesses, rules)
+    }
+
+    /// What [`LocationState::apply`] comes to for a read that [`LocationState::is_read_known`].
+    #[inline]
+    pub fn note_read(&mut self, thread: &mut ThreadState, ord: ReadOrd, rules: Rules) {
+        let sc = ord.is_sc() && rules.sc_accesses;
+        debug_assert!(self.is_known(thread, sc, rules));
+        self.read_known(thread, sc, rules);
+    }
+
+    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message; and
+    /// adds nothing to the seq_cst events of the location.
+    #[inline]
+    fn is_known(&self, thread: &ThreadState, sc: bool, rules: Rules) -> bool {
+        let alike = if sc {
             thread.saturated && self.saturated
         } else {
-            !thread.saturated && !self.saturated && thread.view.sc.fence.is_absent()
+            let fences = &thread.view.sc.fence;
+            !thread.saturated
+                && !self.saturated
+                && (fences.is_absent()
+                    || self.sc.as_ref().is_some_and(|part| part.has_fences(thread)))
         };
         let hb = &thread.view.hb;
         alike
-            && self.sc.is_none()
             && rules.covered(hb, Some(self.last_record().stamp()))
             && rules.covered(hb, self.message_is)
+    }
+
+    #[inline]
+    fn read_known(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
+        self.catch_up();
+        thread.has_sc |= sc;
+        self.publish_read(thread, rules);
     }
 
     #[inline(never)]

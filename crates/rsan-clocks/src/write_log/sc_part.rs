@@ -192,11 +192,16 @@ impl ScPart {
         self.last_write_is_sc = sc;
     }
 
+    /// Whether the thread has put the seq_cst fences that it knows into `any`.
+    #[inline]
+    pub(super) fn has_fences(&self, thread: &ThreadState) -> bool {
+        self.published.get(thread.slot) == thread.fence_version
+    }
+
     /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
     fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) -> bool {
         let fences = &thread.view.sc.fence;
-        let published = self.published.get(thread.slot) == thread.fence_version;
-        if fences.is_absent() || rules.fast_paths && published {
+        if fences.is_absent() || rules.fast_paths && self.has_fences(thread) {
             return false;
         }
         if rules.breaks(Mutant::FencesNotPublished) {

@@ -4,8 +4,8 @@ use super::{Word, operate_locked, read_order};
 use crate::location::{Block, Locked, Operation};
 use crate::model;
 use crate::probe;
-use crate::race::Kind;
-use crate::thread::{self, enter_access};
+use crate::race::{self, Kind};
+use crate::thread::{self, Body, enter_access};
 use rsan_clocks::Access;
 use rsan_clocks::write_log::{Epoch, Version};
 use rsan_model::{ReadOrd, RmwOrd, WriteOrd};
@@ -124,34 +124,50 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         return probe::load(at, order, raw);
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
-    let Some(locked) = Locked::for_access(at as usize, size_of::<W>()) else {
+    let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
     let version = block.version();
-    let name = (
-        Operation::Load,
-        RmwOrd::from_halves(order, WriteOrd::Relaxed),
-    );
-    let found = operate_locked(&mut me, at, locked, name, |op, location| {
-        op.check(location, &Access::Load(order));
+    let value = if let Some(location) = locked.known(address, bytes, &me.state, order) {
+        let leaf = me.leaf();
+        me.make_private();
         let value = raw();
-        op.read(location, order);
-        (value, Kind::ATOMIC_READ)
-    });
-    if bytes <= size_of::<u64>() {
-        let stamp = me.state.stamp();
-        let load = CachedLoad {
+        let body: &mut Body = &mut me;
+        location.read_known(&mut body.state, &body.trail, order, leaf);
+        drop(locked);
+        race::atomic(&mut me, address, bytes, Kind::ATOMIC_READ);
+        value
+    } else {
+        let name = (
+            Operation::Load,
+            RmwOrd::from_halves(order, WriteOrd::Relaxed),
+        );
+        let found = operate_locked(&mut me, at, locked, name, |op, location| {
+            op.check(location, &Access::Load(order));
+            let value = raw();
+            op.read(location, order);
+            (value, Kind::ATOMIC_READ)
+        });
+        found.value
+    };
+    let body: &mut Body = &mut me;
+    let cached = &mut body.loads.0[LoadCache::index(address)];
+    if cached.address != address {
+        // Only what was loaded twice is likely to be loaded again.
+        cached.address = address;
+        cached.block = None;
+    } else if bytes <= size_of::<u64>() {
+        *cached = CachedLoad {
             address,
             bytes,
             strength: order as u8,
             version,
-            own: me.own,
-            epoch: stamp.epoch,
-            known: me.state.version(),
+            own: body.own,
+            epoch: body.state.stamp().epoch,
+            known: body.state.version(),
             block: Some(block),
         };
-        me.loads.0[LoadCache::index(address)] = load;
     }
-    found.value
+    value
 }

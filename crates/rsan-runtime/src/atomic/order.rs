@@ -3,32 +3,39 @@
 use rsan_model::{FenceOrd, ReadOrd, RmwOrd, WriteOrd};
 use std::ffi::c_int;
 
-/// The order of a load. The bits above the C11 orders are hints for the processor.
+/// The C11 order among the bits that compilers hand over; those above it are hints for the processor.
+#[inline]
+fn c11(order: c_int) -> usize {
+    (order & 7) as usize
+}
+
+/// The order of a load.
+#[inline]
 pub fn read_order(order: c_int) -> ReadOrd {
-    match order & 0x7fff {
-        1 | 2 | 4 => ReadOrd::Acquire,
-        5 => ReadOrd::SeqCst,
-        _ => ReadOrd::Relaxed,
-    }
+    use ReadOrd::{Acquire, Relaxed, SeqCst};
+    [
+        Relaxed, Acquire, Acquire, Relaxed, Acquire, SeqCst, Relaxed, Relaxed,
+    ][c11(order)]
 }
 
 /// The order of a store.
+#[inline]
 pub fn write_order(order: c_int) -> WriteOrd {
-    match order & 0x7fff {
-        3 | 4 => WriteOrd::Release,
-        5 => WriteOrd::SeqCst,
-        _ => WriteOrd::Relaxed,
-    }
+    use WriteOrd::{Relaxed, Release, SeqCst};
+    [
+        Relaxed, Relaxed, Relaxed, Release, Release, SeqCst, Relaxed, Relaxed,
+    ][c11(order)]
 }
 
 /// The order of a read-modify-write.
+#[inline]
 pub fn rmw_order(order: c_int) -> RmwOrd {
     RmwOrd::from_halves(read_order(order), write_order(order))
 }
 
 /// The order of a fence, if it is one.
 pub fn fence_order(order: c_int) -> Option<FenceOrd> {
-    match order & 0x7fff {
+    match c11(order) {
         1 | 2 => Some(FenceOrd::Acquire),
         3 => Some(FenceOrd::Release),
         4 => Some(FenceOrd::AcqRel),
