@@ -89,19 +89,24 @@ fn complaint(output: &str) -> String {
 /// How a checker says what it found; all say "No errors were detected", and the time, in the same words.
 pub(crate) struct Labels {
     executions: &'static str,
-    others: &'static str,
+    /// Executions that came to nothing, by their reasons.
+    others: &'static [&'static str],
 }
 
 /// What GenMC prints at its end.
 pub(crate) const GENMC: Labels = Labels {
     executions: "Number of complete executions explored:",
-    others: "Number of blocked executions seen:",
+    others: &["Number of blocked executions seen:"],
 };
 
 /// What Nidhugg prints at its end.
 pub(crate) const NIDHUGG: Labels = Labels {
     executions: "Trace count:",
-    others: "(also ",
+    others: &[
+        "Await-blocked trace count:",
+        "Assume-blocked trace count:",
+        "Sleepset-blocked trace count:",
+    ],
 };
 
 impl Labels {
@@ -111,7 +116,8 @@ impl Labels {
         let executions = number(self.executions);
         let mut outcome = Outcome::new(cost);
         outcome.executions = executions.map(|n| n as u64);
-        outcome.others = number(self.others).map_or(0, |n| n as u64);
+        let others = self.others.iter().filter_map(|text| number(text));
+        outcome.others = others.map(|n| n as u64).sum();
         outcome.complete = output.contains("No errors were detected");
         outcome.seconds = number("Total wall-clock time:");
         if executions.is_some() && !outcome.complete {

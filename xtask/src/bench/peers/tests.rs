@@ -103,7 +103,8 @@ fn checkers_are_read() {
     let outcome = checkers::GENMC.read(text, COST);
     assert_eq!(outcome.count(), "failed");
     assert_eq!(outcome.error.as_deref(), Some("Error: Safety violation!"));
-    let text = "Trace count: 15 (also 3 sleepset blocked)\nNo errors were detected.\nTotal wall-clock time: 0.01 s\n";
+    let text = "Trace count: 15\nAwait-blocked trace count: 1\nSleepset-blocked trace count: 2\nNo errors were detected.\n\
+        Total wall-clock time: 0.01 s\n";
     assert_eq!(checkers::NIDHUGG.read(text, COST).count(), "15 + 3");
     assert_eq!(checkers::GENMC.read("killed", COST).count(), "no answer");
     assert_eq!(number_after("took 1.5.", "took"), Some(1.5));
