@@ -8,7 +8,7 @@ pub use writes::{LoggedWrite, Operation, WriteSite};
 use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::race::Kind;
-use crate::shadow::{Granule, HAS_BLOCKS, map_zeroed};
+use crate::shadow::{Granule, HAS_BLOCKS, map_huge, map_zeroed};
 use crate::stack::Node;
 use crate::sync::SyncState;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
@@ -132,11 +132,16 @@ fn further_sync<'a>(
     &mut syncs[index].1
 }
 
-/// Blocks that are mapped at a time.
+/// The lines of a block that a typical access looks at, beside the first.
+const PREFETCHED: [usize; 3] = [1, 5, 7];
+
+/// Blocks that are mapped at a time, as long as there are few.
 const SLAB: usize = 256;
+/// So many slabs are few.
+const FEW_SLABS: usize = 8;
 
 /// Uninitialised from [`Slabs::used`] on, in the last one.
-type Slab = [MaybeUninit<Block>; SLAB];
+type Slab = [MaybeUninit<Block>];
 
 /// Where blocks come from: memory of their own, for they stay, and would lie between what the program frees.
 #[derive(Debug)]
@@ -150,17 +155,28 @@ struct Slabs {
 
 static SLABS: Lock<Slabs> = Lock::new(Slabs {
     all: Vec::new(),
-    used: SLAB,
+    used: 0,
     free: Vec::new(),
 });
 
 impl Slabs {
+    /// How many blocks of the last slab were never in use.
+    fn unused(&self) -> usize {
+        self.all.last().map_or(0, |slab| slab.len() - self.used)
+    }
+
     fn fill(&mut self) {
-        if self.used == SLAB {
-            // SAFETY: the mapping is never freed, and the elements need not be initialised.
-            self.all.push(unsafe { &*map_zeroed::<Slab>(1) });
-            self.used = 0;
+        if self.unused() > 0 {
+            return;
         }
+        let slab = if self.all.len() < FEW_SLABS {
+            std::ptr::slice_from_raw_parts(map_zeroed(SLAB), SLAB)
+        } else {
+            map_huge()
+        };
+        // SAFETY: the mapping is never freed, and the elements need not be initialised.
+        self.all.push(unsafe { &*slab });
+        self.used = 0;
     }
 }
 
@@ -204,10 +220,10 @@ pub(crate) fn unlock_all() {
 fn all_blocks() -> Vec<&'static Block> {
     // SAFETY: the lock is held since `lock_all`; the guard does not give it back.
     let slabs = std::mem::ManuallyDrop::new(unsafe { SLABS.assume_locked() });
-    let free = SLAB - slabs.used;
+    let count = slabs.all.iter().map(|slab| slab.len()).sum::<usize>() - slabs.unused();
     let all = slabs.all.iter().flat_map(|slab| slab.iter());
     // SAFETY: those before `used` were initialised, and all of the earlier slabs.
-    all.take(SLAB * slabs.all.len() - free)
+    all.take(count)
         .map(|block| unsafe { block.assume_init_ref() })
         .collect()
 }
@@ -234,8 +250,9 @@ impl Locked {
         loop {
             // ORDERING: acquire, with the exchange in `create`.
             let block = granule.block().load(Ordering::Acquire);
-            prefetch(block, 1);
-            prefetch(block, 2);
+            for line in PREFETCHED {
+                prefetch(block, line);
+            }
             let block = if block.is_null() {
                 create(granule)
             } else {
@@ -447,9 +464,9 @@ pub struct Location {
     bytes: u8,
     /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
     mixed: bool,
+    state: LocationState,
     /// Who accessed it last.
     accessors: Accessors,
-    state: LocationState,
     writes: Writes,
     /// The last write whose value is not known; the initial one's is.
     unknown: Timestamp,

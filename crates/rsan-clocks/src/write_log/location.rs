@@ -40,13 +40,13 @@ pub struct LocationState {
     pub(super) settled_known: bool,
     /// Everything in `access_past` is a seq_cst access (`sat`).
     pub(super) saturated: bool,
-    /// What every SC order puts before some access (`MS`).
-    pub(super) access_past: VectorClock,
     /// seq_cst events, once there are some.
     pub(super) sc: Option<Box<ScPart>>,
     /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
     /// every thread, or the log was cut there.
     pub(super) records: Log,
+    /// What every SC order puts before some access (`MS`).
+    pub(super) access_past: VectorClock,
     /// What every SC order puts before the last write (`WS`).
     pub(super) write_past: VectorClock,
     /// What the last write lets an acquirer know of happens-before (`w`).
