@@ -18,6 +18,7 @@ pub use order::{fence_order, read_order, rmw_order, write_order};
 pub use word::Word;
 
 use crate::chain::Search;
+use crate::horizon;
 use crate::location::{Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
@@ -186,6 +187,7 @@ impl Running<'_> {
     /// returns what the program is to get instead.
     #[inline]
     fn finish(self, kind: Kind, found: impl Word) -> Option<u128> {
+        horizon::learnt(self.me);
         if let Some(suspicion) = self.suspicion
             && self.me.options.robustness
         {

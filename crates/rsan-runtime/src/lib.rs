@@ -37,7 +37,8 @@
 //!
 //! # Limits of this version
 //! * Atomic accesses of several sizes that overlap carry order, but their robustness is not checked.
-//! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them.
+//! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them. Without a limit they
+//!   are exact and grow while a live thread sleeps.
 //! * Threads made by the system call `clone` are taken as unrelated to their creator.
 //! * What a signal handler does while it interrupts the runtime is not seen.
 //! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones, which is said once.
@@ -52,6 +53,7 @@ pub mod chain;
 mod elf;
 pub mod ending;
 pub mod heap;
+mod horizon;
 mod inherited;
 pub mod intercept;
 pub mod journal;

@@ -5,6 +5,7 @@ mod writes;
 
 pub use writes::{LoggedWrite, Operation, WriteSite};
 
+use crate::horizon;
 use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::race::Kind;
@@ -560,7 +561,7 @@ impl Location {
         site: WriteSite,
         options: &Options,
     ) {
-        self.make_room(options);
+        self.make_room(thread, options);
         self.state.apply(thread, effect(number(bits)), Rules::c20());
         self.writes.note(&mut self.state, bits, site);
     }
@@ -576,7 +577,7 @@ impl Location {
         site: WriteSite,
         options: &Options,
     ) {
-        self.make_room(options);
+        self.make_room(thread, options);
         self.state
             .repeat(thread, effect(number(bits)), Rules::c20());
         self.writes.note(&mut self.state, bits, site);
@@ -600,16 +601,18 @@ impl Location {
 
     /// A plain write hit the location; its value is not known.
     pub fn plain_write(&mut self, thread: &mut ThreadState, site: WriteSite, options: &Options) {
-        self.make_room(options);
+        self.make_room(thread, options);
         self.state.plain_write(thread, 0, Rules::c20());
         self.unknown = self.state.last_write();
         self.writes.note(&mut self.state, 0, site);
     }
 
     #[inline]
-    fn make_room(&mut self, options: &Options) {
+    fn make_room(&mut self, thread: &ThreadState, options: &Options) {
         if options.log_cap != 0 {
             self.state.make_room(options.log_cap);
+        } else if self.state.wants_pruning(None) {
+            horizon::prune(&mut self.state, thread);
         }
     }
 

@@ -96,7 +96,7 @@ table! {
     races, "1", flag, "report data races";
     robustness, "1", flag, "report violations of robustness";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
-    log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all, exact)";
+    log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
     first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";

@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    allocator, benign, ending, heap, inherited, journal, location, model, probe, report, sched,
-    shadow, stack, suppress, thread, trail,
+    allocator, benign, ending, heap, horizon, inherited, journal, location, model, probe, report,
+    sched, shadow, stack, suppress, thread, trail,
 };
 #[cfg(not(test))]
 use libc::c_int;
@@ -127,12 +127,14 @@ extern "C" fn before_fork() {
     stack::contexts_lock().lock();
     trail::lock().lock();
     stack::spare_lock().lock();
+    horizon::lock().lock();
     allocator::lock_all();
 }
 
 /// In the child: what the parent found is the parent's.
 extern "C" fn in_child() {
     after_fork();
+    thread::end_others();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
@@ -149,6 +151,7 @@ extern "C" fn in_parent() {
 /// In the parent and in the child.
 extern "C" fn after_fork() {
     allocator::unlock_all();
+    horizon::lock().unlock();
     stack::spare_lock().unlock();
     trail::lock().unlock();
     stack::contexts_lock().unlock();

@@ -9,6 +9,7 @@
 //! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
 //! share its clocks of two rounds: this may hide findings.
 
+use crate::horizon;
 use crate::location::Locked;
 use crate::shadow::Granule;
 use crate::thread::{Body, enter};
@@ -82,6 +83,7 @@ fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
     if let Some(mut locked) = Locked::at(address) {
         act(&mut me, locked.sync(address));
     }
+    horizon::learnt(&mut me);
 }
 
 /// Everybody who released comes before what the thread does next.

@@ -9,6 +9,7 @@
 pub mod fiber;
 
 use crate::atomic::LoadCache;
+use crate::horizon;
 use crate::lock::Lock;
 use crate::options::Options;
 use crate::report::{Key, KnownPlaces};
@@ -66,6 +67,8 @@ pub struct Body {
     pub reported: HashSet<Key>,
     /// Violations that need no report any more.
     pub known: KnownPlaces,
+    /// The last request for what it knows that it answered; see `horizon`.
+    pub answered: u64,
     /// From whom it learnt, for reports.
     pub trail: Trail,
     /// Where its stack begins, if the schedule is ours, else 0; see [`crate::sched`].
@@ -146,6 +149,9 @@ impl Registry {
             Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
             None => (ThreadState::initial(id, place, rules), None),
         };
+        if self.options.log_cap == 0 {
+            horizon::begin(&state);
+        }
         let stamp = state.stamp();
         let slot = usize::from(stamp.slot.0);
         self.infos.push(Info {
@@ -167,6 +173,7 @@ impl Registry {
             options: self.options,
             reported: HashSet::new(),
             known: KnownPlaces::default(),
+            answered: 0,
             trail: Trail::default(),
             outermost: 0,
             wrote: false,
@@ -178,6 +185,14 @@ impl Registry {
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),
         }))
+    }
+
+    /// A thread has ended.
+    fn retire(&mut self, thread: &ThreadState) {
+        self.slots.retire(thread);
+        if self.options.log_cap == 0 {
+            horizon::end(thread.id());
+        }
     }
 }
 
@@ -477,7 +492,7 @@ impl Newborn {
         // SAFETY: nobody else has seen the context.
         let context = unsafe { Box::from_raw(self.0.0) };
         if let Some(registry) = REGISTRY.lock().as_mut() {
-            registry.slots.retire(&context.body.into_inner().state);
+            registry.retire(&context.body.into_inner().state);
         }
     }
 }
@@ -512,9 +527,7 @@ pub(crate) fn finish() {
     let own = registry.threads.get(&me).map(|entry| entry.context);
     let context = own.unwrap_or(Handle(word as *mut Context));
     // SAFETY: the thread no longer uses its context, and whoever joins it waits for its end.
-    registry
-        .slots
-        .retire(unsafe { &(*(*context.0).body.get()).state });
+    registry.retire(unsafe { &(*(*context.0).body.get()).state });
     if let Some(entry) = registry.threads.get_mut(&me) {
         entry.finished = true;
         if entry.detached {
@@ -575,6 +588,15 @@ impl Awaited {
             me.state.join(child, Rules::c20());
         }
         free(entry.context);
+    }
+}
+
+/// In the child of a fork: only the calling thread is left.
+pub(crate) fn end_others() {
+    if let Some(me) = current().and_then(Context::idle)
+        && me.options.log_cap == 0
+    {
+        horizon::keep_only(me.state.id());
     }
 }
 

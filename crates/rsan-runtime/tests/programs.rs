@@ -82,6 +82,21 @@ fn options_change_status_and_output() {
     }
 }
 
+/// Old writes are there as long as somebody can use them, and no longer.
+#[test]
+fn logs_that_are_kept_whole_are_exact_and_short() {
+    for compiler in compilers().into_iter().take(1) {
+        let old = |options: &str| {
+            let (_, lines) = run(&compile("whole", compiler, "old_write.c"), options);
+            assert_eq!(lines.len(), 1, "{options}");
+            lines[0].contains(r#""operation":"initial value""#)
+        };
+        assert_eq!((old("log_cap=0"), old("log_cap=8")), (true, false));
+        let (output, lines) = run(&compile("whole", compiler, "long_log.c"), "log_cap=0");
+        assert_eq!((output.status.code(), lines), (Some(0), Vec::new()));
+    }
+}
+
 /// Nothing is invented either, and the findings of before are there.
 #[test]
 fn the_end_of_the_epochs_is_said_once() {

@@ -5,7 +5,7 @@ use crate::real::{self, StartRoutine};
 use crate::sched::waits::{self, Patience};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
-use crate::{entries, sched, shadow};
+use crate::{entries, horizon, sched, shadow};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use rsan_schedule::Kind;
 
@@ -123,6 +123,11 @@ fn forget_stack(outermost: usize) {
 /// Waits by `wait` and takes over what the thread knew.
 fn joining(handle: pthread_t, patience: Patience, wait: impl FnOnce() -> c_int) -> c_int {
     let awaited = enter().and_then(|_me| thread::find(handle));
+    let endless = awaited.filter(|_| patience == Patience::Endless);
+    let until = endless.map(|awaited| awaited.id());
+    if let (Some(me), Some(other)) = (enter(), until) {
+        horizon::wait(&me, other);
+    }
     if let Some(awaited) = awaited.filter(|_| sched::active())
         && !waits::join(awaited.id(), patience)
     {
@@ -131,6 +136,9 @@ fn joining(handle: pthread_t, patience: Patience, wait: impl FnOnce() -> c_int) 
     let result = wait();
     if let (0, Some(awaited)) = (result, awaited) {
         awaited.join(enter().as_deref_mut());
+    }
+    if let (Some(me), Some(other)) = (enter(), until) {
+        horizon::waited(&me, other, result == 0);
     }
     result
 }

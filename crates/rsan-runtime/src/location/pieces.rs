@@ -73,7 +73,7 @@ impl Location {
             self.read(thread, effect);
             return;
         }
-        self.make_room(options);
+        self.make_room(thread, options);
         self.state.apply(thread, effect, Rules::c20());
         self.unknown = self.state.last_write();
         self.writes.note(&mut self.state, 0, site);

@@ -37,7 +37,7 @@ pub fn destroy(fiber: usize) {
     if let Some(registry) = REGISTRY.lock().as_mut() {
         // SAFETY: made by `create`, and the program says that nobody runs it.
         let state = unsafe { &(*(*context.0).body.get()).state };
-        registry.slots.retire(state);
+        registry.retire(state);
     }
     free(context);
 }

@@ -136,12 +136,15 @@ pub(crate) fn announced(file: &str, what: &str) -> Option<String> {
     lines.find_map(|line| line.strip_prefix(what).map(str::to_owned))
 }
 
+/// Seconds after which a program counts as hung. Programs that yield a thousand times take a minute on a busy machine.
+const LIMIT: &str = "600";
+
 /// Runs a program; returns what it did and the lines that it logged.
 pub(crate) fn run(program: &Path, options: &str) -> (Output, Vec<String>) {
     let log = program.with_extension("json");
     let _ = std::fs::remove_file(&log);
     let output = Command::new("timeout")
-        .arg("60")
+        .arg(LIMIT)
         .arg(program)
         // Cargo's path may lead to an older library.
         .env_remove("LD_LIBRARY_PATH")
