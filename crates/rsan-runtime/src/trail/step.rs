@@ -1,0 +1,183 @@
+//! What a thread did, when and where, in a few words of memory.
+
+use super::Trail;
+use crate::location::Operation;
+use crate::stack::{Node, Site};
+use rsan_clocks::write_log::ThreadState;
+use rsan_model::{FenceOrd, RmwOrd, ThreadId};
+
+/// Length of a step's fixed form.
+pub(super) const STEP_WORDS: usize = 3;
+
+/// What a thread did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Act {
+    /// An atomic read.
+    Load,
+    /// An atomic write.
+    Store,
+    /// An atomic read-modify-write.
+    Rmw,
+    /// A non-atomic write to an atomic location.
+    PlainWrite,
+    /// A fence.
+    Fence,
+    /// The creation of a thread.
+    Create,
+    /// The first thing of a thread.
+    Begin,
+    /// A lock or the like is given back.
+    Unlock,
+    /// A lock or the like is taken.
+    Lock,
+}
+
+const ACTS: [Act; 9] = [
+    Act::Load,
+    Act::Store,
+    Act::Rmw,
+    Act::PlainWrite,
+    Act::Fence,
+    Act::Create,
+    Act::Begin,
+    Act::Unlock,
+    Act::Lock,
+];
+
+impl Act {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Rmw => "read-modify-write",
+            Self::PlainWrite => "plain write",
+            Self::Fence => "fence",
+            Self::Create => "create thread",
+            Self::Begin => "begin",
+            Self::Unlock => "unlock",
+            Self::Lock => "lock",
+        }
+    }
+
+    /// Whether it reads a location.
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Load | Self::Rmw)
+    }
+
+    /// Whether it writes a location.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Store | Self::Rmw | Self::PlainWrite)
+    }
+}
+
+/// Something that a thread did, and when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's epoch afterwards.
+    pub epoch: u32,
+    /// The length of the thread's trail afterwards.
+    pub position: u32,
+    /// What.
+    pub act: Act,
+    /// With which order; as for a read-modify-write, the halves that do not apply being relaxed.
+    pub order: RmwOrd,
+    /// Where.
+    pub place: Place,
+}
+
+/// Where something was done, in one word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place(pub(super) u64);
+
+/// Set if the rest is an address.
+const IS_LINE: u64 = 1 << 63;
+
+impl Place {
+    /// A place with its stack, as one number.
+    #[inline]
+    pub fn leaf(leaf: Node) -> Self {
+        Self(u64::from(leaf.0))
+    }
+
+    /// A place without its callers.
+    #[inline]
+    pub fn line(pc: usize) -> Self {
+        Self(pc as u64 | IS_LINE)
+    }
+
+    /// For a report.
+    pub fn site(self) -> Site {
+        if self.0 & IS_LINE == 0 {
+            return Node(self.0 as u32).as_site();
+        }
+        Site {
+            node: Node::UNKNOWN,
+            pc: (self.0 & !IS_LINE) as usize,
+        }
+    }
+}
+
+impl Step {
+    /// What a thread has just done.
+    #[inline]
+    pub fn new(state: &ThreadState, trail: &Trail, act: Act, order: RmwOrd, place: Place) -> Self {
+        Self {
+            thread: state.id(),
+            epoch: state.stamp().epoch.number(),
+            position: trail.position,
+            act,
+            order,
+            place,
+        }
+    }
+
+    /// Its fixed form.
+    pub(super) fn words(self) -> [u64; STEP_WORDS] {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let order = self.order as u32;
+        debug_assert_eq!(RmwOrd::ALL[order as usize], self.order);
+        let tags = (self.act as u32) << 8 | order;
+        [
+            pair(self.thread.0, self.epoch),
+            pair(self.position, tags),
+            self.place.0,
+        ]
+    }
+
+    /// The step with these words, if there is one.
+    pub(super) fn from_words(words: &[u64]) -> Option<Self> {
+        Some(Self {
+            thread: ThreadId((words[0] >> 32) as u32),
+            epoch: words[0] as u32,
+            position: (words[1] >> 32) as u32,
+            act: *ACTS.get((words[1] >> 8 & 0xff) as usize)?,
+            order: *RmwOrd::ALL.get((words[1] & 0xff) as usize)?,
+            place: Place(words[2]),
+        })
+    }
+}
+
+impl From<Operation> for Act {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Load => Self::Load,
+            Operation::Store => Self::Store,
+            Operation::PlainWrite => Self::PlainWrite,
+            _ => Self::Rmw,
+        }
+    }
+}
+
+/// The order of a fence, for its [`Step`].
+pub fn describe_fence(order: FenceOrd) -> RmwOrd {
+    match order {
+        FenceOrd::Acquire => RmwOrd::Acquire,
+        FenceOrd::Release => RmwOrd::Release,
+        FenceOrd::AcqRel => RmwOrd::AcqRel,
+        FenceOrd::SeqCst => RmwOrd::SeqCst,
+    }
+}
