@@ -11,8 +11,8 @@
 //! # What the scheduler has to show
 //!
 //! - Threads are numbered in the order of their creation, after those that nobody creates ([`Bounds::roots`]).
-//! - Every operation by which a thread can influence another is a step, on one object; where one call does two such things
-//!   at once (a condition variable is waited for, and the mutex given back), there are two steps with nothing between them.
+//! - Every operation by which a thread can influence another is a step, on one object. Between two steps of one call (a
+//!   condition variable is waited for, then the mutex given back) others may come.
 //! - A thread that cannot pass is not ready, or its attempt is a step for which [`crate::Step::waits`] holds.
 //! - A thread's last step is [`Kind::End`] if others join it.
 //! - The program ends when no thread is ready any more. A program that ends while threads could go on is cut off
@@ -175,6 +175,8 @@ pub struct Counts {
     pub preempted: u64,
     /// Runs in which a lock was taken that another thread had not given back by a step: what else could happen is not known.
     pub irregular: u64,
+    /// Runs in which threads waited for a limited time: only that the time is over when nobody else can go on is explored.
+    pub limited: u64,
 }
 
 impl Counts {
@@ -204,9 +206,11 @@ impl Progress {
             diverged,
             preempted,
             irregular,
+            limited,
             ..
         } = self.counts;
-        self.waiting == 0 && cut + failed + diverged + preempted + irregular == 0
+        let left_out = preempted + irregular + limited;
+        self.waiting == 0 && cut + failed + diverged + left_out == 0
     }
 
     /// The number of executions there may be altogether.
@@ -374,6 +378,7 @@ impl Explorer {
         }
         self.share += weight;
         self.counts.irregular += u64::from(has_hidden_unlock(graph));
+        self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
         Ok(match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,

@@ -251,7 +251,8 @@ pub struct Step {
     pub thread: ThreadId,
     /// What it was about to do.
     pub op: Op,
-    /// The value that its object had before, for stores too; wider ones are folded. 0 when it has no object.
+    /// The value that its object had before, for stores too; wider ones are folded. 0 when it has no object, and for
+    /// locks and what else has no value.
     pub read: u64,
     /// The value it wrote; wider ones are folded. 0 when it wrote nothing.
     pub wrote: u64,
@@ -261,8 +262,10 @@ pub struct Step {
     pub writes: bool,
     /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
     pub child: ThreadId,
-    /// Whether it belongs to a round of a loop that changed nothing, with which the thread ends ([`crate::explore`]).
+    /// Whether it belongs to a round of a loop that was in vain ([`crate::explore`]).
     pub vain: bool,
+    /// Whether time may end it: it waits, but not for ever.
+    pub limited: bool,
 }
 
 impl Step {
@@ -280,6 +283,7 @@ impl Step {
             writes: op.kind.may_write(),
             child: ThreadId(0),
             vain: false,
+            limited: false,
         }
     }
 
@@ -320,7 +324,7 @@ impl Step {
     }
 
     /// Its fixed form, little-endian: thread (4), kind, bytes, writes, vain, object, read, wrote, expected (8 each), child (4),
-    /// zeros.
+    /// limited, zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.thread.0.to_le_bytes());
@@ -333,6 +337,7 @@ impl Step {
             chunk.copy_from_slice(&word.to_le_bytes());
         }
         bytes[40..44].copy_from_slice(&self.child.0.to_le_bytes());
+        bytes[44] = u8::from(self.limited);
         bytes
     }
 
@@ -340,7 +345,7 @@ impl Step {
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let word = |at| bytes::word(bytes, at);
         let thread = |at| ThreadId(bytes::half(bytes, at));
-        if bytes[6] > 1 || bytes[7] > 1 || bytes[44..] != [0; 4] {
+        if bytes[6] > 1 || bytes[7] > 1 || bytes[44] > 1 || bytes[45..] != [0; 3] {
             return None;
         }
         Some(Self {
@@ -352,6 +357,7 @@ impl Step {
             writes: bytes[6] == 1,
             child: thread(40),
             vain: bytes[7] == 1,
+            limited: bytes[44] == 1,
         })
     }
 }
@@ -386,6 +392,7 @@ mod tests {
                 writes: random.below(2) == 1,
                 child: ThreadId(random.bits() as u32),
                 vain: random.below(2) == 1,
+                limited: random.below(2) == 1,
             };
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }

@@ -60,7 +60,7 @@ unsafe extern "C" fn guard_release(guard: *mut u8) {
 unsafe extern "C" fn guard_abort(guard: *mut u8) {
     // SAFETY: the program's guard. ORDERING: release, with the acquire above.
     unsafe { busy(guard) }.store(0, Ordering::Release);
-    sched::wake(For::Object(guard as usize), usize::MAX);
+    sched::wake(For::Object(guard as usize));
 }
 
 entries! {

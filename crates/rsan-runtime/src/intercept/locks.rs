@@ -300,7 +300,7 @@ unsafe extern "C-unwind" fn once(
         // SAFETY: the program's call, with a routine that calls the program's.
         let result = unsafe { real::pthread_once(control, run_once) };
         sync::acquire(control as usize);
-        sched::wake(sched::For::Object(control as usize), usize::MAX);
+        sched::wake(sched::For::Object(control as usize));
         return result;
     }
     sync::acquire(control as usize);

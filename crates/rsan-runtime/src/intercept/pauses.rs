@@ -1,7 +1,7 @@
 //! Sleeping, yielding, and the system's futexes. To the monitors they are nothing; to a schedule they say that others
 //! should go on.
 
-use crate::sched::{self, For, waits};
+use crate::sched::{self, waits};
 use crate::{entries, real};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -75,14 +75,15 @@ unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize) ->
     const COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match operation as c_int & COMMAND {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
-            sched::point(rsan_schedule::Kind::Sync, queue(address), 0);
             // SAFETY: the program's word. ORDERING: relaxed; one thread runs at a time.
-            let found = unsafe { AtomicU32::from_ptr(address as *mut u32) }.load(Ordering::Relaxed);
-            if found != value {
-                return Some(failed(libc::EAGAIN));
-            }
-            let woken = sched::block(For::Object(queue(address)), timeout != 0);
-            Some(if woken { 0 } else { failed(libc::ETIMEDOUT) })
+            let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
+            let found = || word.load(Ordering::Relaxed);
+            let place = (queue(address), address);
+            Some(match waits::futex(place, timeout != 0, value, found) {
+                Some(true) => 0,
+                Some(false) => failed(libc::ETIMEDOUT),
+                None => failed(libc::EAGAIN),
+            })
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             Some(waits::signal(queue(address), value as usize) as c_long)

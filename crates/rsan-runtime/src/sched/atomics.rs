@@ -60,14 +60,16 @@ fn before_read(kind: Kind, address: usize, bytes: usize) {
         thread.spin.reset();
     }
     let mut status = Status::Ready;
-    match thread.spin.arrive(&registers, (address, bytes), goes_round) {
+    match thread.spin.arrive(&registers, address, bytes) {
         Arrival::Fresh => {}
         Arrival::Tired => state.strategy.yielded(ThreadId::new(me)),
-        Arrival::Waits => {
+        Arrival::InVain => {
+            state.trace.mark_vain(thread.spin.round());
             thread.since = thread.step.0 as u64;
-            status = Status::Blocked(if goes_round { For::Words } else { For::Good });
-            if !goes_round {
-                state.trace.mark_vain(thread.spin.round());
+            match (goes_round, thread.spin.has_changed()) {
+                (true, true) => thread.spin.go_on(),
+                (true, false) => status = Status::Blocked(For::Words),
+                (false, _) => status = Status::Blocked(For::Good),
             }
         }
     }
@@ -129,9 +131,14 @@ pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
 #[cold]
 pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     point(Kind::Store, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise; nobody else runs.
+    let old = unsafe { W::load(at) };
     // SAFETY: the caller's promise.
     unsafe { atomic::store(at, value, order) };
-    done(|step| (step.wrote, step.writes) = (fold(value.bits()), true));
+    done(|step| {
+        (step.read, step.wrote) = (fold(old.bits()), fold(value.bits()));
+        step.writes = true;
+    });
 }
 
 /// # Safety

@@ -11,7 +11,7 @@
 //!
 //! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
-//! * `spin`: loops that only wait. `server`: many runs of one program, from a snapshot.
+//! * `spin`: loops that only wait. `queues`: threads that wait for signals. `server`: many runs of one program, from a snapshot.
 //! * `steady`, `heap`: what a program takes from outside, the same in every run.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
@@ -20,6 +20,7 @@
 pub(crate) mod atomics;
 pub(crate) mod heap;
 mod life;
+mod queues;
 mod run;
 pub mod server;
 mod snapshot;
@@ -40,6 +41,7 @@ pub(crate) use state::{For, Hold, Need, Values};
 use crate::lock::{Guard, Lock};
 use crate::system::futex_wait;
 use crate::thread;
+use queues::Queues;
 use rsan_model::ThreadId;
 use rsan_schedule::{Kind, Op, Step};
 use state::{State, Status};
@@ -184,24 +186,21 @@ fn wait(op: Option<Op>, need: Need, status: Status, timed: bool) -> bool {
     in_time
 }
 
-/// The calling thread makes another step, which belongs to its last one: nobody else comes in between.
-pub(crate) fn step_alone(op: Op) {
-    if let Some((inside, mut guard)) = scheduled()
-        && let Some(state) = guard.as_mut()
-    {
-        state.step_alone(inside.number(), op);
-    }
-}
-
 /// The thread has been chosen; whether what it waited for had come.
 fn chosen_in_time(me: usize) -> bool {
     let mut guard = STATE.lock();
-    let Some(thread) = guard.as_mut().and_then(|state| state.thread(me)) else {
+    let Some(state) = guard.as_mut() else {
         return true;
     };
-    thread.need = Need::Nothing;
+    let Some(thread) = state.thread(me) else {
+        return true;
+    };
     thread.timed = false;
-    !thread.timed_out
+    let in_time = !std::mem::take(&mut thread.timed_out);
+    if let Need::Signal(queue) = std::mem::replace(&mut thread.need, Need::Nothing) {
+        state.queues.leave(queue, me, true);
+    }
+    in_time
 }
 
 pub(crate) fn op(kind: Kind, object: usize, bytes: usize) -> Op {
@@ -253,17 +252,22 @@ pub(crate) fn done(change: impl FnOnce(&mut Step)) {
     }
 }
 
-/// Something that threads wait for may have come; at most so many of them try again, those first who wait longest.
-/// Returns how many.
-pub(crate) fn wake(wait: For, at_most: usize) -> usize {
+/// Something that threads wait for may have come; they try again.
+pub(crate) fn wake(wait: For) {
     if !active() {
-        return 0;
+        return;
     }
     let _inside = Inside::enter();
-    match STATE.lock().as_mut() {
-        Some(state) => state.wake(wait, at_most),
-        None => 0,
+    if let Some(state) = STATE.lock().as_mut() {
+        state.wake(wait);
     }
+}
+
+/// The queues of those who wait for signals, for the calling thread.
+fn with_queues<R>(act: impl FnOnce(&mut Queues, usize) -> R) -> Option<R> {
+    let (inside, mut guard) = scheduled()?;
+    let state = guard.as_mut()?;
+    Some(act(&mut state.queues, inside.number()))
 }
 
 /// A lock was taken by the calling thread.
@@ -281,7 +285,7 @@ pub(crate) fn gave(object: usize) {
         && let Some(state) = guard.as_mut()
     {
         state.locks.give(object, inside.number());
-        state.wake(For::Object(object), usize::MAX);
+        state.wake(For::Object(object));
     }
 }
 
@@ -292,8 +296,7 @@ pub(crate) fn cancel(number: ThreadId) {
         && let Some(thread) = state.thread(number.index())
         && !matches!(thread.status, Status::Finished | Status::Outside)
     {
-        thread.status = Status::Ready;
-        thread.need = Need::Nothing;
+        state.release(number.index());
     }
 }
 

@@ -1,5 +1,6 @@
 //! One run under a strategy: how it begins, and how it is cut off.
 
+use super::queues::Queues;
 use super::state::{Locks, State};
 use super::switch;
 use super::trace::{Outcome, Trace};
@@ -56,6 +57,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         cheap: switch::is_cheap() && !plan.kernel_threads,
         limit: plan.limit,
         locks: Locks::default(),
+        queues: Queues::default(),
         retries: 0,
         before_retries: None,
         turn: 0,

@@ -7,9 +7,10 @@
 //!
 //! A read-modify-write that finds what it writes (as of a lock that is taken) changes nothing, and counts as a read.
 //!
-//! When all executions are explored ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose round was
-//! in vain stays there for the rest of the run, and its round is marked in the trace: what it did depends only on
-//! what it has read then, and not on when others changed it. [`rsan_schedule::explore`] says why that is enough.
+//! Rounds in vain are marked in the trace, and make no difference between executions. When all executions are explored
+//! ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose round was in vain stays there for the rest
+//! of the run: what it did depends only on what it has read then, and not on when others changed it.
+//! [`rsan_schedule::explore`] says why that is enough.
 //!
 //! **Assumes** that functions without instrumentation that are called in such a loop keep no state. Therefore a
 //! deadlock of such loops is only believed after they have gone round some more ([`super::stuck`]). A loop that counts
@@ -64,8 +65,8 @@ pub(super) enum Arrival {
     Fresh,
     /// It has been reading for long; others should go first.
     Tired,
-    /// It waits until a word changes.
-    Waits,
+    /// It has been here in the same state, and its round was in vain.
+    InVain,
 }
 
 impl Loop {
@@ -81,7 +82,7 @@ impl Loop {
         self.visits.push(Visit::new(0, address, bytes));
     }
 
-    /// The thread has waited, and reads again now where it waited: the first of the visits in the loop.
+    /// The thread goes round again, with the first of the visits in the loop.
     pub(super) fn go_on(&mut self) {
         self.visits.truncate(1);
         self.visits
@@ -96,7 +97,7 @@ impl Loop {
         }
     }
 
-    /// The steps of the round with which the thread waits.
+    /// The steps of the round that was in vain.
     pub(super) fn round(&self) -> impl ExactSizeIterator<Item = usize> {
         self.visits.iter().map(|visit| visit.step)
     }
@@ -123,12 +124,12 @@ impl Loop {
         self.visits.iter().any(|visit| visit.changed)
     }
 
-    /// The thread is about to read. Whether it `goes_round` again when a word has changed meanwhile.
+    /// The thread is about to read.
     pub(super) fn arrive(
         &mut self,
         registers: &Registers,
-        (address, bytes): (usize, usize),
-        goes_round: bool,
+        address: usize,
+        bytes: usize,
     ) -> Arrival {
         self.reads += 1;
         let Some(state) = self.state(registers) else {
@@ -137,10 +138,7 @@ impl Loop {
         };
         if let Some(start) = self.visits.iter().position(|visit| visit.state == state) {
             self.visits.drain(..start);
-            if !goes_round || !self.has_changed() {
-                return Arrival::Waits;
-            }
-            self.visits.clear();
+            return Arrival::InVain;
         }
         if self.visits.len() == VISITS {
             self.visits.clear();

@@ -1,5 +1,6 @@
 //! What is known of the threads, and who of them goes on.
 
+use super::queues::Queues;
 use super::spin;
 use super::switch::{Carrier, Saved};
 use super::trace::{Outcome, Trace};
@@ -13,7 +14,7 @@ use std::sync::atomic::AtomicU32;
 /// What a thread that does not run waits to be woken for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum For {
-    /// A condition, a barrier, a futex, by its address.
+    /// A barrier, a lock, something that another thread is at, by its address.
     Object(usize),
     /// A change of one of the atomic words that the thread has read, as [`spin`] keeps them.
     Words,
@@ -48,6 +49,8 @@ pub(crate) enum Need {
     },
     /// A thread has ended.
     End(ThreadId),
+    /// There is a signal that the thread can take.
+    Signal(usize),
 }
 
 /// A few values.
@@ -176,6 +179,7 @@ pub(super) struct State {
     /// Steps before the run is cut off.
     pub(super) limit: u64,
     pub(super) locks: Locks,
+    pub(super) queues: Queues,
     /// How often loops were tried again because nobody could go on.
     pub(super) retries: u32,
     /// The steps there were before that, if nothing has come of it.
@@ -230,6 +234,7 @@ impl State {
                 values,
             } => values.contains(word(address, bytes)),
             Need::End(thread) => ended(thread.index()),
+            Need::Signal(queue) => self.queues.is_signalled(queue, number),
         }
     }
 
@@ -241,15 +246,24 @@ impl State {
             .map(|thread| &mut **thread)
     }
 
-    /// Wakes at most so many threads, those first who wait longest; returns how many.
-    pub(super) fn wake(&mut self, wait: For, at_most: usize) -> usize {
-        for woken in 0..at_most {
-            match self.longest_waiting(|thread| thread.status == Status::Blocked(wait)) {
-                Some(thread) => thread.status = Status::Ready,
-                None => return woken,
+    /// Wakes all threads that wait for something.
+    pub(super) fn wake(&mut self, wait: For) {
+        for thread in self.threads.iter_mut().flatten() {
+            if thread.status == Status::Blocked(wait) {
+                thread.status = Status::Ready;
             }
         }
-        at_most
+    }
+
+    /// The thread goes on though what it waits for has not come.
+    pub(super) fn release(&mut self, number: usize) {
+        let Some(thread) = self.thread(number) else {
+            return;
+        };
+        thread.status = Status::Ready;
+        if let Need::Signal(queue) = std::mem::replace(&mut thread.need, Need::Nothing) {
+            self.queues.leave(queue, number, false);
+        }
     }
 
     /// Whether there is no other thread.
@@ -303,23 +317,6 @@ impl State {
         }
     }
 
-    /// The current thread makes a step without anybody else being asked. The strategy is told.
-    pub(super) fn step_alone(&mut self, number: usize, op: Op) {
-        let thread = ThreadId::new(number);
-        let last = Some(ThreadId::new(self.current));
-        if self
-            .strategy
-            .choose(&[Candidate { thread, op }], last)
-            .is_none()
-        {
-            run::stop(self);
-        }
-        if let Some(thread) = self.thread(number) {
-            thread.op = op;
-        }
-        self.advance(number);
-    }
-
     /// The thread makes the step that it announced.
     fn advance(&mut self, next: usize) {
         let step = self.trace.steps() as usize;
@@ -336,6 +333,7 @@ impl State {
             _ => self.before_retries = None,
         }
         thread.step = (step, Step::new(ThreadId::new(next), thread.op));
+        thread.step.1.limited = thread.timed || thread.timed_out;
         self.trace.push(&thread.step.1);
         if self.trace.steps() > self.limit {
             run::cut_off(self);
@@ -363,8 +361,8 @@ impl State {
                 Some(thread) => {
                     thread.timed_out = true;
                     thread.timed = false;
-                    thread.need = Need::Nothing;
-                    thread.status = Status::Ready;
+                    let number = thread.step.1.thread.index();
+                    self.release(number);
                 }
                 None => stuck::end(self),
             }

@@ -2,7 +2,7 @@
 //! as the scheduler knows. What it does not know is tried, and whoever would have to wait is blocked.
 
 use super::state::{For, Hold, Need};
-use super::{active, block, done, gave, op, point, point_when, step_alone, took, wake};
+use super::{active, block, done, gave, op, point, point_when, took, wake, with_queues};
 use crate::lock::Lock;
 use libc::c_int;
 use rsan_model::ThreadId;
@@ -89,7 +89,7 @@ pub(crate) fn release(object: usize, act: impl FnOnce() -> c_int) -> c_int {
 pub(crate) fn post(object: usize, act: impl FnOnce() -> c_int) -> c_int {
     point(Kind::Sync, object, 0);
     let result = act();
-    wake(For::Object(object), usize::MAX);
+    wake(For::Object(object));
     result
 }
 
@@ -99,20 +99,47 @@ pub(crate) fn condition(
     patience: Patience,
     unlock: impl FnOnce() -> c_int,
 ) -> bool {
-    point(Kind::Sync, cond, 0);
-    step_alone(op(Kind::Unlock, mutex, 0));
-    unlock();
-    gave(mutex);
-    block(For::Object(cond), patience == Patience::Limited)
+    enter(cond);
+    release(mutex, unlock);
+    signalled(cond, patience == Patience::Limited)
 }
 
-/// Wakes who waits for a condition or a futex; returns how many.
-pub(crate) fn signal(object: usize, at_most: usize) -> usize {
+/// Waits at a futex, unless something else than expected is found in its word (`None`). False: the time is over.
+pub(crate) fn futex(
+    (queue, word): (usize, usize),
+    limited: bool,
+    expected: u32,
+    found: impl FnOnce() -> u32,
+) -> Option<bool> {
+    enter(queue);
+    point(Kind::Load, word, size_of::<u32>());
+    let found = found();
+    done(|step| step.read = found.into());
+    if found == expected {
+        return Some(signalled(queue, limited));
+    }
+    with_queues(|queues, me| queues.leave(queue, me, false));
+    None
+}
+
+/// The calling thread is one of those who wait, for whoever signals from now on.
+fn enter(queue: usize) {
+    point(Kind::Sync, queue, 0);
+    with_queues(|queues, me| queues.enter(queue, me));
+}
+
+/// Waits for a signal. False: the time is over.
+fn signalled(queue: usize, limited: bool) -> bool {
+    point_when(op(Kind::Sync, queue, 0), Need::Signal(queue), limited)
+}
+
+/// Signals to at most so many of those who wait for a condition or at a futex; returns to how many.
+pub(crate) fn signal(queue: usize, at_most: usize) -> usize {
     if !active() {
         return 0;
     }
-    point(Kind::Sync, object, 0);
-    wake(For::Object(object), at_most)
+    point(Kind::Sync, queue, 0);
+    with_queues(|queues, _| queues.signal(queue, at_most)).unwrap_or(0)
 }
 
 /// Threads that have come to a barrier, by its address.
@@ -134,7 +161,7 @@ pub(crate) fn barrier(barrier: usize, count: usize) -> bool {
     };
     if last {
         ARRIVED.lock().remove(&barrier);
-        wake(For::Object(barrier), usize::MAX);
+        wake(For::Object(barrier));
     } else {
         block(For::Object(barrier), false);
     }

@@ -111,7 +111,8 @@ impl<'t> Builder<'t> {
                 _ => NONE,
             },
         });
-        if kind.may_read() && self.graph.mo[object as usize].is_empty() {
+        let shows_value = kind.may_read() || kind == Kind::Store;
+        if shows_value && self.graph.mo[object as usize].is_empty() {
             self.graph.initial[object as usize] = Some(step.read);
         }
         if writes {

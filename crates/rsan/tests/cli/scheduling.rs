@@ -384,6 +384,52 @@ fn loops_that_wait_are_explored() {
     }
 }
 
+/// Schedules that are drawn come to the same executions, and to no others.
+#[test]
+fn what_is_explored_is_what_can_be_drawn() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-drawn", "loops");
+    build(&folder, "conditions");
+    for program in [
+        "loops peterson",
+        "loops ticket",
+        "loops exchange",
+        "conditions queue",
+    ] {
+        let explored = run_line(&folder, &format!("run --exhaustive -- ./{program}"));
+        let drawn = run_line(
+            &folder,
+            &format!("run --sched random --runs 200 -- ./{program}"),
+        );
+        let executions = drawn.stdout.split("; ").nth(1);
+        let executions = executions.and_then(|text| text.split(' ').next());
+        let executions = executions.expect("the answer says how many");
+        says(&explored, &format!("explored: all {executions} executions"));
+    }
+}
+
+/// Whoever waits may be the one that wakes up; what time may end is not explored.
+#[test]
+fn condition_variables_are_explored() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-conditions", "conditions");
+    for (program, code, answer) in [
+        ("queue", 0, "./conditions: robust, no finding"),
+        ("choice", 1, "deadlock: every thread waits"),
+        ("timed", 3, "waited for a limited time"),
+    ] {
+        let line = format!("run --exhaustive -- ./conditions {program}");
+        let explored = run_line(&folder, &line);
+        let (stdout, stderr) = (&explored.stdout, &explored.stderr);
+        assert_eq!(explored.code, code, "{program}: {stdout}{stderr}");
+        says(&explored, answer);
+    }
+}
+
 #[test]
 fn every_execution_is_explored() {
     if gcc_is_missing() {

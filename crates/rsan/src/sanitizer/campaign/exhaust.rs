@@ -239,6 +239,7 @@ fn why(progress: &explore::Progress) -> String {
         (counts.failed, "failed"),
         (counts.diverged, "did something else than before"),
         (counts.irregular, "took locks that no step gave back"),
+        (counts.limited, "waited for a limited time"),
     ];
     let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);
     let mut all: Vec<_> = reasons

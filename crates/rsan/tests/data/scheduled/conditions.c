@@ -1,0 +1,74 @@
+// Condition variables, by the name of the argument.
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
+static int place, waiting, done;
+static int numbers[3] = {0, 1, 2};
+
+// A queue of one place.
+static void *queue(void *number) {
+  int consumes = *(int *)number;
+  for (int i = 1; i <= 2; i++) {
+    pthread_mutex_lock(&mutex);
+    while (!place == consumes)
+      pthread_cond_wait(consumes ? &filled : &emptied, &mutex);
+    assert(!consumes || place == i);
+    place = consumes ? 0 : i;
+    pthread_cond_signal(consumes ? &emptied : &filled);
+    pthread_mutex_unlock(&mutex);
+  }
+  return NULL;
+}
+
+// The first waits before the second does. If the signal is for the second, nobody wakes the first.
+static void *choice(void *number) {
+  int me = *(int *)number;
+  pthread_mutex_lock(&mutex);
+  if (me < 2 && waiting == me) {
+    waiting++;
+    while (!done)
+      pthread_cond_wait(&filled, &mutex);
+    if (me == 0)
+      pthread_cond_signal(&filled);
+  } else if (me == 2) {
+    done = 1;
+    pthread_cond_signal(&filled);
+  }
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+
+// What is not waited for is not missed, and what time may end is not known.
+static void *timed(void *number) {
+  struct timespec soon = {.tv_sec = 1};
+  pthread_mutex_lock(&mutex);
+  if (*(int *)number)
+    pthread_cond_signal(&filled);
+  else
+    pthread_cond_timedwait(&filled, &mutex, &soon);
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void *(*body)(void *);
+    int threads;
+  } all[] = {{"queue", queue, 2}, {"choice", choice, 3}, {"timed", timed, 2}};
+  for (int i = 0; argc == 2 && i < 3; i++) {
+    if (strcmp(all[i].name, argv[1]) != 0)
+      continue;
+    pthread_t threads[3];
+    for (int t = 0; t < all[i].threads; t++)
+      pthread_create(&threads[t], NULL, all[i].body, &numbers[t]);
+    for (int t = 0; t < all[i].threads; t++)
+      pthread_join(threads[t], NULL);
+    return 0;
+  }
+  return 2;
+}
