@@ -24,7 +24,6 @@ use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
-use crate::stack::Node;
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::{Access, Effect, Violation};
@@ -53,6 +52,15 @@ impl Running<'_> {
 
     #[cold]
     fn suspect(&mut self, location: &Location, access: &Access<'_>, violation: &Violation) {
+        let leaf = self.write.leaf;
+        let places = (leaf, location.place_of(&violation.missed));
+        let is_load = matches!(access, Access::Load(_));
+        if self.me.known.contains(places)
+            || is_load && self.me.trusted.passes(leaf)
+            || !self.me.options.robustness
+        {
+            return;
+        }
         let sort = match *access {
             Access::Load(ord) => Suspect::Load {
                 acquires: ord.acquires(),
@@ -66,11 +74,6 @@ impl Running<'_> {
             Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
         };
         let missed = location.logged(&violation.missed);
-        let leaf = missed.write.map_or(Node::UNKNOWN, |write| write.leaf);
-        let places = (self.write.leaf, leaf);
-        if self.me.known.contains(places) {
-            return;
-        }
         let search = self.search(&missed);
         let thread = &self.me.state;
         let stale = location.stale(thread, access).into_iter();
@@ -188,9 +191,7 @@ impl Running<'_> {
     #[inline]
     fn finish(self, kind: Kind, found: impl Word) -> Option<u128> {
         horizon::learnt(self.me);
-        if let Some(suspicion) = self.suspicion
-            && self.me.options.robustness
-        {
+        if let Some(suspicion) = self.suspicion {
             match probe::judge(self.me, &suspicion, found.bits()) {
                 Judgement::Nothing => {}
                 Judgement::Report(finding) => report::report(self.me, &finding),

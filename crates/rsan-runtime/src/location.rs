@@ -667,6 +667,12 @@ impl Location {
         writes.chain(reads).next()
     }
 
+    /// Where a write was made.
+    pub fn place_of(&self, write: &WriteRef) -> Node {
+        let site = Writes::site(&self.state, write.timestamp);
+        site.map_or(Node::UNKNOWN, |site| site.leaf)
+    }
+
     /// What a report says about a write.
     pub fn logged(&self, write: &WriteRef) -> LoggedWrite {
         let known = self.unknown == Timestamp(0) || self.unknown != write.timestamp;

@@ -12,6 +12,7 @@ use crate::atomic::LoadCache;
 use crate::horizon;
 use crate::lock::Lock;
 use crate::options::Options;
+use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, ABSENT, PROBING};
@@ -67,6 +68,8 @@ pub struct Body {
     pub reported: HashSet<Key>,
     /// Violations that need no report any more.
     pub known: KnownPlaces,
+    /// Loads that need no question for a while.
+    pub trusted: Trusted,
     /// The last request for what it knows that it answered; see `horizon`.
     pub answered: u64,
     /// From whom it learnt, for reports.
@@ -173,6 +176,7 @@ impl Registry {
             options: self.options,
             reported: HashSet::new(),
             known: KnownPlaces::default(),
+            trusted: Trusted::default(),
             answered: 0,
             trail: Trail::default(),
             outermost: 0,

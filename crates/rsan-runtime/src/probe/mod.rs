@@ -63,6 +63,7 @@ mod writes;
 
 pub use answer::{Answer, Step, Unknown};
 pub(crate) use child::{is_probing, passes};
+pub use sites::Trusted;
 pub(crate) use sites::{counts, lock};
 
 use crate::atomic::Word;
@@ -235,7 +236,19 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         let wait = Wait::Unknown(Unknown::Off);
         return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
-    if !sites::is_due(suspicion.access.site, me.options.probes) {
+    let leaf = suspicion.places.0;
+    let loads = matches!(suspicion.sort, Suspect::Load { .. });
+    let occurrences = if loads {
+        me.trusted.occurrences(leaf)
+    } else {
+        1
+    };
+    let probes = me.options.probes;
+    let until_due = sites::until_due(suspicion.access.site, occurrences, probes);
+    if until_due > 0 {
+        if loads {
+            me.trusted.trust(leaf, until_due);
+        }
         sites::dismiss();
         return Judgement::Nothing;
     }

@@ -1,7 +1,7 @@
 //! How often places were asked about, and what came of it.
 
 use crate::lock::{Lock, RawLock};
-use crate::stack::Site;
+use crate::stack::{Node, Site};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,8 +30,8 @@ pub(crate) fn lock() -> &'static RawLock {
     SITES.raw()
 }
 
-/// Whether the program is to be asked at this occurrence; counts it.
-pub(super) fn is_due(site: Site, probes: u64) -> bool {
+/// Counts occurrences at a place. Returns how many more there will be until the program is asked: at this one if 0.
+pub(super) fn until_due(site: Site, occurrences: u64, probes: u64) -> u64 {
     let known = SITES
         .lock()
         .get_or_insert_default()
@@ -50,8 +50,9 @@ pub(super) fn is_due(site: Site, probes: u64) -> bool {
         None => known.unwrap_or_default(),
     };
     let seen = &mut places.suspected[number];
-    *seen += 1;
-    is_sampled(*seen, probes)
+    let due = next_due(*seen, probes);
+    *seen += occurrences;
+    due.saturating_sub(*seen)
 }
 
 fn place(site: Site) -> Place {
@@ -75,16 +76,73 @@ impl Places {
     }
 }
 
-/// The first ones, and then each time their number has doubled.
-fn is_sampled(occurrence: u64, probes: u64) -> bool {
-    let times = occurrence / probes;
-    occurrence <= probes || occurrence.is_multiple_of(probes) && times.is_power_of_two()
+/// The next occurrence to ask at: one of the first, and then each time their number has doubled.
+fn next_due(seen: u64, probes: u64) -> u64 {
+    if seen < probes {
+        seen + 1
+    } else {
+        probes * (seen / probes + 1).next_power_of_two()
+    }
 }
 
 /// A weak access is no finding, since it only iterates.
 pub(super) fn dismiss() {
     // ORDERING: relaxed; a statistic.
     DISMISSED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Loads of a thread at places where the program need not be asked for a while, so that nothing is collected for a
+/// question that would not be asked. A cache.
+#[derive(Debug, Default)]
+pub struct Trusted([Trust; TRUSTED]);
+
+const TRUSTED: usize = 16;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Trust {
+    leaf: Node,
+    /// Occurrences that are still let pass.
+    left: u32,
+    /// Those that were, and are not counted at their place yet.
+    passed: u32,
+}
+
+impl Trusted {
+    #[inline]
+    fn at(&mut self, leaf: Node) -> &mut Trust {
+        &mut self.0[leaf.0 as usize % TRUSTED]
+    }
+
+    /// Whether a load that can be weak is let pass.
+    #[inline]
+    pub fn passes(&mut self, leaf: Node) -> bool {
+        let trust = self.at(leaf);
+        let passes = trust.leaf == leaf && trust.left > 0;
+        if passes {
+            trust.left -= 1;
+            trust.passed += 1;
+            dismiss();
+        }
+        passes
+    }
+
+    /// How many occurrences are to be counted at one that is not let pass.
+    pub(super) fn occurrences(&mut self, leaf: Node) -> u64 {
+        let trust = self.at(leaf);
+        let passed = if trust.leaf == leaf { trust.passed } else { 0 };
+        *trust = Trust::default();
+        1 + u64::from(passed)
+    }
+
+    /// The program will be asked after so many occurrences. Other threads come to the same place.
+    pub(super) fn trust(&mut self, leaf: Node, until_due: u64) {
+        let left = (until_due / 4).min(1 << 16) as u32;
+        *self.at(leaf) = Trust {
+            leaf,
+            left,
+            passed: 0,
+        };
+    }
 }
 
 /// A child is about to be made.
@@ -108,7 +166,6 @@ pub(crate) fn counts() -> [u64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::Node;
 
     #[test]
     fn callers_further_out_make_no_other_place() {
@@ -119,14 +176,30 @@ mod tests {
         assert_eq!(place(site(&[7])), [7, 0, 0]);
         let due: Vec<_> = [4, 5, 4, 5, 5, 4, 4, 5]
             .into_iter()
-            .filter(|&outer| is_due(site(&[11, 12, 13, outer]), 2))
+            .filter(|&outer| until_due(site(&[11, 12, 13, outer]), 1, 2) == 0)
             .collect();
         assert_eq!(due, [4, 5, 5, 5], "the first, second, fourth and eighth");
     }
 
     #[test]
     fn samples_become_rare() {
-        let due: Vec<_> = (1..=100).filter(|&n| is_sampled(n, 4)).collect();
+        let due: Vec<_> = (1..=100).filter(|&n| next_due(n - 1, 4) == n).collect();
         assert_eq!(due, [1, 2, 3, 4, 8, 16, 32, 64]);
+        let site = Node::of(&[21]).as_site();
+        let steps = [(8, 0), (1, 7), (6, 1), (1, 0), (10, 6), (100, 0)];
+        for (occurrences, until) in steps {
+            assert_eq!(until_due(site, occurrences, 8), until);
+        }
+    }
+
+    #[test]
+    fn what_passes_is_counted_later() {
+        let mut trusted = Trusted::default();
+        let leaf = Node(3);
+        assert!(!trusted.passes(leaf));
+        trusted.trust(leaf, 11);
+        assert!(trusted.passes(leaf) && trusted.passes(leaf) && !trusted.passes(leaf));
+        assert_eq!(trusted.occurrences(leaf), 3);
+        assert_eq!(trusted.occurrences(leaf), 1);
     }
 }

@@ -4,7 +4,7 @@
 #include "turn.h"
 #include <unistd.h>
 
-enum { ROUNDS = 40, WRITES = 5000, MOST_KIB = 3000 };
+enum { ROUNDS = 40, WRITES = 5000, MOST_KIB = 6000 };
 
 static atomic_int x, turn;
 
