@@ -161,7 +161,8 @@ impl Found {
 /// RC11 is the model that is next to C20.
 const GENMC_RC11: &[&str] = &["--rc11", "--disable-estimation", "--"];
 const GENMC_SC: &[&str] = &["--sc", "--disable-estimation", "--"];
-const NIDHUGG: &[&str] = &["--sc"];
+/// Mutexes are initialised where they are declared.
+const NIDHUGG: &[&str] = &["--sc", "--no-check-mutex-init"];
 
 fn checker<'a>(
     found: &'a Result<Checker, String>,
