@@ -59,6 +59,26 @@ struct Answer {
     seconds: f64,
 }
 
+impl Answer {
+    fn is_decided(&self) -> bool {
+        !self.was_stopped() && self.text != "no answer"
+    }
+
+    fn was_stopped(&self) -> bool {
+        self.text.starts_with("stopped")
+    }
+
+    /// How many times as long it took as the one before; `?` where one of them ended early by itself, or the first was stopped.
+    fn factor(&self, before: &Self) -> String {
+        let factor = self.seconds / before.seconds;
+        match before.is_decided() {
+            true if self.is_decided() => format!("{factor:.1}"),
+            true if self.was_stopped() => format!(">= {factor:.1}"),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
 /// The answers about one program.
 struct Row {
     name: String,
@@ -248,8 +268,7 @@ fn print(row: &Row) -> usize {
     };
     println!("| {} |{}{theirs}", row.name, cells(&row.ours));
     let both = row.ours.iter().zip(&row.theirs);
-    let decided = |a: &Answer| !a.text.starts_with("stopped") && a.text != "no answer";
-    let differ = both.filter(|(a, b)| decided(a) && decided(b) && a.text != b.text);
+    let differ = both.filter(|(a, b)| a.is_decided() && b.is_decided() && a.text != b.text);
     differ
         .inspect(|(a, b)| println!("DIFFERENT: {} and {}", a.text, b.text))
         .count()
@@ -259,9 +278,7 @@ fn print(row: &Row) -> usize {
 fn growth(rows: &[Row]) {
     let factor = |pair: &[Row], side: fn(&Row) -> &[Answer], question: usize| {
         let (before, after) = (side(&pair[0]).get(question)?, side(&pair[1]).get(question)?);
-        let stopped = after.text.starts_with("stopped");
-        let at_least = if stopped { ">= " } else { "" };
-        Some(format!("{at_least}{:.1}", after.seconds / before.seconds))
+        Some(after.factor(before))
     };
     for (question, name) in ["robust", "fences", "trf"].into_iter().enumerate() {
         let line = |side| {
@@ -282,5 +299,25 @@ fn our_fences(text: &str) -> &str {
         Some((_, rest)) if rest.contains("without any fence") => "0",
         Some((_, rest)) if rest.contains(" of cost ") => rest.split(' ').next().unwrap_or("?"),
         _ => "no answer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_told_where_it_is_known() {
+        let answer = |text: &str, seconds| Answer {
+            text: text.to_owned(),
+            seconds,
+        };
+        let (yes, longer) = (answer("yes", 2.0), answer("4", 5.0));
+        let (stopped, crashed) = (answer("stopped after 9 s", 8.0), answer("no answer", 1.0));
+        assert_eq!(longer.factor(&yes), "2.5");
+        assert_eq!(stopped.factor(&yes), ">= 4.0");
+        assert_eq!(crashed.factor(&yes), "?");
+        assert_eq!(longer.factor(&crashed), "?");
+        assert_eq!(stopped.factor(&stopped), "?");
     }
 }
