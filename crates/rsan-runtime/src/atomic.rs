@@ -185,25 +185,23 @@ impl Running<'_> {
             piece.accessed(&body.state, &mut body.trail, access, false);
         }
     }
+}
 
-    /// After the location was unlocked; `found` is what the access found there. In a child that finds something out,
-    /// returns what the program is to get instead.
-    #[inline]
-    fn finish(self, kind: Kind, found: impl Word) -> Option<u128> {
-        horizon::learnt(self.me);
-        if let Some(suspicion) = self.suspicion {
-            match probe::judge(self.me, &suspicion, found.bits()) {
-                Judgement::Nothing => {}
-                Judgement::Report(finding) => report::report(self.me, &finding),
-                Judgement::Handed(value) => {
-                    // Another thread may have been in the allocator.
-                    std::mem::forget(suspicion);
-                    return Some(value);
-                }
-            }
+/// Judges what was suspected of an access that found a value, after its location was unlocked. In a child that finds
+/// something out, returns what the program is to get instead.
+#[cold]
+fn judge(me: &mut Entered, suspicion: Box<Suspicion>, found: u128) -> Option<u128> {
+    match probe::judge(me, &suspicion, found) {
+        Judgement::Nothing => None,
+        Judgement::Report(finding) => {
+            report::report(me, &finding);
+            None
         }
-        race::atomic(self.me, self.address, self.bytes, kind);
-        None
+        Judgement::Handed(value) => {
+            // Another thread may have been in the allocator.
+            std::mem::forget(suspicion);
+            Some(value)
+        }
     }
 }
 
@@ -241,7 +239,7 @@ enum Repeat<R> {
 fn repeat<W: Word, R>(
     me: &mut Entered,
     at: *mut W,
-    (operation, order): (Operation, RmwOrd),
+    write: WriteSite,
     effect: impl Fn(Value) -> Effect,
     act: impl FnOnce() -> (R, W),
 ) -> Repeat<R> {
@@ -254,12 +252,6 @@ fn repeat<W: Word, R>(
         return Repeat::Not(Some(locked));
     };
     block.announce_write();
-    let leaf = me.leaf();
-    let write = WriteSite {
-        leaf,
-        operation,
-        order: Some(order),
-    };
     let (result, value) = act();
     let body: &mut Body = me;
     let (state, trail) = (&mut body.state, &body.trail);
@@ -277,12 +269,12 @@ fn operate<W: Word>(
     me: &mut Entered,
     at: *mut W,
     locked: Option<Locked>,
-    (operation, order): (Operation, RmwOrd),
+    write: WriteSite,
     act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
 ) -> Option<Found<W>> {
     let mut locked = locked?;
     locked.announce_write();
-    Some(operate_locked(me, at, locked, (operation, order), act))
+    Some(operate_locked(me, at, locked, write, act))
 }
 
 /// The same with the lock held; not for writes.
@@ -291,17 +283,12 @@ fn operate_locked<W: Word>(
     me: &mut Entered,
     at: *mut W,
     mut locked: Locked,
-    (operation, order): (Operation, RmwOrd),
+    write: WriteSite,
     act: impl FnOnce(&mut Running<'_>, &mut Location) -> (W, Kind),
 ) -> Found<W> {
     let (address, bytes) = (at as usize, size_of::<W>());
-    let write = WriteSite {
-        leaf: me.leaf(),
-        operation,
-        order: Some(order),
-    };
     let mut running = Running {
-        me,
+        me: &mut *me,
         address,
         bytes,
         write,
@@ -316,10 +303,19 @@ fn operate_locked<W: Word>(
         running.repeat(&mut locked, effect);
     }
     drop(locked);
-    let handed = running.finish(kind, found);
+    let suspicion = running.suspicion;
+    horizon::learnt(me);
+    if let Some(suspicion) = suspicion
+        && let Some(value) = judge(me, suspicion, found.bits())
+    {
+        let value = W::from_bits(value);
+        let handed = true;
+        return Found { value, handed };
+    }
+    race::atomic(me, address, bytes, kind);
     Found {
-        value: handed.map_or(found, W::from_bits),
-        handed: handed.is_some(),
+        value: found,
+        handed: false,
     }
 }
 
@@ -343,17 +339,18 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
             unsafe { W::store_locked(at, value) };
         }
     };
-    let name = (Operation::Store, RmwOrd::from_halves(ReadOrd::Relaxed, ord));
+    let order = RmwOrd::from_halves(ReadOrd::Relaxed, ord);
+    let write = WriteSite::new(&mut me, Operation::Store, order);
     let effect = |value| Effect::Write { value, ord };
-    let locked = match repeat(&mut me, at, name, effect, || {
+    let locked = match repeat(&mut me, at, write, effect, || {
         raw_locked();
         ((), value)
     }) {
         Repeat::Done(()) => return,
         Repeat::Not(locked) => locked,
     };
-    model::accept(&mut me, ord.is_sc(), name.0);
-    let result = operate(&mut me, at, locked, name, |op, location| {
+    model::accept(&mut me, ord.is_sc(), write.operation);
+    let result = operate(&mut me, at, locked, write, |op, location| {
         op.check(location, &Access::Store(ord));
         raw_locked();
         op.write(location, value.bits(), ord.releases(), effect);
@@ -386,8 +383,9 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     let Some(mut me) = enter_access() else {
         return probe::rmw(at, &next, raw);
     };
+    let write = WriteSite::new(&mut me, name, ord);
     let effect = |value| Effect::Rmw { value, ord };
-    let locked = match repeat(&mut me, at, (name, ord), effect, || {
+    let locked = match repeat(&mut me, at, write, effect, || {
         let old = raw();
         (old, next(old))
     }) {
@@ -395,7 +393,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         Repeat::Not(locked) => locked,
     };
     model::accept(&mut me, ord.is_sc(), name);
-    let result = operate(&mut me, at, locked, (name, ord), |op, location| {
+    let result = operate(&mut me, at, locked, write, |op, location| {
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
@@ -434,10 +432,10 @@ pub unsafe fn compare_exchange<W: Word>(
     let Some(mut me) = enter_access() else {
         return probe::compare_exchange(at, (expected, new), (ord, fail), raw);
     };
-    let name = (Operation::CompareExchange, ord);
-    model::accept(&mut me, ord.is_sc() || fail.is_sc(), name.0);
+    let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
+    model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
     let locked = Locked::for_access(at as usize, size_of::<W>());
-    let result = operate(&mut me, at, locked, name, |op, location| {
+    let result = operate(&mut me, at, locked, write, |op, location| {
         let access = |expected| Access::Cas {
             expected,
             ord,

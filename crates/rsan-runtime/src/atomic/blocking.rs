@@ -2,7 +2,7 @@
 //! happens when the value is there.
 
 use super::{Running, Word, operate, read_order, rmw_order};
-use crate::location::{Location, Locked, Operation};
+use crate::location::{Location, Locked, Operation, WriteSite};
 use crate::model;
 use crate::race;
 use crate::sched::{self, Values};
@@ -96,7 +96,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         .map(|value| Location::compared(value.bits()))
         .collect();
     let ord = read_order(order);
-    let name = (Operation::Wait, RmwOrd::from_halves(ord, WriteOrd::Relaxed));
+    let read = RmwOrd::from_halves(ord, WriteOrd::Relaxed);
     let kind = match values {
         [_] => Kind::Wait,
         _ => Kind::WaitAny,
@@ -105,9 +105,10 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
         let found = enter().and_then(|mut me| {
-            model::accept(&mut me, ord.is_sc(), name.0);
+            let access = WriteSite::new(&mut me, Operation::Wait, read);
+            model::accept(&mut me, ord.is_sc(), access.operation);
             let locked = Locked::for_access(at as usize, size_of::<W>());
-            operate(&mut me, at, locked, name, |op, location| {
+            operate(&mut me, at, locked, access, |op, location| {
                 let access = Access::Wait {
                     values: &numbers,
                     ord,
@@ -139,7 +140,6 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
 /// `at` is valid and aligned.
 pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: c_int) {
     let ord = rmw_order(order);
-    let name = (Operation::BlockingCompareExchange, ord);
     let attempt = |Attempt { checks, happens }| {
         // SAFETY: the caller's promise.
         let raw = || unsafe {
@@ -149,9 +149,11 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
             }
         };
         let found = enter().and_then(|mut me| {
-            model::accept(&mut me, ord.is_sc(), name.0);
+            let name = Operation::BlockingCompareExchange;
+            let access = WriteSite::new(&mut me, name, ord);
+            model::accept(&mut me, ord.is_sc(), access.operation);
             let locked = Locked::for_access(at as usize, size_of::<W>());
-            operate(&mut me, at, locked, name, |op, location| {
+            operate(&mut me, at, locked, access, |op, location| {
                 let access = Access::Bcas {
                     expected: Location::compared(expected.bits()),
                     ord,

@@ -1,7 +1,7 @@
 //! Atomic loads, and a way around the lock for those that would change nothing.
 
 use super::{Word, operate_locked, read_order};
-use crate::location::{Block, Locked, Operation};
+use crate::location::{Block, Locked, Operation, WriteSite};
 use crate::model;
 use crate::probe;
 use crate::race::{self, Kind};
@@ -124,26 +124,23 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         return probe::load(at, order, raw);
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
+    let read = RmwOrd::from_halves(order, WriteOrd::Relaxed);
+    let access = WriteSite::new(&mut me, Operation::Load, read);
     let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());
     let version = block.version();
     let value = if let Some(location) = locked.known(address, bytes, &me.state, order) {
-        let leaf = me.leaf();
         me.make_private();
         let value = raw();
         let body: &mut Body = &mut me;
-        location.read_known(&mut body.state, &body.trail, order, leaf);
+        location.read_known(&mut body.state, &body.trail, order, access.leaf);
         drop(locked);
         race::atomic(&mut me, address, bytes, Kind::ATOMIC_READ);
         value
     } else {
-        let name = (
-            Operation::Load,
-            RmwOrd::from_halves(order, WriteOrd::Relaxed),
-        );
-        let found = operate_locked(&mut me, at, locked, name, |op, location| {
+        let found = operate_locked(&mut me, at, locked, access, |op, location| {
             op.check(location, &Access::Load(order));
             let value = raw();
             op.read(location, order);

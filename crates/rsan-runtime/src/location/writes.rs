@@ -5,6 +5,7 @@
 //! values here.
 
 use crate::stack::{Node, Site};
+use crate::thread::Entered;
 use rsan_clocks::write_log::LocationState;
 use rsan_clocks::{Timestamp, WriteRef};
 use rsan_model::{RmwOrd, ThreadId, Value};
@@ -102,6 +103,17 @@ const ORDERS: [Option<RmwOrd>; 6] = [
 ];
 
 impl WriteSite {
+    /// An access that a thread is about to make. To be asked for before the location is locked, which others may wait
+    /// for.
+    #[inline]
+    pub fn new(me: &mut Entered, operation: Operation, order: RmwOrd) -> Self {
+        Self {
+            leaf: me.leaf(),
+            operation,
+            order: Some(order),
+        }
+    }
+
     /// Where.
     pub fn site(self) -> Site {
         self.leaf.as_site()
