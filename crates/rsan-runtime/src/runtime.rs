@@ -99,14 +99,17 @@ unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
     let rounds = rounds as usize;
     if rounds > 1 {
         wait_round(rounds - 1);
-    } else {
-        crate::intercept::locks::end_of_thread();
-        let number = sched::number();
-        thread::finish();
-        if let Some(number) = number {
-            sched::ended(number);
-        }
+    } else if let Some(number) = finish_thread() {
+        sched::ended(number);
     }
+}
+
+/// The calling thread is done, but for what libc does; its number, if it is scheduled.
+pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
+    crate::intercept::locks::end_of_thread();
+    let number = sched::number();
+    thread::finish();
+    number
 }
 
 /// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts, memory.
@@ -115,6 +118,7 @@ extern "C" fn before_fork() {
         .iter()
         .for_each(|lock| lock.lock());
     sched::lock().lock();
+    sched::lent::lock().lock();
     sched::waits::lock().lock();
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
@@ -164,6 +168,7 @@ extern "C" fn after_fork() {
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
     sched::waits::lock().unlock();
+    sched::lent::lock().unlock();
     sched::lock().unlock();
     crate::abi::libatomic::locks()
         .iter()

@@ -219,6 +219,41 @@ fn runs_from_a_snapshot_are_those_of_their_seeds() {
 }
 
 #[test]
+fn threads_of_all_kinds_run_to_their_end_from_a_snapshot() {
+    let program = own("threads", "threads");
+    let mut server = Server::start(&program);
+    for seed in 0..20 {
+        for more in ["", "kernel_threads=1"] {
+            let line = format!("run strategy=random seed={seed} timeout=60000 {more}");
+            let answer = server.ask(&line);
+            assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
+            assert_eq!(trace(&server.trace).0.outcome, Outcome::Ended);
+        }
+    }
+    server.end();
+}
+
+/// A snapshot has threads that wait to be used; they do what those do that are made in a run.
+#[test]
+fn threads_of_a_snapshot_are_like_those_of_a_run() {
+    let program = own("snapshot-threads", "outside");
+    let mut server = Server::start(&program);
+    for seed in 0..10 {
+        let mut steps = |more: &str| {
+            let line = format!("run strategy=random seed={seed} timeout=60000 {more}");
+            let answer = server.ask(&line);
+            assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
+            let steps = trace(&server.trace).1.into_iter();
+            steps
+                .map(|step| (step.thread, step.op.kind))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(steps(""), steps("kernel_threads=1"), "seed {seed}");
+    }
+    server.end();
+}
+
+#[test]
 fn calls_that_are_not_known_do_not_stall_a_run() {
     let program = own("foreign", "foreign");
     let mut server = Server::start(&program);

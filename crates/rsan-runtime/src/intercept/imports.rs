@@ -23,8 +23,13 @@ const STRINGS: u64 = 5;
 const SYMBOLS: u64 = 6;
 const GNU_HASH: u64 = 0x6fff_fef5;
 
-/// Whether a module imports the function.
+/// Whether a module was compiled for the runtime.
 pub(super) fn is_instrumented(module: &Module) -> bool {
+    imports_any(module, &[NAME])
+}
+
+/// Whether a module imports one of these functions.
+pub(crate) fn imports_any(module: &Module, names: &[&CStr]) -> bool {
     if module.dynamic == 0 {
         return false;
     }
@@ -55,7 +60,7 @@ pub(super) fn is_instrumented(module: &Module) -> bool {
         unsafe {
             let symbol = &*(symbols as *const libc::Elf64_Sym).add(index);
             let name = (strings + symbol.st_name as usize) as *const c_char;
-            symbol.st_shndx == 0 && CStr::from_ptr(name) == NAME
+            symbol.st_shndx == 0 && names.contains(&CStr::from_ptr(name))
         }
     })
 }

@@ -8,7 +8,7 @@ mod cleanup;
 pub mod control;
 pub mod files;
 pub mod guards;
-mod imports;
+pub(crate) mod imports;
 pub mod locks;
 pub mod memory;
 pub mod openmp;

@@ -2,10 +2,11 @@
 
 use super::cleanup;
 use crate::real::{self, StartRoutine};
+use crate::sched::lent::{self, Lent};
 use crate::sched::waits::{self, Patience};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
-use crate::{entries, horizon, sched, shadow};
+use crate::{entries, horizon, runtime, sched, shadow};
 use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use rsan_schedule::Kind;
 
@@ -37,6 +38,14 @@ unsafe extern "C-unwind" fn create(
     };
     let number = newborn.id();
     if sched::active() {
+        if attr.is_null()
+            && let Some(lent) = sched::borrow(number)
+        {
+            // SAFETY: the program's place for the handle.
+            unsafe { handle.write(lent.handle()) };
+            lend(lent, newborn, routine, argument);
+            return 0;
+        }
         sched::announce(number);
     }
     let start = Box::into_raw(Box::new(Start {
@@ -66,6 +75,47 @@ unsafe extern "C-unwind" fn create(
     result
 }
 
+/// A thread that is there already becomes that of the program.
+fn lend(lent: &mut Lent, newborn: thread::Newborn, routine: StartRoutine, argument: *mut c_void) {
+    let _me = enter();
+    let start = Box::new(Start {
+        routine,
+        argument,
+        context: newborn.word(),
+        signals: 0,
+    });
+    lent.set_work(run_lent, Box::into_raw(start) as usize);
+    newborn.announce(lent.handle(), false);
+}
+
+/// The first function of a thread that was lent.
+unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
+    let Start {
+        routine,
+        argument,
+        context,
+        ..
+        // SAFETY: made by `lend` for this thread.
+    } = *unsafe { Box::from_raw(start as *mut Start) };
+    thread::begin(context);
+    let frame = 0u8;
+    let outermost = &raw const frame as usize;
+    if let Some(me) = enter() {
+        let [lowest, end] = lent.stack();
+        shadow::forget(lowest, end - lowest);
+        thread::set_stack(me.state.id(), [lowest, outermost, end]);
+    }
+    sched::begin(outermost, true);
+    // SAFETY: as the program asked.
+    let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
+    sched::come_to_end();
+    let number = runtime::finish_thread();
+    lent.finish(result);
+    if let Some(number) = number {
+        sched::vanish(number);
+    }
+}
+
 /// # Safety
 /// The attributes are null or valid.
 unsafe fn is_detached(attr: *const pthread_attr_t) -> bool {
@@ -93,7 +143,7 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
         // SAFETY: as the program asked.
         return unsafe { routine(argument) };
     }
-    sched::begin(&raw const frame as usize);
+    sched::begin(&raw const frame as usize, false);
     // SAFETY: as the program asked.
     let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
     sched::go_home();
@@ -121,7 +171,15 @@ fn forget_stack(outermost: usize) {
 }
 
 /// Waits by `wait` and takes over what the thread knew.
-fn joining(handle: pthread_t, patience: Patience, wait: impl FnOnce() -> c_int) -> c_int {
+///
+/// # Safety
+/// `value` is null or a place for the thread's result.
+unsafe fn joining(
+    handle: pthread_t,
+    value: *mut *mut c_void,
+    patience: Patience,
+    wait: impl FnOnce() -> c_int,
+) -> c_int {
     let awaited = enter().and_then(|_me| thread::find(handle));
     let endless = awaited.filter(|_| patience == Patience::Endless);
     let until = endless.map(|awaited| awaited.id());
@@ -140,21 +198,33 @@ fn joining(handle: pthread_t, patience: Patience, wait: impl FnOnce() -> c_int) 
     if let (Some(me), Some(other)) = (enter(), until) {
         horizon::waited(&me, other, result == 0);
     }
+    if sched::active()
+        && result == 0
+        && let Some(result) = lent::result(handle)
+        && !value.is_null()
+    {
+        // SAFETY: the caller's promise.
+        unsafe { value.write(result) };
+    }
     result
 }
 
 unsafe extern "C-unwind" fn join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, Patience::Endless, || unsafe {
-        real::pthread_join(handle, value)
-    })
+    unsafe {
+        joining(handle, value, Patience::Endless, || {
+            real::pthread_join(handle, value)
+        })
+    }
 }
 
 unsafe extern "C-unwind" fn try_join(handle: pthread_t, value: *mut *mut c_void) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, Patience::None, || unsafe {
-        real::pthread_tryjoin_np(handle, value)
-    })
+    unsafe {
+        joining(handle, value, Patience::None, || {
+            real::pthread_tryjoin_np(handle, value)
+        })
+    }
 }
 
 unsafe extern "C-unwind" fn timed_join(
@@ -163,9 +233,11 @@ unsafe extern "C-unwind" fn timed_join(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, Patience::Limited, || unsafe {
-        real::pthread_timedjoin_np(handle, value, until)
-    })
+    unsafe {
+        joining(handle, value, Patience::Limited, || {
+            real::pthread_timedjoin_np(handle, value, until)
+        })
+    }
 }
 
 unsafe extern "C-unwind" fn clock_join(
@@ -175,9 +247,11 @@ unsafe extern "C-unwind" fn clock_join(
     until: *const timespec,
 ) -> c_int {
     // SAFETY: the program's call.
-    joining(handle, Patience::Limited, || unsafe {
-        real::pthread_clockjoin_np(handle, value, clock, until)
-    })
+    unsafe {
+        joining(handle, value, Patience::Limited, || {
+            real::pthread_clockjoin_np(handle, value, clock, until)
+        })
+    }
 }
 
 unsafe extern "C-unwind" fn cancel(handle: pthread_t) -> c_int {

@@ -1,7 +1,8 @@
 //! Threads begin, end, and are elsewhere for a while.
 
+use super::lent::{self, Lent};
 use super::state::{State, Status};
-use super::switch;
+use super::switch::{self, Carrier};
 use super::{
     Inside, STATE, active, done, go_on_as, lie_down, op, scheduled, stop_at, wait_until_settled,
 };
@@ -15,9 +16,22 @@ pub(crate) fn announce(child: ThreadId) {
     if let Some((_inside, mut guard)) = scheduled()
         && let Some(state) = guard.as_mut()
     {
-        state.add(child.index(), 0);
+        state.add(child.index(), 0, Carrier::new());
     }
     done(|step| step.child = child);
+}
+
+/// A thread for the calling one to create, if one can be lent. It is as if it was announced and settled.
+pub(crate) fn borrow(child: ThreadId) -> Option<&'static mut Lent> {
+    let lent = {
+        let (_inside, mut guard) = scheduled()?;
+        let state = guard.as_mut().filter(|state| state.cheap)?;
+        let lent = lent::take()?;
+        state.add_lent(child.index(), lent);
+        lent
+    };
+    done(|step| step.child = child);
+    Some(lent)
 }
 
 /// It was created; its kernel thread has come to rest when this returns, so that nobody runs beside the calling thread.
@@ -45,8 +59,8 @@ pub(crate) fn renounce(child: ThreadId) {
     }
 }
 
-/// The first thing that a new thread does: it waits for its turn.
-pub(crate) fn begin(outermost: usize) {
+/// The first thing that a new thread does: it waits for its turn, unless it has it.
+pub(crate) fn begin(outermost: usize, is_lent: bool) {
     if let Some(mut me) = thread::enter() {
         me.outermost = outermost;
     }
@@ -58,8 +72,42 @@ pub(crate) fn begin(outermost: usize) {
         thread.context = thread::current();
         thread.spin.outermost = outermost;
         let carrier = &raw const *thread.carrier;
-        lie_down(me, carrier, guard);
+        if !is_lent {
+            lie_down(me, carrier, guard);
+        }
     }
+}
+
+/// The calling thread, which was lent, leaves the program's code for good.
+pub(crate) fn come_to_end() {
+    stop_at(Kind::End, 0, 0);
+}
+
+/// The calling thread has ended, and was lent: whoever is next goes on in its place.
+pub(crate) fn vanish(number: ThreadId) -> ! {
+    let mut guard = STATE.lock();
+    if let Some(state) = guard.as_mut()
+        && let Some(thread) = state.thread(number.index())
+    {
+        thread.status = Status::Finished;
+        match state.choose() {
+            Some(next) => {
+                state.current = next;
+                state.trace.switched();
+                let (load, settled) = state.context(next);
+                drop(guard);
+                wait_until_settled(settled);
+                // SAFETY: the thread is saved and runs nowhere.
+                unsafe { switch::go(load) }
+            }
+            None => {
+                let carrier = state.executor;
+                state.idle.push(carrier);
+                lie_down(number.index(), carrier, guard);
+            }
+        }
+    }
+    crate::report::die(&["a thread that has ended goes on"])
 }
 
 /// The calling thread leaves the program's code for good: it ends in its own kernel thread, as libc wants it.
@@ -84,6 +132,10 @@ fn move_home() {
         .map_or(executor, |thread| &raw const *thread.carrier);
     if own == executor {
         return;
+    }
+    // SAFETY: kernel threads' records live as long as the process.
+    if let Some(own) = unsafe { own.as_ref() } {
+        own.be_there();
     }
     state.idle.retain(|carrier| *carrier != own);
     state.idle.push(executor);

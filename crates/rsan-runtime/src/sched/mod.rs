@@ -11,7 +11,9 @@
 //!
 //! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
-//! * `spin`: loops that only wait. `queues`: threads that wait for signals. `server`: many runs of one program, from a snapshot.
+//! * `spin`: loops that only wait. `queues`: threads that wait for signals.
+//! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
+//!   copies without kernel threads.
 //! * `steady`, `heap`: what a program takes from outside, the same in every run.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
@@ -19,6 +21,7 @@
 
 pub(crate) mod atomics;
 pub(crate) mod heap;
+pub(crate) mod lent;
 mod life;
 mod queues;
 mod run;
@@ -35,7 +38,9 @@ pub(crate) mod waits;
 
 pub(crate) use run::{begin_run, end_run};
 
-pub(crate) use life::{announce, begin, ended, go_home, leave, outside, renounce, settle};
+pub(crate) use life::{
+    announce, begin, borrow, come_to_end, ended, go_home, leave, outside, renounce, settle, vanish,
+};
 pub(crate) use state::{For, Hold, Need, Values};
 
 use crate::lock::{Guard, Lock};

@@ -62,7 +62,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         before_retries: None,
         turn: 0,
     };
-    state.executor = state.add(number, 1);
+    state.executor = state.add(number, 1, switch::Carrier::new());
     if let Some(first) = state.thread(number) {
         first.spin.outermost = outermost;
         first.context = thread::current();

@@ -17,7 +17,7 @@
 use super::run::Plan;
 use super::trace::Trace;
 use super::views::Views;
-use super::{begin_run, leave, snapshot};
+use super::{begin_run, leave, lent, snapshot};
 use crate::options::Options;
 use crate::system::{futex_wait, futex_wake, system_call};
 use crate::{ending, entries, real, report, runtime, thread};
@@ -146,7 +146,9 @@ fn serve(options: &Options, outermost: usize) {
         Err(error) => report::die(&["no connection to the campaign: ", &error.to_string()]),
     };
     real::resolve_all();
-    warm_up();
+    if !lent::prepare(snapshot::THREADS) {
+        warm_up();
+    }
     snapshot::prepare();
     let trace = open_trace(options);
     let mut views = Views::new();

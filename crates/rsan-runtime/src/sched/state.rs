@@ -1,5 +1,6 @@
 //! What is known of the threads, and who of them goes on.
 
+use super::lent::Lent;
 use super::queues::Queues;
 use super::spin;
 use super::switch::{Carrier, Saved};
@@ -375,10 +376,15 @@ impl State {
             .thread(next)
             .map_or(std::ptr::null(), |thread| &raw const *thread.carrier);
         let place = self.idle.iter().position(|carrier| *carrier == own);
-        match place {
+        let carrier = match place {
             Some(place) => self.idle.swap_remove(place),
             None => self.idle.pop().unwrap_or(own),
+        };
+        // SAFETY: kernel threads' records live as long as the process.
+        if let Some(carrier) = unsafe { carrier.as_ref() } {
+            carrier.be_there();
         }
+        carrier
     }
 
     /// The run is over. Who has not ended is left in the trace, unless the program has ended by itself.
@@ -409,13 +415,26 @@ impl State {
         }
     }
 
+    /// Adds a thread that is lent. It has no kernel thread.
+    pub(super) fn add_lent(&mut self, number: usize, lent: &Lent) {
+        self.add(number, 1, Carrier::absent(lent.number));
+        if let Some(thread) = self.thread(number) {
+            thread.saved = lent.saved;
+        }
+    }
+
     /// Adds a thread. It is running if it is settled, else its kernel thread is about to lie down.
-    pub(super) fn add(&mut self, number: usize, settled: u32) -> *const Carrier {
+    pub(super) fn add(
+        &mut self,
+        number: usize,
+        settled: u32,
+        carrier: Box<Carrier>,
+    ) -> *const Carrier {
         let op = Op::bare(Kind::Begin);
         let thread = Box::new(Thread {
             saved: Saved::new(),
             settled: AtomicU32::new(settled),
-            carrier: Carrier::new(),
+            carrier,
             status: Status::Ready,
             op,
             need: Need::Nothing,

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// A thread of the program that does not run: where its stack is, with its registers on top, and its thread-local
 /// memory.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Saved {
     stack: usize,
     /// 0: leave it alone.
@@ -41,6 +41,8 @@ pub(super) struct Carrier {
     /// 1: there is somebody to carry.
     called: AtomicU32,
     load: AtomicPtr<Saved>,
+    /// There is no kernel thread yet; where its number goes when there is. Null: there is one.
+    absent: AtomicPtr<u32>,
     stack: Box<UnsafeCell<MaybeUninit<Stack>>>,
 }
 
@@ -54,9 +56,37 @@ impl Carrier {
         Box::new(Self {
             called: AtomicU32::new(0),
             load: AtomicPtr::new(ptr::null_mut()),
+            absent: AtomicPtr::new(ptr::null_mut()),
             // Not filled: what is not used costs no memory.
             stack: Box::new(UnsafeCell::new(MaybeUninit::uninit())),
         })
+    }
+
+    /// A kernel thread that is not there until it is needed.
+    pub(super) fn absent(number: *mut u32) -> Box<Self> {
+        let mut carrier = Self::new();
+        carrier.absent = AtomicPtr::new(number);
+        carrier
+    }
+
+    /// Makes the kernel thread if it is not there. It sleeps.
+    pub(super) fn be_there(&self) {
+        // ORDERING: relaxed; the lock of the scheduler is held.
+        let number = self.absent.swap(ptr::null_mut(), Ordering::Relaxed);
+        if number.is_null() {
+            return;
+        }
+        // It stays for the kernel thread, as the carrier does.
+        let parting = Box::leak(Box::new(Parting {
+            me: self,
+            other: ptr::null(),
+            load: ptr::null_mut(),
+            left: ptr::null(),
+        }));
+        // SAFETY: the stack is the new kernel thread's own, and the word is libc's for its number.
+        if unsafe { start(self.top(), parting, number) } < 0 {
+            crate::report::die(&["the system does not give a thread"]);
+        }
     }
 
     fn top(&self) -> usize {
@@ -187,6 +217,50 @@ unsafe extern "C" fn sleep(parting: *const Parting) -> ! {
     block_signals(signals);
     // SAFETY: from `call`: saved, and runs nowhere.
     unsafe { resume(me.load.load(Ordering::Relaxed)) }
+}
+
+/// Goes on as `load`, for good.
+///
+/// # Safety
+/// As [`swap`].
+pub(super) unsafe fn go(load: *const Saved) -> ! {
+    // SAFETY: the caller's promise.
+    unsafe { resume(load) }
+}
+
+/// A kernel thread as libc would make it.
+const KIND: i32 = libc::CLONE_VM
+    | libc::CLONE_FS
+    | libc::CLONE_FILES
+    | libc::CLONE_SIGHAND
+    | libc::CLONE_THREAD
+    | libc::CLONE_SYSVSEM
+    | libc::CLONE_PARENT_SETTID
+    | libc::CLONE_CHILD_CLEARTID;
+
+/// Makes a kernel thread that goes on in [`sleep`] on its stack; a negative result is an error.
+#[unsafe(naked)]
+unsafe extern "C" fn start(top: usize, parting: *const Parting, number: *mut u32) -> isize {
+    naked_asm!(
+        "mov r9, rsi",
+        "mov rsi, rdi",
+        "mov r10, rdx",
+        "xor r8d, r8d",
+        "mov edi, {kind}",
+        "mov eax, {clone}",
+        "syscall",
+        "test rax, rax",
+        "jz 2f",
+        "ret",
+        "2:",
+        "xor ebp, ebp",
+        "mov rdi, r9",
+        "call {sleep}",
+        "ud2",
+        kind = const KIND,
+        clone = const libc::SYS_clone,
+        sleep = sym sleep,
+    )
 }
 
 /// A kernel thread that is about to end; 0: none.
