@@ -254,6 +254,22 @@ fn threads_of_a_snapshot_are_like_those_of_a_run() {
 }
 
 #[test]
+fn processes_of_a_run_end_with_it() {
+    let program = own("left-behind", "left_behind");
+    let file = program.canonicalize().expect("the program's file");
+    let mut server = Server::start(&program);
+    for _ in 0..3 {
+        let answer = server.ask("run prefix= timeout=60000");
+        assert!(answer.ends_with("status=0 timeout=0"), "{answer}");
+        let processes = std::fs::read_dir("/proc").expect("the list of processes");
+        let files = processes.flatten().map(|entry| entry.path().join("exe"));
+        let running = files.filter(|exe| exe.read_link().is_ok_and(|exe| exe == file));
+        assert_eq!(running.count(), 1, "the server alone");
+    }
+    server.end();
+}
+
+#[test]
 fn calls_that_are_not_known_do_not_stall_a_run() {
     let program = own("foreign", "foreign");
     let mut server = Server::start(&program);

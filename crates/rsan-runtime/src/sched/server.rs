@@ -31,6 +31,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// The type of `main`.
 pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -151,6 +152,9 @@ fn serve(options: &Options, outermost: usize) {
     }
     snapshot::prepare();
     let trace = open_trace(options);
+    start_ticking();
+    // SAFETY: a plain setting: what a run leaves behind becomes a child of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     let mut views = Views::new();
     let mut lines = BufReader::new(&stream);
     let mut line = String::new();
@@ -231,35 +235,56 @@ fn warm_up() {
     }
 }
 
-/// Milliseconds between two looks at a run.
-const TICK: c_int = 50;
+/// Time between two looks at a run.
+const TICK: Duration = Duration::from_millis(50);
+
+/// From now on the system sends a signal at each tick, which ends what this process waits in. Runs do not get it.
+fn start_ticking() {
+    extern "C" fn tick(_: c_int) {}
+    let every = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: TICK.as_nanos() as i64,
+    };
+    let times = libc::itimerspec {
+        it_interval: every,
+        it_value: every,
+    };
+    // SAFETY: all zeroes are valid values, which are filled in; the handler lives as long as the process.
+    let failed = unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = tick as *const () as usize;
+        let mut event = std::mem::zeroed::<libc::sigevent>();
+        event.sigev_notify = libc::SIGEV_SIGNAL;
+        event.sigev_signo = NUDGE;
+        let mut timer = std::mem::zeroed::<libc::timer_t>();
+        real::sigaction(NUDGE, &raw const action, std::ptr::null_mut()) != 0
+            || libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) != 0
+            || libc::timer_settime(timer, 0, &raw const times, std::ptr::null_mut()) != 0
+    };
+    if failed {
+        report::die(&["the system does not give a timer"]);
+    }
+}
 
 /// Waits for the end of a run; the answer.
 fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
-    // SAFETY: plain calls; gets it a group of its own, if it has not done so yet.
-    let file = unsafe {
-        libc::setpgid(child, child);
-        libc::syscall(libc::SYS_pidfd_open, child, 0) as c_int
-    };
-    let (mut waited, mut steps, mut timed_out) = (0, 0, false);
-    loop {
-        if file < 0 {
-            break;
+    let start = Instant::now();
+    let (mut looked, mut steps, mut timed_out) = (start, 0, false);
+    let status = loop {
+        match wait_for(child, 0) {
+            Ok((_, status)) => break status,
+            Err(libc::EINTR) if looked.elapsed() >= TICK => {}
+            Err(libc::EINTR) => continue,
+            Err(_) => break 0,
         }
-        let mut event = libc::pollfd {
-            fd: file,
-            events: libc::POLLIN,
-            revents: 0,
-        };
-        // SAFETY: one valid entry.
-        if unsafe { libc::poll(&raw mut event, 1, TICK) } > 0 {
-            break;
-        }
-        waited += TICK as u64;
-        if timeout.is_some_and(|limit| waited >= limit) && !timed_out {
+        looked = Instant::now();
+        if timeout.is_some_and(|limit| start.elapsed() >= Duration::from_millis(limit)) {
             timed_out = true;
-            // SAFETY: the group of the run.
-            unsafe { libc::kill(-child, libc::SIGKILL) };
+            // SAFETY: the run, and its group.
+            unsafe {
+                libc::kill(-child, libc::SIGKILL);
+                libc::kill(child, libc::SIGKILL);
+            }
             continue;
         }
         let before = std::mem::replace(&mut steps, trace.published().steps);
@@ -267,19 +292,44 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
             // SAFETY: the run has a handler, or is about to have one.
             unsafe { libc::kill(child, NUDGE) };
         }
-    }
-    let mut status = 0;
-    // SAFETY: our child, which has ended or is waited for.
-    unsafe {
-        libc::waitpid(child, &raw mut status, 0);
-        // What the run left behind.
-        libc::kill(-child, libc::SIGKILL);
-        if file >= 0 {
-            libc::close(file);
-        }
-    }
+    };
+    // SAFETY: what the run left behind in its group.
+    unsafe { libc::kill(-child, libc::SIGKILL) };
+    end_others();
     let timeout = u8::from(timed_out);
     format!("end pid={child} status={status} timeout={timeout}\n")
+}
+
+/// Waits for a child, or for any (-1): its number (0 if none has ended) and status, or the system's error.
+fn wait_for(child: c_int, how: c_int) -> Result<(c_int, c_int), c_int> {
+    let mut status: c_int = 0;
+    let place = &raw mut status as usize;
+    let arguments = [child as usize, place, how as usize, 0, 0, 0];
+    // SAFETY: a place for the status.
+    let result = unsafe { system_call(libc::SYS_wait4, arguments) } as c_int;
+    match result {
+        ..0 => Err(-result),
+        ended => Ok((ended, status)),
+    }
+}
+
+/// Ends what a run has left behind in other groups: it has become this process's (see `serve`).
+fn end_others() {
+    // Rarely there is anything.
+    while wait_for(-1, libc::WNOHANG).is_ok() {
+        let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+        for task in tasks.flatten() {
+            let children = std::fs::read_to_string(task.path().join("children"));
+            let children = children.unwrap_or_default();
+            for child in children.split_whitespace().flat_map(str::parse) {
+                // SAFETY: a child of this process.
+                unsafe { libc::kill(child, libc::SIGKILL) };
+            }
+        }
+        if matches!(wait_for(-1, 0), Err(error) if error != libc::EINTR) {
+            break;
+        }
+    }
 }
 
 /// Whether no thread of a process runs.

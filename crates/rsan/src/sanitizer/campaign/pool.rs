@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A place for a server, which is started when it is needed, and again when it died.
 pub(super) struct Worker<'a> {
@@ -48,6 +48,10 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// Runs that are handed over at a time, and how long the first of them may wait: short runs would take less time than that.
+const BATCH: usize = 16;
+const LATEST: Duration = Duration::from_millis(10);
+
 /// Makes runs 0 to `count`, on so many servers at a time, and hands them to `take` in order, until that breaks off.
 pub(super) fn in_order<T: Send>(
     setup: &Setup<'_>,
@@ -65,19 +69,29 @@ pub(super) fn in_order<T: Send>(
             let (sender, next, over, work) = (sender.clone(), &next, &over, &work);
             scope.spawn(move || {
                 let mut worker = Worker::new(setup, number, timeout);
+                let (mut made, mut since) = (Vec::new(), Instant::now());
                 while !over.load(Ordering::Relaxed) {
                     let run = next.fetch_add(1, Ordering::Relaxed);
-                    if run >= count || sender.send((run, work(&mut worker, run))).is_err() {
+                    if run >= count {
                         break;
                     }
+                    made.push((run, work(&mut worker, run)));
+                    if made.len() == BATCH || since.elapsed() > LATEST {
+                        since = Instant::now();
+                        if sender.send(std::mem::take(&mut made)).is_err() {
+                            break;
+                        }
+                    }
                 }
+                // Whoever receives may have had enough.
+                let _ = sender.send(made);
             });
         }
         drop(sender);
         let mut early = BTreeMap::new();
         let mut expected = 0;
-        'all: for (run, result) in results {
-            early.insert(run, result);
+        'all: for batch in results {
+            early.extend(batch);
             while let Some(result) = early.remove(&expected) {
                 if take(expected, result).is_break() {
                     over.store(true, Ordering::Relaxed);
