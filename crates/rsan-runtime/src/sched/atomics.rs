@@ -16,18 +16,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One place for all threads, since one runs at a time; an entry fills it when operations are scheduled.
 pub(crate) static REGISTERS: [AtomicU64; 7] = [const { AtomicU64::new(0) }; 7];
 
-/// A copy of [`REGISTERS`], with where the program called.
+/// A copy of [`REGISTERS`], with where the program called, and the arguments, which need not be in any of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Registers([u64; 8]);
+pub(super) struct Registers([u64; 11]);
 
 impl Registers {
-    fn now(caller: usize) -> Self {
-        // ORDERING: relaxed; the calling thread has written them.
-        let mut words = [0; 8];
+    fn now(caller: usize, address: usize, operands: [u64; 2]) -> Self {
+        let mut words = [0; 11];
         for (word, register) in words.iter_mut().zip(&REGISTERS) {
+            // ORDERING: relaxed; the calling thread has written them.
             *word = register.load(Ordering::Relaxed);
         }
-        words[7] = caller as u64;
+        let [first, second] = operands;
+        words[7..].copy_from_slice(&[caller as u64, address as u64, first, second]);
         Self(words)
     }
 
@@ -36,7 +37,7 @@ impl Registers {
         self.0[6] as usize
     }
 
-    pub(super) fn words(&self) -> &[u64; 8] {
+    pub(super) fn words(&self) -> &[u64] {
         &self.0
     }
 }
@@ -46,11 +47,12 @@ fn fold(bits: u128) -> u64 {
 }
 
 /// Before an operation that may only read: a thread that does what it did before waits for a change.
-fn before_read(kind: Kind, address: usize, bytes: usize) {
+fn before_read(kind: Kind, (address, bytes): (usize, usize), operands: [u64; 2]) {
     let Some((mut inside, mut guard)) = scheduled() else {
         return;
     };
-    let (me, registers) = (inside.number(), Registers::now(inside.caller));
+    let me = inside.number();
+    let registers = Registers::now(inside.caller, address, operands);
     let wrote = std::mem::take(&mut inside.entered.wrote);
     let Some(state) = guard.as_mut() else { return };
     let goes_round = state.strategy.goes_round();
@@ -119,7 +121,7 @@ pub(crate) fn after_wait(found: u128, expected: u128, wrote: Option<u128>) {
 /// As [`atomic::load`].
 #[cold]
 pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
-    before_read(Kind::Load, at as usize, size_of::<W>());
+    before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2]);
     // SAFETY: the caller's promise.
     let value = unsafe { atomic::load(at, order) };
     done(|step| step.read = fold(value.bits()));
@@ -150,7 +152,9 @@ pub(crate) unsafe fn rmw<W: Word>(
     name: Operation,
     next: impl Fn(W) -> W,
 ) -> W {
-    before_read(Kind::Update, at as usize, size_of::<W>());
+    // What it makes of two values tells its operand.
+    let operands = [0, u128::MAX].map(|bits| fold(next(W::from_bits(bits)).bits()));
+    before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
     // SAFETY: the caller's promise.
     let old = unsafe { atomic::rmw(at, order, name, &next) };
     done(|step| {
@@ -170,7 +174,8 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
     orders: CasOrders,
     strength: CasStrength,
 ) -> (W, bool) {
-    before_read(Kind::Compare, at as usize, size_of::<W>());
+    let operands = [expected, new].map(|word| fold(word.bits()));
+    before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
     // SAFETY: the caller's promise.
     let (old, succeeded) = unsafe { atomic::compare_exchange(at, expected, new, orders, strength) };
     done(|step| {

@@ -1,6 +1,6 @@
 //! Loops that only wait.
 //!
-//! A thread that comes to an atomic read with the same registers and the same stack as at an earlier visit, and has
+//! A thread that comes to an atomic read with the same arguments, registers and stack as at an earlier visit, and has
 //! written nothing in between, does forever what it did since then, unless one of the words it has read in the loop
 //! changes. So it need not run until then: nobody is starved by a busy wait, a run in which everybody waits is known as
 //! such, and an exhaustive search need not count how often a loop went round.
@@ -27,7 +27,7 @@ const PATIENCE: u32 = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
-    /// Registers and stack.
+    /// Arguments, registers and stack.
     state: u64,
     address: usize,
     bytes: usize,
@@ -155,7 +155,7 @@ impl Loop {
         }
     }
 
-    /// Registers and stack as a number.
+    /// Arguments, registers and stack as a number.
     fn state(&self, registers: &Registers) -> Option<u64> {
         let (here, stack) = (0u8, registers.stack());
         // Another thread may have filled the registers in, if this one came back from outside.

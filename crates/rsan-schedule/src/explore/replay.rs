@@ -35,8 +35,8 @@ struct Follower<'i> {
     /// By thread: the attempt that it made last, if it waits since then; and the event of the item that this is.
     attempts: BTreeMap<u32, (Pending, Option<usize>)>,
     ended: Vec<u32>,
-    /// By thread that goes round in vain: whether its last read there is of a write that was chosen for it.
-    vain: BTreeMap<u32, bool>,
+    /// By thread that goes round in vain: its last read there, and whether that is of a write that was chosen for it.
+    vain: BTreeMap<u32, (Kind, bool)>,
     now: u32,
     first: u32,
 }
@@ -90,6 +90,7 @@ impl Item {
 
 impl Follower<'_> {
     fn step(&mut self, step: &Step) -> Result<(), Outcome> {
+        self.check_vain(step)?;
         let planned = self.left.get_mut(&step.thread.0).and_then(Vec::pop);
         match planned {
             Some(i) => self.planned_step(i, step),
@@ -97,6 +98,21 @@ impl Follower<'_> {
                 self.new_step(step);
                 Ok(())
             }
+        }
+    }
+
+    /// Whether the step does not belie that its thread's round was in vain.
+    fn check_vain(&self, step: &Step) -> Result<(), Outcome> {
+        let kind = step.op.kind;
+        let local = matches!(kind, Kind::Fence | Kind::Yield);
+        match self.vain.get(&step.thread.0) {
+            Some(&(expected, _)) if !step.vain && !local => Err(Outcome::Diverged(Divergence {
+                step: self.builder.graph.events.len(),
+                thread: step.thread,
+                expected,
+                found: Some(kind),
+            })),
+            _ => Ok(()),
         }
     }
 
@@ -121,7 +137,7 @@ impl Follower<'_> {
         }
         if step.vain {
             let chosen = unready == Unready::Refused;
-            self.vain.insert(step.thread.0, chosen);
+            self.vain.insert(step.thread.0, (step.op.kind, chosen));
         }
         let e = self.builder.step(step, event.added, self.write_times[i]);
         self.places[i] = e;
@@ -146,7 +162,7 @@ impl Follower<'_> {
             self.ended.push(thread);
         }
         if step.vain {
-            self.vain.insert(thread, false);
+            self.vain.insert(thread, (kind, false));
         }
         self.attempts.remove(&thread);
         self.builder
@@ -178,7 +194,7 @@ impl Follower<'_> {
             }
         }
         // Nothing that others do can let such a thread pass any more (deviation 5).
-        if self.vain.values().any(|&chosen| chosen) {
+        if self.vain.values().any(|&(_, chosen)| chosen) {
             return Err(Outcome::Excess);
         }
         self.check()?;

@@ -74,13 +74,30 @@ static void *stuck(void *number) {
   return NULL;
 }
 
+// A loop that reads another word in each round, which only the call's argument tells.
+static struct node {
+  _Atomic(struct node *) next;
+} nodes[4] = {{&nodes[1]}, {&nodes[2]}, {NULL}, {NULL}};
+
+static void *list(void *number) {
+  if (*(int *)number) {
+    atomic_store_explicit(&nodes[1].next, NULL, RELEASE);
+    atomic_store_explicit(&nodes[0].next, &nodes[3], RELEASE);
+    return NULL;
+  }
+  struct node *node = &nodes[0];
+  while (node)
+    node = atomic_load_explicit(&node->next, ACQUIRE);
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void *(*body)(void *);
     int threads;
-  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}};
-  for (int i = 0; argc == 2 && i < 5; i++) {
+  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}};
+  for (int i = 0; argc == 2 && i < 6; i++) {
     if (strcmp(all[i].name, argv[1]) != 0)
       continue;
     pthread_t threads[3];
