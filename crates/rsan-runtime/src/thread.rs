@@ -7,6 +7,7 @@
 //! Slots of the clocks are given out by [`SlotTable`].
 
 pub mod fiber;
+mod names;
 
 use crate::atomic::LoadCache;
 use crate::horizon;
@@ -18,6 +19,7 @@ use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step, Trail};
 use libc::pthread_t;
+use names::Names;
 use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
 use rsan_model::{RmwOrd, ThreadId};
 use std::cell::UnsafeCell;
@@ -117,9 +119,7 @@ struct Registry {
     slots: SlotTable,
     options: &'static Options,
     threads: HashMap<pthread_t, Entry>,
-    infos: Vec<Info>,
-    /// Who had each slot, and from which epoch on.
-    owners: Vec<Vec<(Epoch, ThreadId)>>,
+    names: Names,
 }
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
@@ -137,15 +137,14 @@ pub(crate) fn start(options: &'static Options) {
         slots,
         options,
         threads: HashMap::new(),
-        infos: Vec::new(),
-        owners: Vec::new(),
+        names: Names::default(),
     });
 }
 
 impl Registry {
     /// A context for a thread that `parent` creates, or that was there before.
     fn create(&mut self, parent: Option<(&mut ThreadState, Site)>) -> *mut Context {
-        let id = ThreadId::new(self.infos.len());
+        let id = self.names.next();
         let rules = Rules::c20();
         let place = self.slots.assign(parent.as_ref().map(|p| &*p.0), rules);
         let (state, created) = match parent {
@@ -155,16 +154,11 @@ impl Registry {
         if self.options.log_cap == 0 {
             horizon::begin(&state);
         }
-        let stamp = state.stamp();
-        let slot = usize::from(stamp.slot.0);
-        self.infos.push(Info {
+        let info = Info {
             created,
             stack: None,
-        });
-        if self.owners.len() <= slot {
-            self.owners.resize_with(slot + 1, Vec::new);
-        }
-        self.owners[slot].push((stamp.epoch, id));
+        };
+        self.names.add(state.stamp(), info);
         let mut body = Body {
             state,
             own: 0,
@@ -194,6 +188,7 @@ impl Registry {
     /// A thread has ended.
     fn retire(&mut self, thread: &ThreadState) {
         self.slots.retire(thread);
+        self.names.end(thread.id(), thread.stamp().slot);
         if self.options.log_cap == 0 {
             horizon::end(thread.id());
         }
@@ -625,15 +620,13 @@ pub fn detach(handle: pthread_t) {
 /// Who had a slot at an epoch.
 pub fn owner(slot: Slot, epoch: Epoch) -> Option<ThreadId> {
     let registry = REGISTRY.lock();
-    let owners = registry.as_ref()?.owners.get(usize::from(slot.0))?;
-    let owner = owners.iter().rev().find(|owner| owner.0 <= epoch)?;
-    Some(owner.1)
+    registry.as_ref()?.names.owner(slot, epoch)
 }
 
 /// What is known of a thread's creation.
 pub fn info(thread: ThreadId) -> Option<Info> {
     let registry = REGISTRY.lock();
-    registry.as_ref()?.infos.get(thread.index()).copied()
+    registry.as_ref()?.names.info(thread).copied()
 }
 
 /// Notes where the stack of a thread is.
@@ -641,7 +634,7 @@ pub(crate) fn set_stack(thread: ThreadId, stack: [usize; 3]) {
     let mut registry = REGISTRY.lock();
     let info = registry
         .as_mut()
-        .and_then(|r| r.infos.get_mut(thread.index()));
+        .and_then(|registry| registry.names.info_mut(thread));
     if let Some(info) = info {
         info.stack = Some(stack);
     }
@@ -650,19 +643,5 @@ pub(crate) fn set_stack(thread: ThreadId, stack: [usize; 3]) {
 /// The thread whose stack an address belongs to; the last one that had it.
 pub fn stack_at(address: usize) -> Option<(ThreadId, StackPart)> {
     let registry = REGISTRY.lock();
-    let infos = registry.as_ref()?.infos.iter().enumerate().rev();
-    for (number, info) in infos {
-        let Some([lowest, outermost, end]) = info.stack else {
-            continue;
-        };
-        if (lowest..end).contains(&address) {
-            let part = if address < outermost {
-                StackPart::Frames
-            } else {
-                StackPart::ThreadLocal
-            };
-            return Some((ThreadId::new(number), part));
-        }
-    }
-    None
+    registry.as_ref()?.names.stack_at(address)
 }

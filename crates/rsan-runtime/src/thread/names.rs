@@ -1,0 +1,119 @@
+//! Threads as reports name them: who created them and where their stacks are, and whose a slot of the clocks was.
+//!
+//! Known of all that run, and of the last [`KEPT`] that have ended: memory does not grow with the number of threads.
+
+use super::{Info, StackPart};
+use rsan_clocks::write_log::{Epoch, Slot, Stamp};
+use rsan_model::ThreadId;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Ended threads that are remembered.
+const KEPT: usize = 10_000;
+
+/// What is known of threads.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// How many threads there were.
+    count: usize,
+    infos: BTreeMap<ThreadId, Info>,
+    /// Who had each slot, and from which epoch on.
+    owners: Vec<VecDeque<(Epoch, ThreadId)>>,
+    /// Who has ended, the first one first.
+    ended: VecDeque<(ThreadId, Slot)>,
+}
+
+impl Names {
+    /// The number of the next thread.
+    pub(super) fn next(&self) -> ThreadId {
+        ThreadId::new(self.count)
+    }
+
+    /// The next thread is there.
+    pub(super) fn add(&mut self, stamp: Stamp, info: Info) {
+        let id = self.next();
+        self.count += 1;
+        self.infos.insert(id, info);
+        let slot = usize::from(stamp.slot.0);
+        if self.owners.len() <= slot {
+            self.owners.resize_with(slot + 1, VecDeque::new);
+        }
+        self.owners[slot].push_back((stamp.epoch, id));
+    }
+
+    /// A thread has ended. Those that had the same slot before it have ended before it.
+    pub(super) fn end(&mut self, thread: ThreadId, slot: Slot) {
+        self.ended.push_back((thread, slot));
+        if self.ended.len() > KEPT
+            && let Some((oldest, slot)) = self.ended.pop_front()
+        {
+            self.infos.remove(&oldest);
+            let owners = &mut self.owners[usize::from(slot.0)];
+            debug_assert!(owners.front().is_some_and(|owner| owner.1 == oldest));
+            owners.pop_front();
+        }
+    }
+
+    /// Who had a slot at an epoch.
+    pub(super) fn owner(&self, slot: Slot, epoch: Epoch) -> Option<ThreadId> {
+        let owners = self.owners.get(usize::from(slot.0))?;
+        let owner = owners.iter().rev().find(|owner| owner.0 <= epoch)?;
+        Some(owner.1)
+    }
+
+    /// What is known of a thread.
+    pub(super) fn info(&self, thread: ThreadId) -> Option<&Info> {
+        self.infos.get(&thread)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn info_mut(&mut self, thread: ThreadId) -> Option<&mut Info> {
+        self.infos.get_mut(&thread)
+    }
+
+    /// The thread whose stack an address belongs to; the last one that had it.
+    pub(super) fn stack_at(&self, address: usize) -> Option<(ThreadId, StackPart)> {
+        self.infos.iter().rev().find_map(|(&thread, info)| {
+            let [lowest, outermost, end] = info.stack?;
+            let part = if address < outermost {
+                StackPart::Frames
+            } else {
+                StackPart::ThreadLocal
+            };
+            (lowest..end).contains(&address).then_some((thread, part))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_ended_threads_are_forgotten() {
+        let mut names = Names::default();
+        let info = |lowest| Info {
+            created: None,
+            stack: Some([lowest, lowest + 8, lowest + 9]),
+        };
+        let stamp = |slot, epoch| Stamp {
+            slot: Slot(slot),
+            epoch: Epoch::new(epoch),
+        };
+        names.add(stamp(0, 0), info(100));
+        for number in 1..=KEPT as u32 + 2 {
+            let id = names.next();
+            names.add(stamp(1, number), info(200));
+            names.end(id, Slot(1));
+        }
+        let known = |number| names.info(ThreadId::new(number)).is_some();
+        assert_eq!([0, 1, 2, 3].map(known), [true, false, false, true]);
+        let owner = |slot, epoch| names.owner(Slot(slot), Epoch::new(epoch));
+        assert_eq!(owner(0, 7), Some(ThreadId::new(0)));
+        assert_eq!((owner(1, 2), owner(1, 3)), (None, Some(ThreadId::new(3))));
+        let frames = (ThreadId::new(0), StackPart::Frames);
+        assert_eq!(names.stack_at(107), Some(frames));
+        let last = (ThreadId::new(KEPT + 2), StackPart::ThreadLocal);
+        assert_eq!(names.stack_at(208), Some(last));
+        assert_eq!(names.stack_at(99), None);
+    }
+}
