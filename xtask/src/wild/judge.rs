@@ -58,8 +58,17 @@ fn fits(finding: &Value, known: &Known, case: &Case) -> bool {
     });
     known.kind.as_deref().is_none_or(|wanted| wanted == kind)
         && accesses.any(|access| {
-            function(access, case).is_some_and(|f| known.functions.iter().any(|n| is_named(f, n)))
+            does(access, known)
+                && function(access, case)
+                    .is_some_and(|f| known.functions.iter().any(|n| is_named(f, n)))
         })
+}
+
+/// Whether an access is of the sort that is judged.
+fn does(access: &Value, known: &Known) -> bool {
+    let text = |field: &str| access[field].as_str().unwrap_or_default();
+    let what = format!("{} {}", text("operation"), text("order"));
+    known.access.as_deref().is_none_or(|wanted| wanted == what)
 }
 
 /// The function that an access belongs to.

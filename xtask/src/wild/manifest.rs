@@ -75,6 +75,8 @@ impl Run {
 pub(crate) struct Known {
     /// `data-race` or `weak-behaviour`; both if it is left out.
     pub(crate) kind: Option<String>,
+    /// What the access does and its order (`load acquire`), if the functions have others that mean something else.
+    pub(crate) access: Option<String>,
     /// Names of functions: that of the access, for a race that of one of both.
     pub(crate) functions: Vec<String>,
     pub(crate) verdict: Verdict,

@@ -123,3 +123,14 @@ fn primitives_are_looked_through_and_missed_writes_do_not_count() {
     assert_eq!(judged.of(Verdict::Benign), 1);
     assert_eq!(judged.unknown.len(), 1);
 }
+
+#[test]
+fn accesses_of_one_function_can_be_told_apart_by_what_they_do() {
+    let judged = |access_of_case: &str| {
+        let known = format!("access = '{access_of_case}', functions = ['pop'], verdict = 'bug'");
+        let document =
+            json!({ "findings": [finding("weak-behaviour", &[access("access", &["pop"])])] });
+        judge::judge(&document, &case(&known)).of(Verdict::Bug)
+    };
+    assert_eq!((judged("load relaxed"), judged("load acquire")), (1, 0));
+}
