@@ -40,6 +40,9 @@ pub fn start() {
     if options.help {
         report::write_to(2, Options::table().as_bytes());
     }
+    if !options.server.is_empty() {
+        allocator::economise();
+    }
     let options = Box::leak(Box::new(options));
     // ORDERING: release, with the acquire in `options`.
     OPTIONS.store(options, Ordering::Release);

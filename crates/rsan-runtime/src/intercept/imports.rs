@@ -24,7 +24,7 @@ const SYMBOLS: u64 = 6;
 const GNU_HASH: u64 = 0x6fff_fef5;
 
 /// Whether a module was compiled for the runtime.
-pub(super) fn is_instrumented(module: &Module) -> bool {
+pub(crate) fn is_instrumented(module: &Module) -> bool {
     imports_any(module, &[NAME])
 }
 

@@ -107,21 +107,13 @@ pub(super) fn prepare(count: usize) -> bool {
     if !switch::is_cheap() || !modules::modules().iter().all(is_suitable) {
         return false;
     }
-    (0..count).all(|_| add())
+    // Records that are used together share a page.
+    let records: Vec<_> = (0..count).map(|_| Lent::new()).collect();
+    records.into_iter().all(add)
 }
 
-fn add() -> bool {
-    let lent = Box::into_raw(Box::new(Lent {
-        saved: Saved::new(),
-        settled: AtomicU32::new(0),
-        carrier: Carrier::new(),
-        handle: 0,
-        number: std::ptr::null_mut(),
-        stack: [0; 2],
-        work: unused,
-        argument: 0,
-        result: std::ptr::null_mut(),
-    }));
+fn add(lent: Box<Lent>) -> bool {
+    let lent = Box::into_raw(lent);
     let mut handle = 0;
     // SAFETY: a routine with the argument that it expects, which stays; the real function, so that nobody sees the thread.
     let result =
@@ -222,6 +214,20 @@ pub(crate) fn result(handle: pthread_t) -> Option<*mut c_void> {
 }
 
 impl Lent {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            saved: Saved::new(),
+            settled: AtomicU32::new(0),
+            carrier: Carrier::new(),
+            handle: 0,
+            number: std::ptr::null_mut(),
+            stack: [0; 2],
+            work: unused,
+            argument: 0,
+            result: std::ptr::null_mut(),
+        })
+    }
+
     /// As libc names it.
     pub(crate) fn handle(&self) -> pthread_t {
         self.handle

@@ -172,11 +172,11 @@ fn serve(options: &Options, outermost: usize) {
                 // SAFETY: there is one thread, which holds no lock; so nobody has to be told.
                 match unsafe { _Fork() } {
                     0 => {
+                        views.in_copy();
                         report::reset_count();
                         // SAFETY: gets this process a group of its own, so that all of a run can be ended.
                         unsafe { libc::setpgid(0, 0) };
                         snapshot::economise();
-                        views.in_copy();
                         std::mem::forget(lines);
                         let file = stream.into_raw_fd() as usize;
                         // SAFETY: the copy's own number of the file, which nobody else has.

@@ -1,6 +1,7 @@
 //! What a snapshot of the program has to have, so that a copy of it costs little: most of the time of a short run is that
 //! of the system, which copies the process and each page that it writes.
 
+use crate::intercept::imports::is_instrumented;
 use crate::modules;
 use crate::stack::{self, Site};
 use crate::{allocator, location, shadow, thread, trail, unwind};
@@ -12,7 +13,9 @@ pub(super) const THREADS: usize = 4;
 pub(super) fn prepare() {
     stack::prepare(THREADS);
     trail::prepare(THREADS);
-    for (start, end) in modules::modules().iter().flat_map(|module| &module.data) {
+    let modules = modules::modules();
+    let modules = modules.iter().filter(|module| is_instrumented(module));
+    for (start, end) in modules.flat_map(|module| &module.data) {
         shadow::prepare(*start, *end);
     }
     let here = 0u8;

@@ -14,6 +14,7 @@ use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// A thread of the program that does not run: where its stack is, with its registers on top, and its thread-local
@@ -43,7 +44,8 @@ pub(super) struct Carrier {
     load: AtomicPtr<Saved>,
     /// There is no kernel thread yet; where its number goes when there is. Null: there is one.
     absent: AtomicPtr<u32>,
-    stack: Box<UnsafeCell<MaybeUninit<Stack>>>,
+    /// Made when it is needed.
+    stack: OnceLock<Box<UnsafeCell<MaybeUninit<Stack>>>>,
 }
 
 #[repr(align(64))]
@@ -57,8 +59,7 @@ impl Carrier {
             called: AtomicU32::new(0),
             load: AtomicPtr::new(ptr::null_mut()),
             absent: AtomicPtr::new(ptr::null_mut()),
-            // Not filled: what is not used costs no memory.
-            stack: Box::new(UnsafeCell::new(MaybeUninit::uninit())),
+            stack: OnceLock::new(),
         })
     }
 
@@ -90,7 +91,9 @@ impl Carrier {
     }
 
     fn top(&self) -> usize {
-        self.stack.get() as usize + STACK
+        // Not filled: what is not used costs no memory.
+        let make = || Box::new(UnsafeCell::new(MaybeUninit::uninit()));
+        self.stack.get_or_init(make).get() as usize + STACK
     }
 
     /// Wakes the kernel thread with somebody to carry.

@@ -493,6 +493,12 @@ fn an_exploration_can_be_bounded_and_gone_on_with() {
     assert_eq!(explored(&rest), explored(&whole));
     let bounded = run_line(&folder, "run --exhaustive --max-preemptions 0 -- ./seqlock");
     says(&bounded, "the bound on preemptions left some out");
+    let other = run_line(
+        &folder,
+        &format!("{saved} --max-preemptions 1 -- ./seqlock"),
+    );
+    let message = "error: saved.json: began without --max-preemptions, which cannot be changed\n";
+    assert_eq!((other.code, other.stderr.as_str()), (2, message));
     std::fs::write(Path::new(&folder).join("bad.json"), "{}").expect("a writable folder");
     let bad = run_line(
         &folder,

@@ -50,6 +50,7 @@ impl<'a> Checkpoint<'a> {
             return Err(format!("{name}: a checkpoint of another version"));
         }
         let fail = |error: String| format!("{name}: {error}");
+        same_preemptions(&document.exploration, bounds).map_err(fail)?;
         let explorer = Explorer::load(&rebounded(&document.exploration, bounds));
         let explorer = explorer.map_err(|error| fail(error.to_string()))?;
         for kept in document.runs {
@@ -87,6 +88,21 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
+/// What a bound on preemptions has left out is not in the file, so another one cannot be had.
+fn same_preemptions(exploration: &str, bounds: Bounds) -> Result<(), String> {
+    let mut words = exploration.split_whitespace();
+    let saved = words.find_map(|word| word.strip_prefix("preemptions="));
+    match (saved, bounds.preemptions) {
+        (Some("-"), Some(_)) => {
+            Err("began without --max-preemptions, which cannot be changed".to_owned())
+        }
+        (Some(saved), Some(wanted)) if saved != wanted.to_string() => Err(format!(
+            "began with --max-preemptions {saved}, which cannot be changed"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The exploration with the bound on runs that is wanted now.
 fn rebounded(exploration: &str, bounds: Bounds) -> String {
     let runs = bounds.runs.map_or("-".to_owned(), |runs| runs.to_string());
@@ -106,6 +122,25 @@ fn rebounded(exploration: &str, bounds: Bounds) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bound_on_preemptions_cannot_change() {
+        let bounds = |preemptions| Bounds {
+            preemptions,
+            ..Bounds::default()
+        };
+        let check = |saved, wanted| {
+            let text = Explorer::new(bounds(saved)).save();
+            same_preemptions(&text, bounds(wanted)).err()
+        };
+        assert_eq!(check(Some(2), Some(2)), None);
+        assert_eq!(check(Some(2), None), None);
+        assert_eq!(check(None, None), None);
+        let message = "began with --max-preemptions 2, which cannot be changed";
+        assert_eq!(check(Some(2), Some(3)).as_deref(), Some(message));
+        let message = "began without --max-preemptions, which cannot be changed";
+        assert_eq!(check(None, Some(3)).as_deref(), Some(message));
+    }
 
     #[test]
     fn the_bound_on_runs_can_change() {
