@@ -422,6 +422,7 @@ fn condition_variables_are_explored() {
         ("queue", 0, "./conditions: robust, no finding"),
         ("choice", 1, "deadlock: every thread waits"),
         ("timed", 3, "waited for a limited time"),
+        ("futex", 0, "explored: all 12 executions"),
     ] {
         let line = format!("run --exhaustive -- ./conditions {program}");
         let explored = run_line(&folder, &line);

@@ -1,8 +1,13 @@
-// Condition variables, by the name of the argument.
+// Condition variables and futexes, by the name of the argument.
+#define _GNU_SOURCE
 #include <assert.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
@@ -54,13 +59,27 @@ static void *timed(void *number) {
   return NULL;
 }
 
+// A lock whose word is 0, 1, or 2 if somebody may wait.
+static void *futex(void *unused) {
+  static atomic_int word;
+  int found = 0;
+  (void)unused;
+  if (!atomic_compare_exchange_strong(&word, &found, 1))
+    while (atomic_exchange(&word, 2) != 0)
+      syscall(SYS_futex, &word, FUTEX_WAIT, 2, NULL, NULL, 0);
+  done++;
+  if (atomic_exchange(&word, 0) == 2)
+    syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void *(*body)(void *);
     int threads;
-  } all[] = {{"queue", queue, 2}, {"choice", choice, 3}, {"timed", timed, 2}};
-  for (int i = 0; argc == 2 && i < 3; i++) {
+  } all[] = {{"queue", queue, 2}, {"choice", choice, 3}, {"timed", timed, 2}, {"futex", futex, 2}};
+  for (int i = 0; argc == 2 && i < 4; i++) {
     if (strcmp(all[i].name, argv[1]) != 0)
       continue;
     pthread_t threads[3];
