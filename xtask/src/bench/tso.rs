@@ -124,7 +124,9 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
             disagreements += print(&row);
             rows.push(row);
         }
-        growth(&rows);
+        if rows.len() > 1 {
+            growth(&rows);
+        }
     }
     match disagreements {
         0 => Ok(()),
