@@ -83,6 +83,30 @@ impl WriteOrd {
     }
 }
 
+/// The order of an access that only reads, where orders of all accesses are of one type.
+impl From<ReadOrd> for RmwOrd {
+    #[inline]
+    fn from(ord: ReadOrd) -> Self {
+        match ord {
+            ReadOrd::Relaxed => Self::Relaxed,
+            ReadOrd::Acquire => Self::Acquire,
+            ReadOrd::SeqCst => Self::SeqCst,
+        }
+    }
+}
+
+/// The order of an access that only writes, where orders of all accesses are of one type.
+impl From<WriteOrd> for RmwOrd {
+    #[inline]
+    fn from(ord: WriteOrd) -> Self {
+        match ord {
+            WriteOrd::Relaxed => Self::Relaxed,
+            WriteOrd::Release => Self::Release,
+            WriteOrd::SeqCst => Self::SeqCst,
+        }
+    }
+}
+
 impl RmwOrd {
     /// All orders, weakest first (acquire and release are incomparable).
     pub const ALL: [Self; 5] = [

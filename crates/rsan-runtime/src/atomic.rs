@@ -141,7 +141,7 @@ impl Running<'_> {
         location.read(&mut self.me.state, Effect::Read(order));
         let access = WriteSite {
             operation: Operation::Load,
-            order: Some(RmwOrd::from_halves(order, WriteOrd::Relaxed)),
+            order: Some(order.into()),
             ..self.write
         };
         self.accessed(location, access, known);
@@ -339,8 +339,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
             unsafe { W::store_locked(at, value) };
         }
     };
-    let order = RmwOrd::from_halves(ReadOrd::Relaxed, ord);
-    let write = WriteSite::new(&mut me, Operation::Store, order);
+    let write = WriteSite::new(&mut me, Operation::Store, ord.into());
     let effect = |value| Effect::Write { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         raw_locked();

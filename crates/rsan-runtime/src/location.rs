@@ -15,7 +15,7 @@ use crate::sync::SyncState;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState};
 use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
-use rsan_model::{LocId, ReadOrd, RmwOrd, Value, WriteOrd};
+use rsan_model::{LocId, ReadOrd, RmwOrd, Value};
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -594,8 +594,7 @@ impl Location {
         leaf: Node,
     ) {
         self.state.note_read(thread, order, Rules::c20());
-        let order = RmwOrd::from_halves(order, WriteOrd::Relaxed);
-        let step = Step::new(thread, trail, Act::Load, order, Place::leaf(leaf));
+        let step = Step::new(thread, trail, Act::Load, order.into(), Place::leaf(leaf));
         self.accessors.read_by(&step, thread.slot());
     }
 

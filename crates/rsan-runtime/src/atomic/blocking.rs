@@ -8,7 +8,7 @@ use crate::race;
 use crate::sched::{self, Values};
 use crate::thread::enter;
 use rsan_clocks::{Access, Effect};
-use rsan_model::{RmwOrd, WriteOrd};
+
 use rsan_schedule::Kind;
 use std::ffi::c_int;
 
@@ -96,7 +96,6 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         .map(|value| Location::compared(value.bits()))
         .collect();
     let ord = read_order(order);
-    let read = RmwOrd::from_halves(ord, WriteOrd::Relaxed);
     let kind = match values {
         [_] => Kind::Wait,
         _ => Kind::WaitAny,
@@ -105,7 +104,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
         let found = enter().and_then(|mut me| {
-            let access = WriteSite::new(&mut me, Operation::Wait, read);
+            let access = WriteSite::new(&mut me, Operation::Wait, ord.into());
             model::accept(&mut me, ord.is_sc(), access.operation);
             let locked = Locked::for_access(at as usize, size_of::<W>());
             operate(&mut me, at, locked, access, |op, location| {

@@ -8,7 +8,7 @@ use crate::race::{self, Kind};
 use crate::thread::{self, Body, enter_access};
 use rsan_clocks::Access;
 use rsan_clocks::write_log::{Epoch, Version};
-use rsan_model::{ReadOrd, RmwOrd, WriteOrd};
+use rsan_model::ReadOrd;
 use std::ffi::c_int;
 
 const CACHED_LOADS: usize = 64;
@@ -124,8 +124,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         return probe::load(at, order, raw);
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
-    let read = RmwOrd::from_halves(order, WriteOrd::Relaxed);
-    let access = WriteSite::new(&mut me, Operation::Load, read);
+    let access = WriteSite::new(&mut me, Operation::Load, order.into());
     let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>()) else {
         return raw();
     };

@@ -83,7 +83,7 @@ pub struct Step {
     pub position: u32,
     /// What.
     pub act: Act,
-    /// With which order; as for a read-modify-write, the halves that do not apply being relaxed.
+    /// With which order.
     pub order: RmwOrd,
     /// Where.
     pub place: Place,

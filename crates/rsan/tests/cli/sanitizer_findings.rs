@@ -41,6 +41,7 @@ fn findings_are_as_recorded() {
         ("finding-independent", "independent.c"),
         ("finding-locked", "locked.c"),
         ("finding-same-value", "same_value.c"),
+        ("finding-half-seq-cst", "half_sc.c"),
     ] {
         let run = run(&["check", "--runs", "1", file]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""));
