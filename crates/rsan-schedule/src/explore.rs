@@ -177,6 +177,8 @@ pub struct Counts {
     pub irregular: u64,
     /// Runs in which threads waited for a limited time: only that the time is over when nobody else can go on is explored.
     pub limited: u64,
+    /// Runs with accesses of several sizes that overlap: all orders are explored, but the sanitizer does not judge them.
+    pub mixed: u64,
 }
 
 impl Counts {
@@ -198,7 +200,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether every execution was shown. Bounds that were reached, failures and divergences make it false.
+    /// Whether every execution was shown, and can be judged. Bounds that were reached, failures and divergences make it false.
     pub fn is_complete(&self) -> bool {
         let Counts {
             cut,
@@ -207,9 +209,10 @@ impl Progress {
             preempted,
             irregular,
             limited,
+            mixed,
             ..
         } = self.counts;
-        let left_out = preempted + irregular + limited;
+        let left_out = preempted + irregular + limited + mixed;
         self.waiting == 0 && cut + failed + diverged + left_out == 0
     }
 
@@ -379,6 +382,7 @@ impl Explorer {
         self.share += weight;
         self.counts.irregular += u64::from(has_hidden_unlock(graph));
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
+        self.counts.mixed += u64::from(graph.uniform.contains(&false));
         Ok(match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,

@@ -3,7 +3,7 @@
 //! ```text
 //! rsan exploration 1
 //! bounds roots=1 runs=- preemptions=-
-//! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0 limited=0
+//! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0 limited=0 mixed=0
 //! share 3fe0000000000000
 //! graph weight=3fd0000000000000 now=7 guessed=- open=2,4
 //! event thread=0 kind=store rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
@@ -86,6 +86,7 @@ impl Explorer {
                 preempted: f.number("preempted")?,
                 irregular: f.number("irregular")?,
                 limited: f.number("limited")?,
+                mixed: f.number("mixed")?,
             })
         })?;
         let share = lines.fields("share", |f| float(f.words.first()?))?;
@@ -103,7 +104,7 @@ impl Explorer {
     }
 }
 
-fn named(counts: &Counts) -> [(&'static str, u64); 9] {
+fn named(counts: &Counts) -> [(&'static str, u64); 10] {
     [
         ("executions", counts.executions),
         ("stuck", counts.stuck),
@@ -114,6 +115,7 @@ fn named(counts: &Counts) -> [(&'static str, u64); 9] {
         ("preempted", counts.preempted),
         ("irregular", counts.irregular),
         ("limited", counts.limited),
+        ("mixed", counts.mixed),
     ]
 }
 

@@ -142,7 +142,7 @@ fn loops_that_only_wait_are_explored() {
                 4 => vec![Toy::Clear(8)],
                 5 => vec![Toy::Either(8, 16)],
                 6 => vec![Toy::Both(8, 16)],
-                _ => vec![Toy::Spin(64), Toy::Add(16), Toy::Unlock(64)],
+                _ => vec![Toy::Spin(64), Toy::Add(16), Toy::Clear(64)],
             };
             (0..2).flat_map(|_| toy(random)).collect()
         };
@@ -336,6 +336,13 @@ fn a_round_that_was_not_in_vain_is_noticed() {
     let (load, local) = (step(Kind::Load, true), step(Kind::Yield, false));
     assert_eq!(diverged(&[load, local, load, local]), 0);
     assert_eq!(diverged(&[load, local, step(Kind::Store, false)]), 1);
+}
+
+#[test]
+fn sizes_that_differ_are_noticed() {
+    let store = |bytes| Step::new(ThreadId(0), Op::new(Kind::Store, 8, bytes));
+    assert_eq!(counts(&[store(4), store(4)]).mixed, 0);
+    assert_eq!(counts(&[store(4), store(1)]).mixed, 1);
 }
 
 #[test]

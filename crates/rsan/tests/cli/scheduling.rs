@@ -377,6 +377,11 @@ fn loops_that_wait_are_explored() {
         ("hidden", 1, "thread 2 may read 0 from `data`"),
         ("stuck", 1, "deadlock: every thread waits"),
         ("list", 0, "explored: all 3 executions\n"),
+        (
+            "mixed",
+            3,
+            "had atomic accesses of several sizes that overlap",
+        ),
     ] {
         let explored = run_line(&folder, &format!("run --exhaustive -- ./loops {program}"));
         let (stdout, stderr) = (&explored.stdout, &explored.stderr);

@@ -240,6 +240,10 @@ fn why(progress: &explore::Progress) -> String {
         (counts.diverged, "did something else than before"),
         (counts.irregular, "took locks that no step gave back"),
         (counts.limited, "waited for a limited time"),
+        (
+            counts.mixed,
+            "had atomic accesses of several sizes that overlap",
+        ),
     ];
     let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);
     let mut all: Vec<_> = reasons

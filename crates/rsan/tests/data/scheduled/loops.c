@@ -1,4 +1,4 @@
-// Loops that only wait, by the name of the argument.
+// Loops that only wait, and others, by the name of the argument.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -91,13 +91,23 @@ static void *list(void *number) {
   return NULL;
 }
 
+// Accesses of several sizes.
+static void *mixed(void *number) {
+  static _Alignas(4) unsigned char bytes[4];
+  if (*(int *)number)
+    __atomic_store_n((int *)bytes, 1, __ATOMIC_SEQ_CST);
+  else
+    __atomic_load_n(&bytes[1], __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void *(*body)(void *);
     int threads;
-  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}};
-  for (int i = 0; argc == 2 && i < 6; i++) {
+  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}, {"mixed", mixed, 2}};
+  for (int i = 0; argc == 2 && i < 7; i++) {
     if (strcmp(all[i].name, argv[1]) != 0)
       continue;
     pthread_t threads[3];
