@@ -94,12 +94,12 @@ extern "C" fn single<const WRITES: bool>(
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
     let mut race = (Access { own, mask, kind }).record(me, granule, leaf);
+    let bytes = mask.count_ones() as usize;
     if granule.has(HAS_BLOCKS) {
-        let bytes = mask.count_ones() as usize;
-        race = race.or(meet_locations(me, granule, (address, bytes), kind, leaf));
+        race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
     }
     if let Some(other) = race {
-        report(me, address, mask.count_ones() as usize, kind, other);
+        report(me, address, bytes, kind, other);
     }
 }
 
@@ -127,8 +127,10 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
             break;
         };
         let mask = mask(offset, size);
-        let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
-        let race = race.or_else(|| meet_locations(me, granule, (at, size), kind, leaf));
+        let mut race = (Access { own, mask, kind }).record_any(me, granule, leaf);
+        if granule.has(HAS_BLOCKS) {
+            race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+        }
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
@@ -137,7 +139,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
     }
 }
 
-/// A plain access of bytes in a granule meets the atomic locations there, for which a write is one in their modification
+/// A plain access of bytes in a granule that may have some meets the atomic locations there, for which a write is one in their modification
 /// order. Returns what it races with.
 fn meet_locations(
     me: &mut Entered,
@@ -146,9 +148,6 @@ fn meet_locations(
     kind: Kind,
     leaf: Node,
 ) -> Option<Race> {
-    if !granule.has(HAS_BLOCKS) {
-        return None;
-    }
     let mut locked = Locked::existing(granule)?;
     let write = WriteSite {
         leaf,

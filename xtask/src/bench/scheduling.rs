@@ -194,9 +194,15 @@ fn step(program: &Path, threads: u32, more: &str) -> Result<f64, String> {
         let best = (0..3).map(|_| {
             let mut command = Command::new(program);
             command.args([threads.to_string(), writes.to_string()]);
-            observe(command.env("RSAN_OPTIONS", &options)).map(|(_, _, cost)| cost.cpu)
+            // Cargo's own path would come before the program's, and there may be another library there.
+            command.env_remove("LD_LIBRARY_PATH");
+            let (_, status, cost) = observe(command.env("RSAN_OPTIONS", &options))?;
+            match status.success() {
+                true => Ok(cost.cpu),
+                false => Err(format!("{}: {status}", program.display())),
+            }
         });
-        let best = best.collect::<Result<Vec<_>, _>>()?;
+        let best = best.collect::<Result<Vec<_>, String>>()?;
         times.push(best.into_iter().fold(f64::INFINITY, f64::min));
     }
     Ok((times[1] - times[0]) / (WRITES[1] - WRITES[0]) as f64 * 1e9)

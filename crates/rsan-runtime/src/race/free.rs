@@ -2,7 +2,7 @@
 
 use super::cells::{Access, mask, pack_site};
 use super::{Kind, meet_locations, report};
-use crate::shadow::{Granule, HAS_CELLS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::thread;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +41,9 @@ pub fn free(address: usize, bytes: usize) {
         } else {
             race = (Access { own, mask, kind }).record_any(me, granule, leaf);
         }
-        let race = race.or_else(|| meet_locations(me, granule, (at, size), kind, leaf));
+        if granule.has(HAS_BLOCKS) {
+            race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+        }
         found = found.or(race.map(|other| (at, size, other)));
         at += size;
     }
