@@ -329,9 +329,8 @@ impl Locked {
         thread: &ThreadState,
         effect: Effect,
     ) -> Option<&mut Location> {
-        let location = self.items().find(address, bytes)?;
-        let repeats = !location.mixed && location.state.repeats(thread, effect, Rules::c20());
-        repeats.then_some(location)
+        let repeats = |state: &LocationState| state.repeats(thread, effect, Rules::c20());
+        self.whole(address, bytes, repeats)
     }
 
     /// The atomic location at an address of the block, if such a load tells the thread nothing.
@@ -343,9 +342,20 @@ impl Locked {
         thread: &ThreadState,
         order: ReadOrd,
     ) -> Option<&mut Location> {
+        let known = |state: &LocationState| state.is_read_known(thread, order, Rules::c20());
+        self.whole(address, bytes, known)
+    }
+
+    /// One of the first locations, if it is no piece and the monitor says so.
+    #[inline]
+    fn whole(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        suits: impl FnOnce(&LocationState) -> bool,
+    ) -> Option<&mut Location> {
         let location = self.items().find(address, bytes)?;
-        let known = !location.mixed && location.state.is_read_known(thread, order, Rules::c20());
-        known.then_some(location)
+        (!location.mixed && suits(&location.state)).then_some(location)
     }
 
     /// The atomic locations that overlap a range.

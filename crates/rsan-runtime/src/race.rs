@@ -93,11 +93,9 @@ extern "C" fn single<const WRITES: bool>(
     }
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
-    let mut race = (Access { own, mask, kind }).record(me, granule, leaf);
+    let race = (Access { own, mask, kind }).record(me, granule, leaf);
     let bytes = mask.count_ones() as usize;
-    if granule.has(HAS_BLOCKS) {
-        race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
-    }
+    let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
     if let Some(other) = race {
         report(me, address, bytes, kind, other);
     }
@@ -117,31 +115,47 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
     }
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
-    let end = address.saturating_add(bytes);
-    let mut at = address;
     let mut found = None;
-    while at < end {
-        let offset = at & 7;
-        let size = (8 - offset).min(end - at);
-        let Some(granule) = Granule::of(at) else {
-            break;
-        };
-        let mask = mask(offset, size);
-        let mut race = (Access { own, mask, kind }).record_any(me, granule, leaf);
-        if granule.has(HAS_BLOCKS) {
-            race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
-        }
+    for (granule, at, size) in granules(address, bytes) {
+        let mask = mask(at & 7, size);
+        let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
+        let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
         found = found.or(race.map(|other| (at, size, other)));
-        at += size;
     }
     if let Some((at, size, other)) = found {
         report(me, at, size, kind, other);
     }
 }
 
-/// A plain access of bytes in a granule that may have some meets the atomic locations there, for which a write is one in their modification
+/// The granules of a range, each with the address and size of the part in it.
+#[inline(always)]
+fn granules(address: usize, bytes: usize) -> impl Iterator<Item = (Granule, usize, usize)> {
+    let end = address.saturating_add(bytes);
+    let mut at = address;
+    std::iter::from_fn(move || {
+        let (start, size) = (at, (8 - (at & 7)).min(end - at));
+        at += size;
+        let granule = (size > 0).then(|| Granule::of(start))?;
+        Some((granule?, start, size))
+    })
+}
+
+/// A plain access of bytes in a granule meets the atomic locations there, if there are any, for which a write is one in their modification
 /// order. Returns what it races with.
+#[inline(always)]
 fn meet_locations(
+    me: &mut Entered,
+    granule: Granule,
+    part: (usize, usize),
+    kind: Kind,
+    leaf: Node,
+) -> Option<Race> {
+    let may_have_some = granule.has(HAS_BLOCKS);
+    may_have_some.then(|| meet_known_locations(me, granule, part, kind, leaf))?
+}
+
+#[inline(never)]
+fn meet_known_locations(
     me: &mut Entered,
     granule: Granule,
     (start, bytes): (usize, usize),
@@ -188,19 +202,11 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
 
 #[inline(never)]
 fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
-    let mut at = address;
-    let end = address + bytes;
-    while at < end {
-        let offset = at & 7;
-        let size = (8 - offset).min(end - at);
-        let Some(granule) = Granule::of(at) else {
-            return;
-        };
-        let (own, mask) = (me.own, mask(offset, size));
+    for (granule, at, size) in granules(address, bytes) {
+        let (own, mask) = (me.own, mask(at & 7, size));
         if let Some(other) = (Access { own, mask, kind }).race(me, granule) {
             report(me, at, size, kind, other);
         }
-        at += size;
     }
 }
 

@@ -120,10 +120,9 @@ impl Access {
     /// Whether an earlier cell need not be kept beside the one of this access.
     #[inline(always)]
     fn replaces(self, cell: u64) -> bool {
-        let is_atomic = self.kind.0 & 2;
         let only_read = !self.kind.0 & 1;
-        let other = (!self.mask & 0xff) << 8 | is_atomic | only_read;
-        let replaces = (cell ^ is_atomic) & other == 0;
+        let other = (!self.mask & 0xff) << 8 | only_read;
+        let replaces = cell & other == 0;
         debug_assert_eq!(replaces, {
             let old = Remembered::from_cell(cell);
             old.mask & !self.mask == 0 && self.kind.stands_for(old.kind)

@@ -1,8 +1,8 @@
 //! Freeing memory, which counts as a write to all of it.
 
 use super::cells::{Access, mask, pack_site};
-use super::{Kind, meet_locations, report};
-use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
+use super::{Kind, granules, meet_locations, report};
+use crate::shadow::HAS_CELLS;
 use crate::thread;
 use std::sync::atomic::Ordering;
 
@@ -20,16 +20,9 @@ pub fn free(address: usize, bytes: usize) {
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
     let word = pack_site(leaf, own);
-    let end = address.saturating_add(bytes);
-    let mut at = address;
     let mut found = None;
-    while at < end {
-        let offset = at & 7;
-        let size = (8 - offset).min(end - at);
-        let Some(granule) = Granule::of(at) else {
-            break;
-        };
-        let mask = mask(offset, size);
+    for (granule, at, size) in granules(address, bytes) {
+        let mask = mask(at & 7, size);
         let kind = Kind::FREE;
         let mut race = None;
         if granule.is_empty() {
@@ -41,11 +34,8 @@ pub fn free(address: usize, bytes: usize) {
         } else {
             race = (Access { own, mask, kind }).record_any(me, granule, leaf);
         }
-        if granule.has(HAS_BLOCKS) {
-            race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
-        }
+        race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
         found = found.or(race.map(|other| (at, size, other)));
-        at += size;
     }
     if let Some((at, size, other)) = found {
         report(me, at, size, Kind::FREE, other);
