@@ -197,15 +197,20 @@ impl<'a> Tree<'a> {
             started.push((c, a));
         })?;
         for (config, attack) in started {
-            let attacker = self.copy(&config, template, false);
-            let rest = Rest {
-                memory: rest.memory.clone(),
-                holder: None,
-                attack: Some((attacker, attack)),
-            };
+            let rest = self.attacked(rest, &config, template, attack);
             found.push((rest, actor.clone(), None));
         }
         Ok(())
+    }
+
+    /// The others of an attack, beside an attacker in this state.
+    fn attacked(&self, rest: &Rest, config: &Config, template: usize, attack: Attack) -> Rest {
+        let attacker = self.copy(config, template, false);
+        Rest {
+            memory: rest.memory.clone(),
+            holder: None,
+            attack: Some((attacker, attack)),
+        }
     }
 
     fn attacker_steps(
@@ -224,12 +229,7 @@ impl<'a> Tree<'a> {
             after.push((c, a));
         })?;
         for (config, attack) in after {
-            let attacker = self.copy(&config, template, false);
-            let rest = Rest {
-                memory: rest.memory.clone(),
-                holder: None,
-                attack: Some((attacker, attack)),
-            };
+            let rest = self.attacked(rest, &config, template, attack);
             let counts = self.nodes[node].counts.clone();
             self.add(&rest, counts, Some(node));
         }
