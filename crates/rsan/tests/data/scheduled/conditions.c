@@ -1,10 +1,9 @@
 // Condition variables and futexes, by the name of the argument.
 #define _GNU_SOURCE
+#include "cases.h"
 #include <assert.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
 static int place, waiting, done;
-static int numbers[3] = {0, 1, 2};
 
 // A queue of one place.
 static void *queue(void *number) {
@@ -74,20 +72,6 @@ static void *futex(void *unused) {
 }
 
 int main(int argc, char **argv) {
-  static const struct {
-    const char *name;
-    void *(*body)(void *);
-    int threads;
-  } all[] = {{"queue", queue, 2}, {"choice", choice, 3}, {"timed", timed, 2}, {"futex", futex, 2}};
-  for (int i = 0; argc == 2 && i < 4; i++) {
-    if (strcmp(all[i].name, argv[1]) != 0)
-      continue;
-    pthread_t threads[3];
-    for (int t = 0; t < all[i].threads; t++)
-      pthread_create(&threads[t], NULL, all[i].body, &numbers[t]);
-    for (int t = 0; t < all[i].threads; t++)
-      pthread_join(threads[t], NULL);
-    return 0;
-  }
-  return 2;
+  static const struct program all[] = {{"queue", queue, 2}, {"choice", choice, 3}, {"timed", timed, 2}, {"futex", futex, 2}};
+  return run_named(argc, argv, all, sizeof all / sizeof *all);
 }

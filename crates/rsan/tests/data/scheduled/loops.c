@@ -1,12 +1,10 @@
 // Loops that only wait, and others, by the name of the argument.
-#include <pthread.h>
+#include "cases.h"
 #include <stdatomic.h>
-#include <string.h>
 
 enum { RELAXED = memory_order_relaxed, ACQUIRE = memory_order_acquire, RELEASE = memory_order_release };
 
 static atomic_int wants[2], turn, next, now, lock, data, flag, counter;
-static int numbers[3] = {0, 1, 2};
 
 static void count(void) { atomic_store_explicit(&counter, atomic_load_explicit(&counter, RELAXED) + 1, RELAXED); }
 
@@ -102,20 +100,6 @@ static void *mixed(void *number) {
 }
 
 int main(int argc, char **argv) {
-  static const struct {
-    const char *name;
-    void *(*body)(void *);
-    int threads;
-  } all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}, {"mixed", mixed, 2}};
-  for (int i = 0; argc == 2 && i < 7; i++) {
-    if (strcmp(all[i].name, argv[1]) != 0)
-      continue;
-    pthread_t threads[3];
-    for (int t = 0; t < all[i].threads; t++)
-      pthread_create(&threads[t], NULL, all[i].body, &numbers[t]);
-    for (int t = 0; t < all[i].threads; t++)
-      pthread_join(threads[t], NULL);
-    return 0;
-  }
-  return 2;
+  static const struct program all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}, {"mixed", mixed, 2}};
+  return run_named(argc, argv, all, sizeof all / sizeof *all);
 }
