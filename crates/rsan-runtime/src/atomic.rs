@@ -26,7 +26,8 @@ use crate::race::{self, Kind};
 use crate::report::{self, Side};
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
-use rsan_clocks::{Access, Effect, Violation};
+use rsan_clocks::write_log::Weakness;
+use rsan_clocks::{Access, Effect};
 use rsan_model::{CasStrength, ReadOrd, RmwOrd, Value, WriteOrd};
 use std::ffi::c_int;
 
@@ -45,15 +46,15 @@ impl Running<'_> {
     /// Asks the monitor.
     #[inline]
     fn check(&mut self, location: &Location, access: &Access<'_>) {
-        if let Some(violation) = location.check(&self.me.state, access) {
-            self.suspect(location, access, &violation);
+        if let Some(weakness) = location.check(&self.me.state, access) {
+            self.suspect(location, access, weakness);
         }
     }
 
     #[cold]
-    fn suspect(&mut self, location: &Location, access: &Access<'_>, violation: &Violation) {
+    fn suspect(&mut self, location: &Location, access: &Access<'_>, weakness: Weakness) {
         let leaf = self.write.leaf;
-        let places = (leaf, location.place_of(&violation.missed));
+        let places = (leaf, location.place_of(weakness.missed));
         let is_load = matches!(access, Access::Load(_));
         if self.me.known.contains(places)
             || is_load && self.me.trusted.passes(leaf)
@@ -73,18 +74,18 @@ impl Running<'_> {
             Access::Rmw(_) => Suspect::Rmw,
             Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
         };
-        let missed = location.logged(&violation.missed);
+        let missed = location.logged(weakness.missed);
         let search = self.search(&missed);
         let thread = &self.me.state;
         let stale = location.stale(thread, access).into_iter();
         let candidates = stale.map(|stale| Candidate {
-            side: side(location.logged(&stale.write)),
+            side: side(location.logged(stale.write)),
             follows: stale.follows,
         });
         let by_sc = location.stale(thread, &Access::Store(WriteOrd::SeqCst));
         let replaceable = location.stale(thread, &Access::Store(WriteOrd::Relaxed));
         let replaceable = replaceable.into_iter().filter_map(|stale| {
-            let value = location.logged(&stale.write).value?;
+            let value = location.logged(stale.write).value?;
             Some((value, by_sc.contains(&stale)))
         });
         self.suspicion = Some(Box::new(Suspicion {
@@ -441,13 +442,10 @@ pub unsafe fn compare_exchange<W: Word>(
             fail,
             strength,
         };
-        let violation = location.check_compare(&op.me.state, expected.bits(), access);
-        if let Some(violation) = violation {
-            op.suspect(
-                location,
-                &access(Location::compared(expected.bits())),
-                &violation,
-            );
+        let weakness = location.check_compare(&op.me.state, expected.bits(), access);
+        if let Some(weakness) = weakness {
+            let access = access(Location::compared(expected.bits()));
+            op.suspect(location, &access, weakness);
         }
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.compare(expected.bits(), new.bits(), strength);

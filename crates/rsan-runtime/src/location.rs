@@ -12,10 +12,11 @@ use crate::race::Kind;
 use crate::shadow::{Granule, HAS_BLOCKS, map_huge, map_zeroed};
 use crate::stack::Node;
 use crate::sync::SyncState;
+use crate::thread;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
-use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState};
-use rsan_clocks::{Access, Effect, Timestamp, Violation, WriteRef};
-use rsan_model::{LocId, ReadOrd, RmwOrd, Value};
+use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState, Weakness};
+use rsan_clocks::{Access, Effect, Timestamp};
+use rsan_model::{ReadOrd, RmwOrd, Value};
 use std::arch::asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -479,21 +480,17 @@ pub struct Location {
     /// Who accessed it last.
     accessors: Accessors,
     writes: Writes,
-    /// The last write whose value is not known; the initial one's is.
-    unknown: Timestamp,
 }
 
 impl Location {
     fn new(address: usize, bytes: usize, bits: u128) -> Self {
+        let mut state = LocationState::new(number(bits), Rules::c20());
+        let mut writes = Writes::default();
+        writes.initial(&mut state, bits);
         Self {
             address,
-            state: {
-                let mut state = LocationState::new(number(bits), Rules::c20());
-                state.set_note(Writes::initial(bits));
-                state
-            },
-            writes: Writes::new(bytes, bits),
-            unknown: Timestamp(0),
+            state,
+            writes,
             bytes: bytes as u8,
             mixed: false,
             accessors: Accessors::default(),
@@ -503,11 +500,11 @@ impl Location {
     /// Asks the monitor, before the access takes effect. A compare-and-swap is asked about by
     /// [`Location::check_compare`].
     #[inline]
-    pub fn check(&self, thread: &ThreadState, access: &Access<'_>) -> Option<Violation> {
+    pub fn check(&self, thread: &ThreadState, access: &Access<'_>) -> Option<Weakness> {
         if self.mixed {
             return None;
         }
-        self.state.check(thread, LocId(0), access, Rules::c20())
+        self.state.check(thread, access, Rules::c20())
     }
 
     /// Asks the monitor about a compare-and-swap, given the access that it is for the number of what it expects.
@@ -517,14 +514,16 @@ impl Location {
         thread: &ThreadState,
         expected: u128,
         access: impl FnOnce(Value) -> Access<'static>,
-    ) -> Option<Violation> {
+    ) -> Option<Weakness> {
         let access = access(number(expected));
-        let violation = self.check(thread, &access)?;
-        let stale = self.logged(&violation.stale).value;
+        let weakness = self.check(thread, &access)?;
+        let stale = self.logged(weakness.stale).value;
         // Another value may have the same number; then the answer is for the wrong value.
-        let same = violation.stale.value == number(expected);
-        let right = stale.is_some_and(|stale| same == (stale == expected));
-        (right && !self.has_unknown_value()).then_some(violation)
+        let right = stale.is_some_and(|stale| {
+            let same = number(stale) == number(expected);
+            same == (stale == expected)
+        });
+        (right && !self.has_unknown_value()).then_some(weakness)
     }
 
     /// Asks for what lies elsewhere, and will be looked at if there is some.
@@ -544,15 +543,17 @@ impl Location {
 
     /// Everything that makes such an access weak, newest first.
     pub fn stale(&self, thread: &ThreadState, access: &Access<'_>) -> Vec<StaleWrite> {
-        self.state.stale(thread, LocId(0), access, Rules::c20())
+        self.state.stale(thread, access, Rules::c20())
     }
 
-    fn oldest(&self) -> Timestamp {
-        Timestamp(self.state.last_write().0 + 1 - self.state.log_len().0 as u64)
+    /// The writes of the log, oldest first.
+    fn logged_writes(&self) -> impl DoubleEndedIterator<Item = Timestamp> {
+        (self.state.oldest_write().0..=self.state.last_write().0).map(Timestamp)
     }
 
     fn has_unknown_value(&self) -> bool {
-        self.unknown > Timestamp(0) && self.unknown >= self.oldest()
+        self.logged_writes()
+            .any(|write| self.logged(write).value.is_none())
     }
 
     /// Tells the monitor of a read.
@@ -612,7 +613,6 @@ impl Location {
     pub fn plain_write(&mut self, thread: &mut ThreadState, site: WriteSite, options: &Options) {
         self.make_room(thread, options);
         self.state.plain_write(thread, 0, Rules::c20());
-        self.unknown = self.state.last_write();
         self.writes.note(&mut self.state, 0, site);
     }
 
@@ -641,10 +641,10 @@ impl Location {
         let before = Timestamp(if act.writes() { last - 1 } else { last });
         let state = &self.state;
         let writer = || {
-            let (thread, stamp) = state.writer(before)?;
+            let stamp = state.writer(before)?;
             let write = Writes::site(state, before)?;
             Some(Step {
-                thread,
+                thread: thread::owner(stamp)?,
                 epoch: stamp.epoch.number(),
                 act: Act::from(write.operation),
                 order: write.order.unwrap_or(RmwOrd::Relaxed),
@@ -662,10 +662,8 @@ impl Location {
     pub fn unordered(&self, thread: &ThreadState, reads: bool) -> Option<(Kind, Stamp, Node)> {
         let is_unordered =
             |at: Stamp| at.slot != thread.slot() && thread.hb().get(at.slot) < at.epoch;
-        let last = self.state.last_write().0;
-        let writes = (self.oldest().0..=last).rev().filter_map(|position| {
-            let write = Timestamp(position);
-            let (_, stamp) = self.state.writer(write)?;
+        let writes = self.logged_writes().rev().filter_map(|write| {
+            let stamp = self.state.writer(write)?;
             let site = Writes::site(&self.state, write)?;
             let atomic = site.operation != Operation::PlainWrite;
             (atomic && is_unordered(stamp)).then_some((Kind::ATOMIC_WRITE, stamp, site.leaf))
@@ -677,14 +675,24 @@ impl Location {
     }
 
     /// Where a write was made.
-    pub fn place_of(&self, write: &WriteRef) -> Node {
-        let site = Writes::site(&self.state, write.timestamp);
+    pub fn place_of(&self, write: Timestamp) -> Node {
+        let site = Writes::site(&self.state, write);
         site.map_or(Node::UNKNOWN, |site| site.leaf)
     }
 
     /// What a report says about a write.
-    pub fn logged(&self, write: &WriteRef) -> LoggedWrite {
-        let known = self.unknown == Timestamp(0) || self.unknown != write.timestamp;
-        self.writes.logged(&self.state, write, known)
+    pub fn logged(&self, write: Timestamp) -> LoggedWrite {
+        let site = Writes::site(&self.state, write);
+        let is_plain = site.is_some_and(|site| site.operation == Operation::PlainWrite);
+        let is_known = !is_plain && !self.mixed;
+        let writer = self.state.writer(write);
+        LoggedWrite {
+            thread: writer.and_then(thread::owner),
+            value: is_known
+                .then(|| self.writes.value(&self.state, write))
+                .flatten(),
+            write: site,
+            epoch: writer.map_or(0, |stamp| stamp.epoch.number()),
+        }
     }
 }

@@ -221,11 +221,7 @@ fn report(me: &mut Entered, address: usize, bytes: usize, kind: Kind, (cell, wor
         address,
         bytes,
         access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
-        earlier: Side::plain(
-            thread::owner(other.slot, other.epoch),
-            other.kind.name(),
-            site,
-        ),
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site),
     };
     crate::report::report(me, &finding);
 }

@@ -133,6 +133,7 @@ extern "C" fn before_fork() {
     model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
+    thread::owners::lock().lock();
     stack::spare_lock().lock();
     horizon::lock().lock();
     allocator::lock_all();
@@ -160,6 +161,7 @@ extern "C" fn after_fork() {
     allocator::unlock_all();
     horizon::lock().unlock();
     stack::spare_lock().unlock();
+    thread::owners::lock().unlock();
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     model::lock().unlock();

@@ -8,6 +8,7 @@
 
 pub mod fiber;
 mod names;
+pub(crate) mod owners;
 
 use crate::atomic::LoadCache;
 use crate::horizon;
@@ -20,7 +21,8 @@ use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step, Trail};
 use libc::pthread_t;
 use names::Names;
-use rsan_clocks::write_log::{Epoch, Rules, Slot, SlotTable, ThreadState};
+pub use owners::owner;
+use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
 use rsan_model::{RmwOrd, ThreadId};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
@@ -158,7 +160,8 @@ impl Registry {
             created,
             stack: None,
         };
-        self.names.add(state.stamp(), info);
+        self.names.add(info);
+        owners::add(state.stamp(), id);
         let mut body = Body {
             state,
             own: 0,
@@ -188,7 +191,9 @@ impl Registry {
     /// A thread has ended.
     fn retire(&mut self, thread: &ThreadState) {
         self.slots.retire(thread);
-        self.names.end(thread.id(), thread.stamp().slot);
+        if let Some(slot) = self.names.end(thread.id(), thread.stamp().slot) {
+            owners::forget_first(slot);
+        }
         if self.options.log_cap == 0 {
             horizon::end(thread.id());
         }
@@ -615,12 +620,6 @@ pub fn detach(handle: pthread_t) {
         drop(guard);
         free(entry.context);
     }
-}
-
-/// Who had a slot at an epoch.
-pub fn owner(slot: Slot, epoch: Epoch) -> Option<ThreadId> {
-    let registry = REGISTRY.lock();
-    registry.as_ref()?.names.owner(slot, epoch)
 }
 
 /// What is known of a thread's creation.

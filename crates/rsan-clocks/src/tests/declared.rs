@@ -249,7 +249,7 @@ impl Declared {
             }
         };
         (reads || follows).then(|| StaleWrite {
-            write: self.write_ref(loc, p),
+            write: p,
             reads,
             follows,
         })
@@ -329,7 +329,7 @@ impl Monitor for Declared {
     fn check(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Option<Violation> {
         let stale = self.stale(thread, loc, access);
         let missed = self.write_ref(loc, self.bound(thread, loc).missed);
-        let stale = stale.first()?.write;
+        let stale = self.write_ref(loc, stale.first()?.write);
         Some(Violation { missed, stale })
     }
 }

@@ -342,7 +342,7 @@ pub(super) fn compare_at(
         if let Some(found) = subject.all_stale(thread, loc, access) {
             let first = found.first().map(|stale| stale.write);
             let expected = reference.all_stale(thread, loc, access);
-            let fine = answers[1].map(|violation| violation.stale) == first
+            let fine = answers[1].map(|violation| violation.stale.timestamp) == first
                 && (demand != Demand::Equal || expected.is_none_or(|all| all == found));
             if !fine {
                 return Err(format!("{access:?} of {thread} at {loc}: stale {found:?}"));

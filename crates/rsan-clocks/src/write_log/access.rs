@@ -285,8 +285,7 @@ impl LocationState {
             stamp: thread.stamp(),
             sc: mode.sc,
         };
-        self.records
-            .push(Record::new(by, mode.is_rmw(), value, thread.id));
+        self.records.push(Record::new(by, mode.is_rmw(), value));
     }
 
     /// Step 3: a reader entry, unless the thread knows the write without it (section 4).

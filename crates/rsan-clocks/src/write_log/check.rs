@@ -10,8 +10,17 @@ use super::location::LocationState;
 use super::rules::Rules;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
-use crate::{Access, Timestamp, Violation};
-use rsan_model::{CasStrength, LocId, Value};
+use crate::{Access, Timestamp};
+use rsan_model::{CasStrength, Value};
+
+/// Two writes, by their positions in the modification order, that make an access weak; see [`crate::Violation`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Weakness {
+    /// The newest write that every SC order puts before the access.
+    pub missed: Timestamp,
+    /// The newest older one that the access may take.
+    pub stale: Timestamp,
+}
 
 /// The orders that an access may turn out to have, as far as a check cares: is it seq_cst when it succeeds,
 /// and, for a compare-and-swap, when it fails.
@@ -50,24 +59,22 @@ impl Labels {
 }
 
 impl LocationState {
-    /// Whether the access that the thread is about to make can be weak. `loc` is for the report.
+    /// Whether the access that the thread is about to make can be weak.
     #[inline]
     pub fn check(
         &self,
         thread: &ThreadState,
-        loc: LocId,
         access: &Access<'_>,
         rules: Rules,
-    ) -> Option<Violation> {
+    ) -> Option<Weakness> {
         if self.is_last_known(thread, rules) {
             debug_assert!(
-                rules.mutation.is_some()
-                    || self.check_in_full(thread, loc, access, rules).is_none(),
+                rules.mutation.is_some() || self.check_in_full(thread, access, rules).is_none(),
                 "a shortcut says what the scan says"
             );
             return None;
         }
-        self.check_in_full(thread, loc, access, rules)
+        self.check_in_full(thread, access, rules)
     }
 
     /// Whether the thread knows the last write, so that no access of it can be weak (F1).
@@ -80,10 +87,9 @@ impl LocationState {
     fn check_in_full(
         &self,
         thread: &ThreadState,
-        loc: LocId,
         access: &Access<'_>,
         rules: Rules,
-    ) -> Option<Violation> {
+    ) -> Option<Weakness> {
         let labels = Labels::of(access, rules);
         if self.is_surely_strong(thread, labels, rules) {
             debug_assert!(
@@ -93,9 +99,9 @@ impl LocationState {
             return None;
         }
         let (missed, stale) = self.scan(thread, access, labels, rules)?;
-        Some(Violation {
-            missed: self.write_ref(loc, missed),
-            stale: self.write_ref(loc, stale),
+        Some(Weakness {
+            missed: self.timestamp(missed),
+            stale: self.timestamp(stale),
         })
     }
 
@@ -154,7 +160,7 @@ impl LocationState {
             let fits = match *access {
                 Access::Load(_) => true,
                 Access::Store(_) | Access::Rmw(_) => {
-                    !record.rmw || rules.breaks(Mutant::WritesIgnoreBlocks)
+                    !record.is_rmw() || rules.breaks(Mutant::WritesIgnoreBlocks)
                 }
                 Access::Cas { strength, .. } => strength == CasStrength::Weak && fail_open,
                 Access::Wait { .. } | Access::Bcas { .. } => false,
@@ -180,7 +186,7 @@ impl LocationState {
         let value = self.records[index].value;
         let next = self.records.get(index + 1);
         let extensible =
-            next.is_none_or(|next| !next.rmw) || rules.breaks(Mutant::ValuesIgnoreBlocks);
+            next.is_none_or(|next| !next.is_rmw()) || rules.breaks(Mutant::ValuesIgnoreBlocks);
         let succeeds = |expected: Value| open && value == expected && extensible;
         match *access {
             Access::Load(_) | Access::Store(_) | Access::Rmw(_) => false,

@@ -5,8 +5,8 @@ use super::log::{Log, Newest, Record};
 use super::rules::Rules;
 use super::sc_part::ScPart;
 use super::view::Observation;
-use crate::{Timestamp, WriteRef};
-use rsan_model::{LocId, ThreadId, Value};
+use crate::Timestamp;
+use rsan_model::Value;
 
 /// A read that made its thread know a write which it did not know otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +108,11 @@ impl LocationState {
         self.timestamp(self.records.len() - 1)
     }
 
+    /// The oldest one that is kept.
+    pub fn oldest_write(&self) -> Timestamp {
+        self.timestamp(0)
+    }
+
     #[inline]
     pub(super) fn last_record(&self) -> Newest {
         self.records.newest()
@@ -119,17 +124,22 @@ impl LocationState {
         self.is_past_owned.then(|| self.last_record().stamp())
     }
 
-    /// Lets the last write be remembered with something that means nothing here.
+    /// Lets the last write be remembered with something that means nothing here, of [`super::NOTE_BITS`] bits.
     #[inline]
     pub fn set_note(&mut self, note: u64) {
-        self.records.last_mut().note = note;
+        self.records.last_mut().set_note(note);
     }
 
     /// What a write of the log was remembered with, and its value.
     pub fn note(&self, write: Timestamp) -> Option<(u64, Value)> {
+        let record = self.record(write)?;
+        Some((record.note(), record.value))
+    }
+
+    /// A write of the log.
+    fn record(&self, write: Timestamp) -> Option<&Record> {
         let index = write.0.checked_sub(self.records.base())?;
-        let record = self.records.get(usize::try_from(index).ok()?)?;
-        Some((record.note, record.value))
+        self.records.get(usize::try_from(index).ok()?)
     }
 
     #[inline]
@@ -137,21 +147,11 @@ impl LocationState {
         Timestamp(self.records.base() + index as u64)
     }
 
-    /// Who made a write of the log, and when.
-    pub fn writer(&self, write: Timestamp) -> Option<(ThreadId, Stamp)> {
-        let index = write.0.checked_sub(self.records.base())?;
-        let record = self.records.get(usize::try_from(index).ok()?)?;
-        Some((record.thread()?, record.stamp()))
-    }
-
-    pub(super) fn write_ref(&self, loc: LocId, index: usize) -> WriteRef {
-        let record = &self.records[index];
-        WriteRef {
-            loc,
-            timestamp: self.timestamp(index),
-            thread: record.thread(),
-            value: record.value,
-        }
+    /// Who made a write of the log, and when; nobody made the initial one.
+    pub fn writer(&self, write: Timestamp) -> Option<Stamp> {
+        self.record(write)
+            .map(Record::stamp)
+            .filter(|stamp| *stamp != Stamp::default())
     }
 
     /// Checks the invariants that the rules keep; for tests.

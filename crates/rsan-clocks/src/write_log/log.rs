@@ -4,23 +4,27 @@
 
 use super::epoch::{Epoch, Slot, Stamp};
 use super::view::Observation;
-use rsan_model::{ThreadId, Value};
+use rsan_model::Value;
 
-/// A write in the log.
+/// A write in the log, in as little memory as possible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     epoch: Epoch,
-    slot: Slot,
-    sc: bool,
-    pub(super) rmw: bool,
     pub(super) value: Value,
-    thread: ThreadId,
-    /// What the caller wants to know of the write.
-    pub(super) note: u64,
+    /// The lower half of the note.
+    note: u32,
+    slot: Slot,
+    /// The rest of it, [`SC`] and [`RMW`].
+    tags: u16,
 }
 
-/// Nobody: of the initial write.
-const NOBODY: ThreadId = ThreadId(u32::MAX);
+/// The write is seq_cst.
+const SC: u16 = 1 << 15;
+/// The write is that of a read-modify-write.
+const RMW: u16 = 1 << 14;
+
+/// Bits of a note; see [`super::LocationState::set_note`].
+pub const NOTE_BITS: u32 = u32::BITS + RMW.trailing_zeros();
 
 impl Record {
     /// What was there before the first write.
@@ -29,20 +33,43 @@ impl Record {
             stamp: Stamp::default(),
             sc: true,
         };
-        Self::new(by, false, value, NOBODY)
+        Self::new(by, false, value)
     }
 
     #[inline]
-    pub(super) fn new(by: Observation, rmw: bool, value: Value, thread: ThreadId) -> Self {
+    pub(super) fn new(by: Observation, rmw: bool, value: Value) -> Self {
+        let tag = |set: bool, tag: u16| if set { tag } else { 0 };
         Self {
             epoch: by.stamp.epoch,
-            slot: by.stamp.slot,
-            sc: by.sc,
-            rmw,
             value,
-            thread,
             note: 0,
+            slot: by.stamp.slot,
+            tags: tag(by.sc, SC) | tag(rmw, RMW),
         }
+    }
+
+    /// What the caller wants to know of the write.
+    #[inline]
+    pub(super) fn note(&self) -> u64 {
+        u64::from(self.tags & (RMW - 1)) << u32::BITS | u64::from(self.note)
+    }
+
+    #[inline]
+    pub(super) fn set_note(&mut self, note: u64) {
+        debug_assert!(note >> NOTE_BITS == 0, "a note has {NOTE_BITS} bits");
+        self.note = note as u32;
+        self.tags = self.tags & (SC | RMW) | (note >> u32::BITS) as u16;
+    }
+
+    /// Whether it is that of a read-modify-write.
+    #[inline]
+    pub(super) fn is_rmw(&self) -> bool {
+        self.tags & RMW != 0
+    }
+
+    #[inline]
+    fn is_sc(&self) -> bool {
+        self.tags & SC != 0
     }
 
     /// Who, when, and whether by a seq_cst access.
@@ -50,7 +77,7 @@ impl Record {
     pub(super) fn by(&self) -> Observation {
         Observation {
             stamp: self.stamp(),
-            sc: self.sc,
+            sc: self.is_sc(),
         }
     }
 
@@ -61,11 +88,6 @@ impl Record {
             slot: self.slot,
             epoch: self.epoch,
         }
-    }
-
-    /// Whose it is; nobody's if it was there before.
-    pub(super) fn thread(&self) -> Option<ThreadId> {
-        (self.thread != NOBODY).then_some(self.thread)
     }
 }
 
@@ -93,7 +115,7 @@ impl Newest {
         Self {
             epoch: record.epoch,
             slot: record.slot,
-            sc: record.sc,
+            sc: record.is_sc(),
         }
     }
 
@@ -243,12 +265,14 @@ mod tests {
                     log.drop_first(log.len() - cap);
                 }
                 log.push(Record::initial(position));
-                log.last_mut().note = position as u64;
+                let note = |position: u64| position << (NOTE_BITS - 10) | position;
+                log.last_mut().set_note(note(position as u64));
                 assert_eq!(log[log.len() - 1].value, position);
                 for index in 0..log.len() {
                     let expected = log.base() + index as u64;
                     assert_eq!(log[index].value as u64, expected);
-                    assert!(log[index].note == expected && log[index].thread().is_none());
+                    assert_eq!(log[index].note(), note(expected));
+                    assert!(log[index].is_sc() && !log[index].is_rmw());
                 }
                 assert!(log.get(log.len()).is_none());
             }

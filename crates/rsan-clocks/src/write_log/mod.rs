@@ -60,12 +60,14 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use check::Weakness;
 pub use epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 pub use fence::ReservedLocation;
 pub use location::LocationState;
+pub use log::NOTE_BITS;
 pub use monitor::{C20, LogModel, Options, Rc20, WriteLog};
 pub use rules::Rules;
-pub use slots::{Assignment, SlotCounts, SlotTable};
+pub use slots::{Assignment, Owners, SlotCounts, SlotTable};
 pub use stale::StaleWrite;
 pub use sync_clock::SyncClock;
 pub use thread::{Knowledge, ThreadState};

@@ -1,12 +1,15 @@
 //! The write-log monitor behind the event interface: a table of threads and one of locations.
 
 use super::fence::ReservedLocation;
-use super::{Knowledge, LocationState, Rules, SlotCounts, SlotTable, StaleWrite, ThreadState};
+use super::{
+    Knowledge, LocationState, Owners, Rules, SlotCounts, SlotTable, StaleWrite, ThreadState,
+};
 use crate::clock::entry;
 use crate::mutation::Mutant;
 use crate::races::RaceShadow;
 use crate::{
     Access, AccessKind, Bounds, Effect, Monitor, Observer, Race, RaceMonitor, Timestamp, Violation,
+    WriteRef,
 };
 use rsan_model::{FenceOrd, LocId, ThreadId, Value};
 
@@ -88,6 +91,7 @@ pub struct WriteLog<M> {
     threads: Vec<Option<Thread>>,
     locations: Vec<Option<LocationState>>,
     slots: SlotTable,
+    owners: Owners,
     shadow: Vec<RaceShadow>,
 }
 
@@ -110,6 +114,7 @@ impl<M: LogModel> WriteLog<M> {
                 .map(|value| Some(LocationState::new(value, rules)))
                 .collect(),
             slots: SlotTable::new(options.slots),
+            owners: Owners::default(),
             shadow: Vec::new(),
         }
     }
@@ -139,7 +144,7 @@ impl<M: LogModel> WriteLog<M> {
     /// All stale writes for an access that `thread` is about to make, newest first.
     pub fn stale(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Vec<StaleWrite> {
         match (self.thread(thread), self.location(loc)) {
-            (Some(thread), Some(location)) => location.stale(thread, loc, access, self.rules),
+            (Some(thread), Some(location)) => location.stale(thread, access, self.rules),
             _ => Vec::new(),
         }
     }
@@ -173,9 +178,10 @@ impl<M: LogModel> WriteLog<M> {
     fn thread_mut(&mut self, thread: ThreadId) -> &mut ThreadState {
         let (slots, rules) = (&mut self.slots, self.rules);
         let thread_entry = entry(&mut self.threads, thread.index());
-        let thread = thread_entry.get_or_insert_with(|| Thread {
-            state: ThreadState::initial(thread, slots.assign(None, rules), rules),
-            live: true,
+        let thread = thread_entry.get_or_insert_with(|| {
+            let state = ThreadState::initial(thread, slots.assign(None, rules), rules);
+            self.owners.add(state.stamp(), thread);
+            Thread { state, live: true }
         });
         &mut thread.state
     }
@@ -255,6 +261,7 @@ impl<M: LogModel> Observer for WriteLog<M> {
         if let Some(parent) = &mut threads[parent.index()] {
             let place = self.slots.assign(Some(&parent.state), rules);
             let state = parent.state.spawn(child, place, rules);
+            self.owners.add(state.stamp(), child);
             *entry(&mut threads, child.index()) = Some(Thread { state, live: true });
         }
         self.threads = threads;
@@ -285,7 +292,20 @@ impl<M: LogModel> Observer for WriteLog<M> {
 impl<M: LogModel> Monitor for WriteLog<M> {
     fn check(&self, thread: ThreadId, loc: LocId, access: &Access<'_>) -> Option<Violation> {
         let (thread, location) = (self.thread(thread)?, self.location(loc)?);
-        location.check(thread, loc, access, self.rules)
+        let weakness = location.check(thread, access, self.rules)?;
+        let write_ref = |timestamp: Timestamp| {
+            let writer = location.writer(timestamp);
+            Some(WriteRef {
+                loc,
+                timestamp,
+                thread: writer.and_then(|stamp| self.owners.owner(stamp)),
+                value: location.note(timestamp)?.1,
+            })
+        };
+        Some(Violation {
+            missed: write_ref(weakness.missed)?,
+            stale: write_ref(weakness.stale)?,
+        })
     }
 }
 

@@ -1,9 +1,12 @@
 //! Who has which slot, and who may have it next.
 
-use super::epoch::{Epoch, Slot, Version};
+use super::epoch::{Epoch, Slot, Stamp, Version};
 use super::rules::Rules;
 use super::thread::ThreadState;
+use crate::clock::entry;
 use crate::mutation::Mutant;
+use rsan_model::ThreadId;
+use std::collections::VecDeque;
 
 /// A slot for a new thread, with the state in which the thread starts.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,31 @@ pub struct SlotCounts {
     pub exact: u64,
     /// From another ended thread: what is known of that thread gets less precise.
     pub forced: u64,
+}
+
+/// Whose the slots are and were: what an event is called in a report, given its stamp.
+#[derive(Clone, Debug, Default)]
+pub struct Owners(Vec<VecDeque<(Epoch, ThreadId)>>);
+
+impl Owners {
+    /// A thread got a slot, and stands there before its first event.
+    pub fn add(&mut self, start: Stamp, thread: ThreadId) {
+        let owners = entry(&mut self.0, usize::from(start.slot.0));
+        owners.push_back((start.epoch, thread));
+    }
+
+    /// Forgets who had a slot first.
+    pub fn forget_first(&mut self, slot: Slot) -> Option<ThreadId> {
+        let owners = self.0.get_mut(usize::from(slot.0))?;
+        Some(owners.pop_front()?.1)
+    }
+
+    /// Who made the event at a stamp. A thread begins where the one before it has stopped; its first event comes later.
+    pub fn owner(&self, stamp: Stamp) -> Option<ThreadId> {
+        let owners = self.0.get(usize::from(stamp.slot.0))?;
+        let had = |owner: &&(Epoch, ThreadId)| owner.0 < stamp.epoch || stamp.epoch.is_exhausted();
+        Some(owners.iter().rev().find(had)?.1)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

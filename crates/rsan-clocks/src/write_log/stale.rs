@@ -8,14 +8,14 @@
 use super::location::LocationState;
 use super::rules::Rules;
 use super::thread::ThreadState;
-use crate::{Access, WriteRef};
-use rsan_model::{CasStrength, LocId};
+use crate::{Access, Timestamp};
+use rsan_model::{CasStrength, Value};
 
 /// An old write, and what an access may do with it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StaleWrite {
-    /// The write.
-    pub write: WriteRef,
+    /// The write, by its position in the modification order.
+    pub write: Timestamp,
     /// The access may read it and write nothing: a load, a wait that passes, a compare-and-swap that fails.
     pub reads: bool,
     /// The access may write directly after it: a store, a read-modify-write, a compare-and-swap that succeeds.
@@ -23,15 +23,14 @@ pub struct StaleWrite {
 }
 
 impl StaleWrite {
-    /// What an access may do with a write that it can reach, or not, depending on whether it is seq_cst;
+    /// What an access may do with a write of some value that it can reach, or not, depending on whether it is seq_cst;
     /// `extensible` says that no read-modify-write follows the write. `None` if nothing.
     pub(crate) fn of(
-        write: WriteRef,
+        (write, value): (Timestamp, Value),
         access: &Access<'_>,
         extensible: bool,
         reach: impl Fn(bool) -> bool,
     ) -> Option<Self> {
-        let value = write.value;
         let (reads, follows) = match *access {
             Access::Load(ord) => (reach(ord.is_sc()), false),
             Access::Store(ord) => (false, extensible && reach(ord.is_sc())),
@@ -66,7 +65,6 @@ impl LocationState {
     pub fn stale(
         &self,
         thread: &ThreadState,
-        loc: LocId,
         access: &Access<'_>,
         rules: Rules,
     ) -> Vec<StaleWrite> {
@@ -75,9 +73,10 @@ impl LocationState {
         let older = (0..self.records.len()).filter(|&i| self.timestamp(i) < missed);
         let stale = older.rev().filter_map(|index| {
             let next = self.records.get(index + 1);
-            let extensible = next.is_none_or(|next| !next.rmw);
+            let extensible = next.is_none_or(|next| !next.is_rmw());
             let reach = |sc: bool| self.timestamp(index) >= lower[usize::from(sc)];
-            StaleWrite::of(self.write_ref(loc, index), access, extensible, reach)
+            let write = (self.timestamp(index), self.records[index].value);
+            StaleWrite::of(write, access, extensible, reach)
         });
         stale.collect()
     }

@@ -45,7 +45,6 @@ impl Location {
             address,
             state: self.state.clone(),
             writes: self.writes.clone(),
-            unknown: self.unknown,
             bytes: (self.end() - address) as u8,
             mixed: true,
             accessors: self.accessors.clone(),
@@ -75,7 +74,6 @@ impl Location {
         }
         self.make_room(thread, options);
         self.state.apply(thread, effect, Rules::c20());
-        self.unknown = self.state.last_write();
         self.writes.note(&mut self.state, 0, site);
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::stack::{Node, Site};
 use crate::thread::Entered;
-use rsan_clocks::write_log::LocationState;
-use rsan_clocks::{Timestamp, WriteRef};
+use rsan_clocks::Timestamp;
+use rsan_clocks::write_log::{LocationState, NOTE_BITS};
 use rsan_model::{RmwOrd, ThreadId, Value};
 
 const FOLD: u32 = 0x9e37_79b1;
@@ -30,16 +30,7 @@ macro_rules! operations {
         }
 
         impl Operation {
-            const ALL: [Self; 1 << 4] = {
-                let all = [$(Self::$operation),+];
-                let mut padded = [Self::Initial; 1 << 4];
-                let mut index = 0;
-                while index < all.len() {
-                    padded[index] = all[index];
-                    index += 1;
-                }
-                padded
-            };
+            const ALL: &[Self] = &[$(Self::$operation),+];
 
             /// Its name in reports.
             pub fn name(self) -> &'static str {
@@ -54,8 +45,8 @@ macro_rules! operations {
 operations! {
     /// What was there before.
     Initial "initial value",
-    /// Load.
-    Load "load",
+    /// A write that is not atomic.
+    PlainWrite "plain write",
     /// Store.
     Store "store",
     /// Exchange.
@@ -64,8 +55,6 @@ operations! {
     CompareExchange "compare_exchange",
     /// Compare-and-swap that waits for the value.
     BlockingCompareExchange "blocking compare_exchange",
-    /// Waiting for a value.
-    Wait "wait",
     /// Addition.
     FetchAdd "fetch_add",
     /// Subtraction.
@@ -78,8 +67,16 @@ operations! {
     FetchXor "fetch_xor",
     /// Bitwise and, negated.
     FetchNand "fetch_nand",
-    /// A write that is not atomic.
-    PlainWrite "plain write",
+    /// Load.
+    Load "load",
+    /// Waiting for a value.
+    Wait "wait",
+}
+
+impl Operation {
+    fn is_atomic(self) -> bool {
+        !matches!(self, Self::Initial | Self::PlainWrite)
+    }
 }
 
 /// A write, as a report shows it.
@@ -93,14 +90,10 @@ pub struct WriteSite {
     pub order: Option<RmwOrd>,
 }
 
-const ORDERS: [Option<RmwOrd>; 6] = [
-    None,
-    Some(RmwOrd::Relaxed),
-    Some(RmwOrd::Acquire),
-    Some(RmwOrd::Release),
-    Some(RmwOrd::AcqRel),
-    Some(RmwOrd::SeqCst),
-];
+/// Bits for the operation and order of a write.
+const KIND_BITS: u32 = 6;
+/// Bits of [`WriteSite::pack`].
+const SITE_BITS: u32 = 24 + KIND_BITS;
 
 impl WriteSite {
     /// An access that a thread is about to make. To be asked for before the location is locked, which others may wait
@@ -119,27 +112,24 @@ impl WriteSite {
         self.leaf.as_site()
     }
 
-    /// `leaf:24 operation:4 order:3`.
+    /// `leaf:24 operation and order:6`. Only for writes.
     #[inline]
     fn pack(self) -> u32 {
-        let order = match self.order {
-            None => 0,
-            Some(RmwOrd::Relaxed) => 1,
-            Some(RmwOrd::Acquire) => 2,
-            Some(RmwOrd::Release) => 3,
-            Some(RmwOrd::AcqRel) => 4,
-            Some(RmwOrd::SeqCst) => 5,
-        };
-        self.leaf.0 << 8 | (self.operation as u32) << 3 | order
+        let order = self.order.map_or(0, |order| order as u32);
+        let kind = self.operation as u32 * RmwOrd::ALL.len() as u32 + order;
+        debug_assert!(kind >> KIND_BITS == 0, "not a write: {self:?}");
+        self.leaf.0 << KIND_BITS | kind
     }
 
     /// Nothing for what was there before.
     fn unpack(word: u32) -> Option<Self> {
-        let operation = Operation::ALL[(word >> 3 & 0xf) as usize];
+        let kind = (word & ((1 << KIND_BITS) - 1)) as usize;
+        let operation = Operation::ALL[kind / RmwOrd::ALL.len()];
+        let order = RmwOrd::ALL[kind % RmwOrd::ALL.len()];
         (operation != Operation::Initial).then_some(Self {
-            leaf: Node(word >> 8),
+            leaf: Node(word >> KIND_BITS),
             operation,
-            order: ORDERS[(word & 7) as usize],
+            order: operation.is_atomic().then_some(order),
         })
     }
 }
@@ -157,97 +147,93 @@ pub struct LoggedWrite {
     pub epoch: u32,
 }
 
-/// What the monitor keeps with the write of a value: the upper half of it, which together with its number says the
-/// lower one, and [`WriteSite::pack`].
+/// What the monitor keeps with the write of a value that [`fits`]: the next 16 bits of it, which together with its number
+/// say the whole, and [`WriteSite::pack`].
 #[inline]
 fn note(bits: u128, site: WriteSite) -> u64 {
-    u64::from((bits as u64 >> 32) as u32) << 32 | u64::from(site.pack())
+    u64::from((bits >> 32) as u16) << SITE_BITS | u64::from(site.pack())
 }
 
-/// The value of up to 64 bits that [`number`] and [`note`] come from.
-fn value(number: Value, note: u64) -> u64 {
-    let high = (note >> 32) as u32;
+const _: () = assert!(u16::BITS + SITE_BITS <= NOTE_BITS);
+
+/// Whether a value is that of its lowest 48 bits: pointers, and what counts something.
+#[inline]
+fn fits(bits: u128) -> bool {
+    const REST: u32 = u64::BITS - 48;
+    bits as u64 as i64 == (bits as i64) << REST >> REST && bits >> 64 == 0
+}
+
+/// The value that [`number`] and [`note`] come from.
+fn value(number: Value, note: u64) -> u128 {
+    let high = (note >> SITE_BITS) as i16 as u32;
     let low = number as u32 ^ high.wrapping_mul(FOLD);
-    u64::from(high) << 32 | u64::from(low)
+    u128::from(u64::from(high) << 32 | u64::from(low))
 }
 
-/// The writes of a log, beside what the monitor knows of them: each in the place that its position in the modification
-/// order gives it, if there are any of 128 bits; the number of places is a power of two that is not smaller than the
-/// log.
+/// The writes of a log, beside what the monitor knows of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writes {
+    /// The values, once there was one that does not fit into a note: each in the place that its position in the
+    /// modification order gives it; the number of places is a power of two that is not smaller than the log.
     wide: Option<Box<[u128]>>,
 }
 
 impl Writes {
-    pub(super) fn new(bytes: usize, bits: u128) -> Self {
-        let is_wide = bytes > size_of::<u64>();
-        Self {
-            wide: is_wide.then(|| Box::from([bits])),
-        }
-    }
-
-    /// What the monitor is to keep with what was there before.
-    pub(super) fn initial(bits: u128) -> u64 {
+    /// Notes what was there before.
+    pub(super) fn initial(&mut self, state: &mut LocationState, bits: u128) {
         let nothing = WriteSite {
             leaf: Node::UNKNOWN,
             operation: Operation::Initial,
             order: None,
         };
-        note(bits, nothing)
+        self.note(state, bits, nothing);
     }
 
     /// Notes the write that the monitor was just told of.
     #[inline]
     pub(super) fn note(&mut self, state: &mut LocationState, bits: u128, site: WriteSite) {
         state.set_note(note(bits, site));
-        if let Some(wide) = &mut self.wide {
-            put(wide, state.last_write().0, state.log_len().0, bits);
+        if self.wide.is_some() || !fits(bits) {
+            self.put(state, bits);
         }
+    }
+
+    /// Notes the last value.
+    #[cold]
+    fn put(&mut self, state: &LocationState, bits: u128) {
+        let kept = state.log_len().0.next_power_of_two();
+        let (last, oldest) = (state.last_write(), state.oldest_write());
+        let mut wide = match &self.wide {
+            Some(wide) if kept <= wide.len() => self.wide.take().expect("just seen"),
+            _ => {
+                let mut wide = vec![0; kept].into_boxed_slice();
+                for write in (oldest.0..last.0).map(Timestamp) {
+                    *place(&mut wide, write) = self.value(state, write).unwrap_or_default();
+                }
+                wide
+            }
+        };
+        *place(&mut wide, last) = bits;
+        self.wide = Some(wide);
     }
 
     /// Where a write of the log came from.
     pub(super) fn site(state: &LocationState, write: Timestamp) -> Option<WriteSite> {
-        WriteSite::unpack(state.note(write)?.0 as u32)
+        WriteSite::unpack(state.note(write)?.0 as u32 & ((1 << SITE_BITS) - 1))
     }
 
-    /// What a report says about a write of the log, whose value is known or not.
-    pub(super) fn logged(
-        &self,
-        state: &LocationState,
-        write: &WriteRef,
-        known: bool,
-    ) -> LoggedWrite {
-        let noted = state.note(write.timestamp);
-        let value = match &self.wide {
-            Some(wide) => Some(wide[write.timestamp.0 as usize & (wide.len() - 1)]),
-            None => noted.map(|(note, number)| u128::from(value(number, note))),
-        };
-        let writer = state.writer(write.timestamp);
-        LoggedWrite {
-            thread: write.thread,
-            value: value.filter(|_| known),
-            write: Self::site(state, write.timestamp),
-            epoch: writer.map_or(0, |(_, stamp)| stamp.epoch.number()),
-        }
+    /// The value of a write of the log, if it was known.
+    pub(super) fn value(&self, state: &LocationState, write: Timestamp) -> Option<u128> {
+        let (note, number) = state.note(write)?;
+        Some(match &self.wide {
+            Some(wide) => wide[write.0 as usize & (wide.len() - 1)],
+            None => value(number, note),
+        })
     }
 }
 
-/// Notes a wide value, the newest of so many that are kept.
-#[cold]
-fn put(wide: &mut Box<[u128]>, last: u64, kept: usize, bits: u128) {
-    if kept > wide.len() {
-        let (old, new) = (wide.len(), 2 * wide.len());
-        let source = |place: usize| {
-            // The newest position before `last` that has this place.
-            let newest = last.wrapping_sub(1);
-            let position = newest.wrapping_sub(newest.wrapping_sub(place as u64) % new as u64);
-            position as usize & (old - 1)
-        };
-        *wide = (0..new).map(|place| wide[source(place)]).collect();
-    }
-    let place = last as usize & (wide.len() - 1);
-    wide[place] = bits;
+fn place(wide: &mut [u128], write: Timestamp) -> &mut u128 {
+    &mut wide[write.0 as usize & (wide.len() - 1)]
 }
 
 #[cfg(test)]
@@ -255,7 +241,7 @@ mod tests {
     use super::*;
     use rsan_clocks::Effect;
     use rsan_clocks::write_log::{Rules, SlotTable, ThreadState};
-    use rsan_model::{LocId, WriteOrd};
+    use rsan_model::WriteOrd;
 
     #[test]
     fn narrow_values_have_numbers_of_their_own() {
@@ -281,19 +267,25 @@ mod tests {
             };
             assert_eq!(WriteSite::unpack(site.pack()), Some(site));
         }
-        assert_eq!(WriteSite::unpack(Writes::initial(5) as u32), None);
     }
 
     #[test]
     fn the_writes_of_the_log_are_found() {
         let rules = Rules::c20();
         let place = SlotTable::new(None).assign(None, rules);
-        for (cap, bytes) in [(2, 16), (3, 16), (8, 8), (100, 16), (100, 8)] {
+        let narrow = |position: u64| u128::from(position << 33 | position);
+        let negative = |position: u64| u128::from(u64::MAX - position);
+        let wide = |position: u64| u128::from(position) << 65 | u128::from(position);
+        let hashes = |position: u64| u128::from(position.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let later = |position: u64| u128::from(position) << if position < 200 { 0 } else { 60 };
+        let values: [&dyn Fn(u64) -> u128; 5] = [&narrow, &negative, &wide, &hashes, &later];
+        let cases = values.map(|bits| [2, 3, 8, 100].map(|cap| (cap, bits)));
+        for (cap, bits) in cases.into_iter().flatten() {
             let mut thread = ThreadState::initial(ThreadId(0), place, rules);
-            let shift = if bytes == 16 { 65 } else { 33 };
-            let bits = |position: u64| u128::from(position) << shift | u128::from(position);
             let mut state = LocationState::new(number(bits(0)), rules);
-            let mut writes = Writes::new(bytes, bits(0));
+            let mut writes = Writes::default();
+            writes.initial(&mut state, bits(0));
+            assert_eq!(Writes::site(&state, Timestamp(0)), None);
             for position in 1..300 {
                 state.make_room(cap);
                 let effect = Effect::Write {
@@ -311,15 +303,9 @@ mod tests {
                 writes.note(&mut state, bits(last), site);
                 for age in 0..state.log_len().0 as u64 {
                     let timestamp = Timestamp(last - age);
-                    let reference = WriteRef {
-                        loc: LocId(0),
-                        timestamp,
-                        thread: None,
-                        value: 0,
-                    };
-                    let logged = writes.logged(&state, &reference, true);
-                    assert_eq!(logged.value, Some(bits(timestamp.0)));
-                    assert_eq!(logged.write.is_some(), timestamp.0 > 0);
+                    assert_eq!(writes.value(&state, timestamp), Some(bits(timestamp.0)));
+                    let site = Writes::site(&state, timestamp);
+                    assert_eq!(site.is_some(), timestamp.0 > 0);
                 }
             }
         }

@@ -21,8 +21,8 @@ const RACING: u32 = 1 << (2 * CELLS);
 /// An access that a cell remembers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remembered {
-    pub(super) slot: Slot,
-    pub(super) epoch: Epoch,
+    slot: Slot,
+    epoch: Epoch,
     mask: u64,
     pub(super) kind: Kind,
 }
@@ -35,6 +35,14 @@ impl Remembered {
             epoch: Epoch::new((cell >> 16) as u32),
             mask: cell >> 8 & 0xff,
             kind: Kind(cell & 0xff),
+        }
+    }
+
+    /// Who, when.
+    pub(super) fn stamp(self) -> Stamp {
+        Stamp {
+            slot: self.slot,
+            epoch: self.epoch,
         }
     }
 }

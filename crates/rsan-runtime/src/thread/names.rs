@@ -1,9 +1,9 @@
-//! Threads as reports name them: who created them and where their stacks are, and whose a slot of the clocks was.
+//! Threads as reports name them: who created them and where their stacks are.
 //!
 //! Known of all that run, and of the last [`KEPT`] that have ended: memory does not grow with the number of threads.
 
 use super::{Info, StackPart};
-use rsan_clocks::write_log::{Epoch, Slot, Stamp};
+use rsan_clocks::write_log::Slot;
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,8 +16,6 @@ pub(super) struct Names {
     /// How many threads there were.
     count: usize,
     infos: BTreeMap<ThreadId, Info>,
-    /// Who had each slot, and from which epoch on.
-    owners: Vec<VecDeque<(Epoch, ThreadId)>>,
     /// Who has ended, the first one first.
     ended: VecDeque<(ThreadId, Slot)>,
 }
@@ -29,35 +27,20 @@ impl Names {
     }
 
     /// The next thread is there.
-    pub(super) fn add(&mut self, stamp: Stamp, info: Info) {
+    pub(super) fn add(&mut self, info: Info) {
         let id = self.next();
         self.count += 1;
         self.infos.insert(id, info);
-        let slot = usize::from(stamp.slot.0);
-        if self.owners.len() <= slot {
-            self.owners.resize_with(slot + 1, VecDeque::new);
-        }
-        self.owners[slot].push_back((stamp.epoch, id));
     }
 
-    /// A thread has ended. Those that had the same slot before it have ended before it.
-    pub(super) fn end(&mut self, thread: ThreadId, slot: Slot) {
+    /// A thread has ended. Those that had the same slot before it have ended before it. Returns the slot of another one
+    /// that is forgotten, which had it first.
+    pub(super) fn end(&mut self, thread: ThreadId, slot: Slot) -> Option<Slot> {
         self.ended.push_back((thread, slot));
-        if self.ended.len() > KEPT
-            && let Some((oldest, slot)) = self.ended.pop_front()
-        {
-            self.infos.remove(&oldest);
-            let owners = &mut self.owners[usize::from(slot.0)];
-            debug_assert!(owners.front().is_some_and(|owner| owner.1 == oldest));
-            owners.pop_front();
-        }
-    }
-
-    /// Who had a slot at an epoch.
-    pub(super) fn owner(&self, slot: Slot, epoch: Epoch) -> Option<ThreadId> {
-        let owners = self.owners.get(usize::from(slot.0))?;
-        let owner = owners.iter().rev().find(|owner| owner.0 <= epoch)?;
-        Some(owner.1)
+        let is_full = self.ended.len() > KEPT;
+        let (oldest, slot) = is_full.then(|| self.ended.pop_front())??;
+        self.infos.remove(&oldest);
+        Some(slot)
     }
 
     /// What is known of a thread.
@@ -95,21 +78,15 @@ mod tests {
             created: None,
             stack: Some([lowest, lowest + 8, lowest + 9]),
         };
-        let stamp = |slot, epoch| Stamp {
-            slot: Slot(slot),
-            epoch: Epoch::new(epoch),
-        };
-        names.add(stamp(0, 0), info(100));
-        for number in 1..=KEPT as u32 + 2 {
+        names.add(info(100));
+        for number in 1..=KEPT + 2 {
             let id = names.next();
-            names.add(stamp(1, number), info(200));
-            names.end(id, Slot(1));
+            names.add(info(200));
+            let forgotten = names.end(id, Slot(1));
+            assert_eq!(forgotten, (number > KEPT).then_some(Slot(1)));
         }
         let known = |number| names.info(ThreadId::new(number)).is_some();
         assert_eq!([0, 1, 2, 3].map(known), [true, false, false, true]);
-        let owner = |slot, epoch| names.owner(Slot(slot), Epoch::new(epoch));
-        assert_eq!(owner(0, 7), Some(ThreadId::new(0)));
-        assert_eq!((owner(1, 2), owner(1, 3)), (None, Some(ThreadId::new(3))));
         let frames = (ThreadId::new(0), StackPart::Frames);
         assert_eq!(names.stack_at(107), Some(frames));
         let last = (ThreadId::new(KEPT + 2), StackPart::ThreadLocal);
