@@ -177,6 +177,26 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
         }
     }
 
+    /// Whether every entry is at most the greater one of two others.
+    #[inline]
+    pub fn is_within_either(&self, one: &Self, two: &Self) -> bool {
+        match (&self.entries, &one.entries, &two.entries) {
+            (Entries::Absent, _, _) => true,
+            (Entries::Inline(mine), Entries::Inline(one), Entries::Inline(two)) => {
+                let beyond = |i: usize| mine[i] > one[i] && mine[i] > two[i];
+                !(0..INLINE).fold(false, |any, i| any | beyond(i))
+            }
+            _ => self.is_slice_within_either(one, two),
+        }
+    }
+
+    #[inline(never)]
+    fn is_slice_within_either(&self, one: &Self, two: &Self) -> bool {
+        let get = |clock: &Self, i: usize| clock.slice().get(i).copied().unwrap_or_default();
+        let mine = self.slice();
+        (0..mine.len()).all(|i| mine[i] <= get(one, i).max(get(two, i)))
+    }
+
     /// Whether every entry is at least that of `other`.
     pub fn covers(&self, other: &Self) -> bool {
         let mine = |i: usize| self.slice().get(i).copied().unwrap_or_default();
@@ -244,6 +264,11 @@ mod tests {
                 assert!(ab.covers(a) && ab.covers(b), "join is an upper bound");
                 ab.assign(b);
                 assert!(ab.covers(b) && b.covers(&ab), "assign copies");
+                for c in &all() {
+                    let mut either = b.clone();
+                    either.join(c);
+                    assert_eq!(a.is_within_either(b, c), either.covers(a));
+                }
                 ab.join(a);
                 for c in &all() {
                     assert!(

@@ -223,6 +223,22 @@ rsan_model::mutants! {
     MessageAcrossOrders,
     /// 70: A read renews what the location shows as if its thread had learnt nothing.
     ShownDespiteLearning,
+    /// 71: What is eco-before is left out if its fences are known, whatever accesses there are.
+    EcoSkipDespiteAccesses,
+    /// 72: What is eco-before is left out if its accesses are known, whatever fences there are.
+    EcoSkipDespiteFences,
+    /// 73: An SC fence counts as repeated although its thread learnt something since.
+    FenceRepeatedDespiteLearning,
+    /// 74: An SC fence counts as repeated although its thread read something since.
+    FenceRepeatedDespitePending,
+    /// 75: A repeated write is not seen to follow its thread's own SC fences since the first one.
+    RepeatWithoutOwnFences,
+    /// 76: A message that is renewed lacks its thread's own SC fences since it was made.
+    MessageWithoutOwnFences,
+    /// 77: A repeated fence has an epoch that others may know without it.
+    FenceRepeatedInPublishedEpoch,
+    /// 78: A repeated fence has the epoch of a seq_cst access before it.
+    FenceRepeatedInEpochOfAccess,
 }
 
 /// A part of the crate that has rules.

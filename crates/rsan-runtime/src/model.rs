@@ -27,6 +27,7 @@ pub(crate) fn meeting_place(ord: FenceOrd) -> Option<usize> {
 }
 
 /// A fence of the program.
+#[inline]
 pub fn fence(me: &mut Body, ord: FenceOrd) {
     match me.options.model {
         Model::Rc20 if ord.is_sc() => {

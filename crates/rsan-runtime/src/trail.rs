@@ -127,10 +127,12 @@ impl Trail {
     }
 
     /// Adds a note.
+    #[inline]
     pub fn note(&mut self, step: &Step, address: usize, sources: &[Step]) {
         self.note_from(step, address, sources.iter().copied());
     }
 
+    #[inline]
     fn note_from(&mut self, step: &Step, address: usize, sources: impl Iterator<Item = Step>) {
         let new = || (step.thread, ring_for(step.thread));
         let ring = self.ring.get_or_insert_with(new).1;

@@ -89,6 +89,30 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
         "69: a seq_cst write that learns, and a release write",
         "st.sc z; st.sc x || st.rlx w; st.sc x 2; st.rel x 3 || ld.acq x; ld.sc z",
     ),
+    (
+        "73: a write between two SC fences learns what is eco-before",
+        "fence.sc; st.rlx x 2; fence.sc; ld.rlx y || st.sc y; st.sc x",
+    ),
+    (
+        "74: a read between two SC fences learns nothing but its message",
+        "st.rlx y; st.rel x; st.rlx w || ld.rlx w; fence.sc; ld.rlx x; fence.sc; ld.rlx y",
+    ),
+    (
+        "75: a repeated write after a repeated fence",
+        "fence.sc; st.rlx x; st.rlx z; fence.sc; st.rlx x 2 || st.rlx x 3; fence.sc; ld.rlx z",
+    ),
+    (
+        "76: a release write after a repeated fence, and another before it",
+        "fence.sc; st.rel x; st.rlx w; fence.sc; st.rel x 2 || ld.acq x; st.rlx v || st.rlx v 2; fence.sc; ld.rlx w",
+    ),
+    (
+        "77: a repeated fence after a release write",
+        "fence.sc; st.rlx w; st.rel x; fence.sc; st.rlx y || ld.acq x; ld.acq y; st.rlx v || st.rlx v 2; fence.sc; ld.rlx w",
+    ),
+    (
+        "78: a repeated fence between two seq_cst reads",
+        "fence.sc; st.rlx w; ld.sc x; fence.sc; ld.sc x || st.rlx x; fence.sc; ld.rlx w",
+    ),
 ];
 
 /// Steps of threads in a fixed order, after all threads have lost saturation.

@@ -126,19 +126,12 @@ impl LocationState {
         self.read_known(thread, sc, rules);
     }
 
-    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message; and
-    /// adds nothing to the seq_cst events of the location.
+    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message; and is
+    /// not one of the seq_cst events that are to be carried.
     #[inline]
     fn is_known(&self, thread: &ThreadState, sc: bool, rules: Rules) -> bool {
-        let alike = if sc {
-            thread.saturated && self.saturated
-        } else {
-            let fences = &thread.view.sc.fence;
-            !thread.saturated
-                && !self.saturated
-                && (fences.is_absent()
-                    || self.sc.as_ref().is_some_and(|part| part.has_fences(thread)))
-        };
+        // A thread that is not saturated has seq_cst events to take and to leave.
+        let alike = thread.saturated == sc && self.saturated == sc;
         let hb = &thread.view.hb;
         alike
             && rules.covered(hb, Some(self.last_record().stamp()))
@@ -149,6 +142,11 @@ impl LocationState {
     fn read_known(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         self.catch_up();
         thread.has_sc |= sc;
+        if thread.has_fences {
+            let part = self.sc.get_or_insert_default();
+            let changed = part.publish_fences(thread, true, rules);
+            self.unsettle(changed, rules);
+        }
         self.publish_read(thread, rules);
     }
 
@@ -171,7 +169,7 @@ impl LocationState {
             (false, false) => Some(&thread.released),
         };
         let contributes = mode.value.is_some() && contribution.is_some_and(|v| !v.sc.is_absent());
-        if mode.sc || contributes || !thread.view.sc.fence.is_absent() || !rules.fast_paths {
+        if mode.sc || contributes || thread.has_fences || !rules.fast_paths {
             self.sc.get_or_insert_default();
         }
         match mode.value {
@@ -190,15 +188,21 @@ impl LocationState {
         self.record_reader(thread, mode.sc, rules);
         if let Some(part) = &mut self.sc {
             let changed = part.read(thread, last, mode.sc, rules);
-            if changed && !rules.breaks(Mutant::RepeatDespiteScReads) {
-                self.settled = Version::NONE;
-            }
             // 8
             if mode.sc && !covered && !rules.breaks(Mutant::ScTakenAfterAcquiring) {
                 thread.learn_access(&part.message.access);
             }
+            self.unsettle(changed, rules);
         }
         self.publish_read(thread, rules);
+    }
+
+    /// A read has added something to what accesses carry, if `changed`.
+    #[inline]
+    fn unsettle(&mut self, changed: bool, rules: Rules) {
+        if changed && !rules.breaks(Mutant::RepeatDespiteScReads) {
+            self.settled = Version::NONE;
+        }
     }
 
     /// Step 9 of a read.

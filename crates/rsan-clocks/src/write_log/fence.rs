@@ -1,6 +1,6 @@
 //! Fences. Those of C20 are thread-local; RC20's SC fences meet at a reserved location.
 
-use super::epoch::VectorClock;
+use super::epoch::{Epoch, VectorClock};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
@@ -17,7 +17,7 @@ impl ThreadState {
     /// A fence that is not seq_cst.
     fn acquire_release(&mut self, ord: FenceOrd, rules: Rules) {
         if ord.acquires() {
-            self.acquire();
+            self.acquire(rules);
         }
         if ord.releases() {
             self.bump();
@@ -26,15 +26,60 @@ impl ThreadState {
     }
 
     /// A fence of C20.
+    #[inline]
     pub fn fence_c20(&mut self, ord: FenceOrd, rules: Rules) {
         if !ord.is_sc() {
             self.acquire_release(ord, rules);
-            return;
+        } else if self.repeats_fence(rules) {
+            self.repeat_fence(rules);
+        } else {
+            self.sc_fence_in_full(rules);
         }
+    }
+
+    /// Whether nothing was learnt since the last seq_cst fence, so that another one only changes the thread's own entries.
+    #[inline]
+    fn repeats_fence(&self, rules: Rules) -> bool {
+        let learns = self.has_pending && !rules.breaks(Mutant::FenceRepeatedDespitePending);
+        !learns && rules.is_at(self, self.fenced, Mutant::FenceRepeatedDespiteLearning)
+    }
+
+    /// What [`ThreadState::sc_fence_in_full`] comes to for a repeated fence. It needs no epoch of its own unless somebody
+    /// may have the present one without this fence.
+    #[inline]
+    fn repeat_fence(&mut self, rules: Rules) {
+        let slot = self.slot;
+        let last_access = self.view.sc.access.accesses.get(slot);
+        let published = self.dirty && !rules.breaks(Mutant::FenceRepeatedInPublishedEpoch);
+        let carried =
+            last_access == self.epoch && !rules.breaks(Mutant::FenceRepeatedInEpochOfAccess);
+        if published || carried {
+            self.bump();
+        }
+        let epoch = self.epoch;
+        for set in [
+            &mut self.view.sc.access,
+            &mut self.view.sc.fence,
+            &mut self.released.sc.access,
+            &mut self.released.sc.fence,
+        ] {
+            set.fences.set(slot, epoch);
+            if last_access != Epoch::START {
+                set.accesses.set(slot, last_access);
+            }
+        }
+        self.released.hb.set(slot, epoch);
+        self.released_at = epoch;
+        self.fence_version += 1;
+        self.dirty = true;
+    }
+
+    #[inline(never)]
+    fn sc_fence_in_full(&mut self, rules: Rules) {
         if !rules.breaks(Mutant::SaturatedScFence) {
             self.desaturate(rules);
         }
-        self.acquire();
+        self.acquire(rules);
         if !rules.breaks(Mutant::ScFenceWithoutBump) {
             self.bump();
         }
@@ -50,6 +95,10 @@ impl ThreadState {
         if !rules.breaks(Mutant::ScFenceBindsNothing) {
             sc.fence.assign(&sc.access);
         }
+        if rules.fast_paths {
+            sc.eco.clear();
+        }
+        self.has_fences = true;
         self.release(rules);
         if let Some(earlier) = earlier {
             self.released.sc.access = earlier;
@@ -58,7 +107,7 @@ impl ThreadState {
             self.released.sc.fence.clear();
         }
         self.fence_version += 1;
-        self.renew_version();
+        self.fenced = self.version;
     }
 
     /// A fence of RC20. `reserved` is shared by all threads, under its own lock. As long as no access is seq_cst, the
@@ -68,7 +117,7 @@ impl ThreadState {
             self.acquire_release(ord, rules);
             return;
         }
-        self.acquire();
+        self.acquire(rules);
         self.learn_hb(&reserved.message);
         self.learn_past(&reserved.access_past);
         self.bump();
@@ -78,15 +127,16 @@ impl ThreadState {
     }
 
     /// The acquire part: messages that were only read so far are now known.
-    fn acquire(&mut self) {
-        if self.pending.is_absent() {
+    fn acquire(&mut self, rules: Rules) {
+        if !self.has_pending {
             return;
         }
+        self.has_pending = false;
         let mut pending = std::mem::take(&mut self.pending);
         self.learn_hb(&pending.hb);
         self.learn_access(&pending.sc.access);
         self.learn_fence(&pending.sc.fence);
-        self.learn_eco(&pending.sc.eco);
+        self.learn_eco(&pending.sc.eco, rules);
         pending.clear();
         self.pending = pending;
     }

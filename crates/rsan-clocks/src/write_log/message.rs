@@ -17,6 +17,7 @@ impl LocationState {
             if rules.covered(&thread.pending.hb, self.message_is) {
                 return true;
             }
+            thread.has_pending = true;
             thread.pending.hb.join(&self.message);
             if let Some(part) = &self.sc
                 && !rules.breaks(Mutant::PendingWithoutSc)
@@ -30,7 +31,7 @@ impl LocationState {
         thread.learn_hb(&self.message);
         if let Some(part) = &self.sc {
             thread.learn_fence(&part.message.fence);
-            thread.learn_eco(&part.message.eco);
+            thread.learn_eco(&part.message.eco, rules);
             if !mode.sc || rules.breaks(Mutant::ScTakenAfterAcquiring) {
                 thread.learn_access(&part.message.access);
             }
@@ -65,10 +66,8 @@ impl LocationState {
         } else if releases && self.renews_message(thread, mode, rules) {
             self.message.set(slot, epoch);
             self.message_is = Some(stamp);
-            if let Some(part) = &mut self.sc
-                && !mode.sc
-            {
-                part.repeat_before_write(thread);
+            if let Some(part) = &mut self.sc {
+                part.renew_message(thread, mode.sc, rules);
             }
             return;
         }

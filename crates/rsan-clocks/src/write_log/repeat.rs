@@ -134,7 +134,7 @@ impl LocationState {
         } else if mode.sc
             && let Some(part) = &mut self.sc
         {
-            part.repeat_before_write(thread);
+            part.renew_sc_message(thread);
         }
         thread.bump();
         self.push(thread, mode, value);
@@ -142,10 +142,8 @@ impl LocationState {
             self.message.set(slot, thread.epoch);
             self.message_is = Some(thread.stamp());
         } else {
-            if mode.sc
-                && let Some(part) = &mut self.sc
-            {
-                part.repeat_after_write(thread);
+            if let Some(part) = &mut self.sc {
+                part.repeat_after_write(thread, mode.sc, rules);
             }
             self.leave_message(thread, mode, rules);
         }

@@ -81,7 +81,7 @@ impl ScPart {
         if !rules.covered(&thread.view.hb, Some(last.stamp))
             && !rules.breaks(Mutant::ReadsDoNotFeedEco)
         {
-            thread.learn_eco(self.last_write());
+            thread.learn_eco(self.last_write(), rules);
         }
         if !sc {
             return self.publish_fences(thread, true, rules);
@@ -118,19 +118,37 @@ impl ScPart {
         !keeps
     }
 
-    /// The message has what the thread knows, but for the thread's own seq_cst accesses.
-    pub(super) fn repeat_before_write(&mut self, thread: &ThreadState) {
-        if let Some(epoch) = thread.own_sc_access() {
-            self.message.access.accesses.set(thread.slot, epoch);
-        }
+    /// The message has what the thread knows, but for the thread's own seq_cst accesses and fences. Before a write that
+    /// is seq_cst.
+    pub(super) fn renew_sc_message(&mut self, thread: &ThreadState) {
+        let known = &thread.view.sc.access;
+        self.message.access.set_entry(thread.slot, known);
     }
 
-    /// The thread wrote last, by a seq_cst access, and does so again.
-    pub(super) fn repeat_after_write(&mut self, thread: &mut ThreadState) {
+    /// The same after a write.
+    pub(super) fn renew_message(&mut self, thread: &ThreadState, sc: bool, rules: Rules) {
+        if rules.breaks(Mutant::MessageWithoutOwnFences) {
+            return;
+        }
+        if !sc {
+            self.renew_sc_message(thread);
+        }
+        let known = &thread.view.sc.fence;
+        self.message.fence.set_entry(thread.slot, known);
+    }
+
+    /// The thread wrote last, in the same way, and does so again.
+    pub(super) fn repeat_after_write(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         let (slot, epoch) = (thread.slot, thread.epoch);
-        thread.view.sc.access.accesses.set(slot, epoch);
-        self.any.accesses.set(slot, epoch);
-        self.owner = Some(thread.stamp());
+        if sc {
+            let known = &mut thread.view.sc.access;
+            known.accesses.set(slot, epoch);
+            self.any.set_entry(slot, known);
+            self.owner = Some(thread.stamp());
+        } else if thread.has_fences && !rules.breaks(Mutant::RepeatWithoutOwnFences) {
+            self.any.set_entry(slot, &thread.view.sc.fence);
+        }
+        self.note_version(thread);
     }
 
     /// Steps 4 and 5 of a write that follows the write observed as `last`.
@@ -146,7 +164,7 @@ impl ScPart {
         let unread = self.same || rules.breaks(Mutant::EcoSkipDespiteReaders);
         let known = unread && rules.covered(&thread.view.hb, Some(last.stamp));
         if !(mine || known || rules.breaks(Mutant::WritesDoNotFeedEco)) {
-            thread.learn_eco(&self.any);
+            thread.learn_eco(&self.any, rules);
         }
         // 5
         if mode.sc {
@@ -199,9 +217,15 @@ impl ScPart {
     }
 
     /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
-    fn publish_fences(&mut self, thread: &ThreadState, read: bool, rules: Rules) -> bool {
+    #[inline]
+    pub(super) fn publish_fences(
+        &mut self,
+        thread: &ThreadState,
+        read: bool,
+        rules: Rules,
+    ) -> bool {
         let fences = &thread.view.sc.fence;
-        if fences.is_absent() || rules.fast_paths && self.has_fences(thread) {
+        if !thread.has_fences || rules.fast_paths && self.has_fences(thread) {
             return false;
         }
         if rules.breaks(Mutant::FencesNotPublished) {
@@ -217,7 +241,7 @@ impl ScPart {
     }
 
     fn note_version(&mut self, thread: &ThreadState) {
-        if !thread.view.sc.fence.is_absent() {
+        if thread.has_fences {
             self.published.set(thread.slot, thread.fence_version);
         }
     }

@@ -56,9 +56,10 @@ impl ThreadState {
                 None => clock.sc = Some(Box::new(self.view.sc.clone())),
             }
         }
-        if let Some(own) = self.own_sc_access() {
+        if self.has_fences || self.own_sc_access().is_some() {
             let sc = clock.sc.get_or_insert_default();
-            sc.access.accesses.set(slot, own);
+            sc.access.set_entry(slot, &self.view.sc.access);
+            sc.fence.set_entry(slot, &self.view.sc.fence);
         }
     }
 
@@ -105,7 +106,7 @@ impl ThreadState {
         if let Some(sc) = &clock.sc {
             self.learn_access(&sc.access);
             self.learn_fence(&sc.fence);
-            self.learn_eco(&sc.eco);
+            self.learn_eco(&sc.eco, rules);
         }
     }
 }

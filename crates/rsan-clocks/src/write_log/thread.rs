@@ -25,12 +25,18 @@ pub struct ThreadState {
     pub(super) released_at: Epoch,
     /// Messages that it read without acquiring, since its last acquire fence (`pC`; `pq`, `pf`, `pe`).
     pub(super) pending: View,
+    /// There may be something in `pending`.
+    pub(super) has_pending: bool,
+    /// There may be something in `view.sc.fence`.
+    pub(super) has_fences: bool,
     /// Counts how often `view.sc.fence` grew (`fver`).
     pub(super) fence_version: u64,
     /// Counts how often `sc_past` grew.
     pub(super) past_version: u64,
     /// Changes whenever `view`, `sc_past` or `released` change in other entries than the thread's own.
     pub(super) version: Version,
+    /// The version that its last seq_cst fence left.
+    pub(super) fenced: Version,
     /// `sc_past` grew since the last bump, so locations that show the present epoch may lack something.
     pub(super) grew: bool,
     /// The same for `view.sc.access`.
@@ -55,9 +61,12 @@ impl ThreadState {
             released: View::default(),
             released_at: Epoch::START,
             pending: View::default(),
+            has_pending: false,
+            has_fences: false,
             fence_version: place.fence_version,
             past_version: 0,
             version: place.version,
+            fenced: Version::NONE,
             grew: false,
             sc_grew: false,
             dirty: true,
@@ -85,6 +94,7 @@ impl ThreadState {
         }
         if !rules.breaks(Mutant::ForkWithoutFence) {
             child.view.sc.fence.assign(&self.view.sc.fence);
+            child.has_fences = self.has_fences;
         }
         if !rules.breaks(Mutant::ForkWithoutEco) {
             child.view.sc.eco.assign(&self.view.sc.eco);
@@ -109,7 +119,7 @@ impl ThreadState {
         self.learn_access(&theirs.access);
         self.learn_fence(&theirs.fence);
         if !rules.breaks(Mutant::JoinWithoutEco) {
-            self.learn_eco(&theirs.eco);
+            self.learn_eco(&theirs.eco, rules);
         }
     }
 
@@ -154,13 +164,23 @@ impl ThreadState {
     /// Adds to what binds all accesses.
     pub(super) fn learn_fence(&mut self, set: &ScSet) {
         if self.view.sc.fence.join(set) {
+            self.has_fences = true;
             self.fence_version += 1;
             self.note(true);
         }
     }
 
-    /// Adds to what the next seq_cst fence makes binding.
-    pub(super) fn learn_eco(&mut self, set: &ScSet) {
+    /// Adds to what the next seq_cst fence makes binding. The fence takes it together with what happens before and
+    /// with what binds seq_cst accesses, here and wherever messages bring it, so what is there already is no news.
+    pub(super) fn learn_eco(&mut self, set: &ScSet, rules: Rules) {
+        let View { hb, sc } = &self.view;
+        let accesses = sc.access.accesses.covers(&set.accesses);
+        let fences = set.fences.is_within_either(&sc.access.fences, hb);
+        let known = (accesses || rules.breaks(Mutant::EcoSkipDespiteAccesses))
+            && (fences || rules.breaks(Mutant::EcoSkipDespiteFences));
+        if rules.fast_paths && known {
+            return;
+        }
         let grew = self.view.sc.eco.join(set);
         self.note(grew);
     }
@@ -319,6 +339,8 @@ impl ThreadState {
         if self.saturated {
             assert!(self.view.sc.is_absent() && self.pending.is_absent());
         }
+        assert!(self.has_pending || self.pending.is_absent());
+        assert!(self.has_fences || self.view.sc.fence.is_absent());
     }
 }
 

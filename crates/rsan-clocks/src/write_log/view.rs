@@ -30,6 +30,13 @@ impl ScSet {
         self.fences.assign(&other.fences);
     }
 
+    /// Takes over the entries of one slot.
+    #[inline]
+    pub(super) fn set_entry(&mut self, slot: Slot, from: &Self) {
+        self.accesses.set(slot, from.accesses.get(slot));
+        self.fences.set(slot, from.fences.get(slot));
+    }
+
     /// Becomes empty.
     pub fn clear(&mut self) {
         self.accesses.clear();

@@ -34,12 +34,9 @@ pub fn rmw_order(order: c_int) -> RmwOrd {
 }
 
 /// The order of a fence, if it is one.
+#[inline]
 pub fn fence_order(order: c_int) -> Option<FenceOrd> {
-    match c11(order) {
-        1 | 2 => Some(FenceOrd::Acquire),
-        3 => Some(FenceOrd::Release),
-        4 => Some(FenceOrd::AcqRel),
-        5 => Some(FenceOrd::SeqCst),
-        _ => None,
-    }
+    use FenceOrd::{AcqRel, Acquire, Release, SeqCst};
+    let orders = [Acquire, Acquire, Release, AcqRel, SeqCst];
+    orders.get(c11(order).wrapping_sub(1)).copied()
 }
