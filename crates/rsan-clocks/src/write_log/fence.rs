@@ -1,4 +1,18 @@
 //! Fences. Those of C20 are thread-local; RC20's SC fences meet at a reserved location.
+//!
+//! ```text
+//! acquire   hb, access, fence, eco += pending; pending := nothing
+//! release   a new epoch; released := hb, access, fence, eco
+//! seq_cst   acquire; a new epoch; access += eco, and its fences += hb; fence := access; release
+//! ```
+//!
+//! What is left out:
+//!
+//! * `eco` is only used together with `access` and `hb`, which go wherever it goes. So it is empty after a seq_cst fence,
+//!   and what they include is not added to it.
+//! * A seq_cst fence that its thread repeats, with the same [`super::Version`] and nothing pending, changes the thread's own
+//!   entries only. It also needs no new epoch, unless the present one is known to others (who would seem to know the
+//!   fence) or is that of a seq_cst access (whose location would seem to show the fence).
 
 use super::epoch::{Epoch, VectorClock};
 use super::rules::Rules;
