@@ -248,7 +248,7 @@ impl Declared {
                 (may_fail && reach(fail.is_sc()), succeeds)
             }
         };
-        (reads || follows).then(|| StaleWrite {
+        (reads || follows).then_some(StaleWrite {
             write: p,
             reads,
             follows,
