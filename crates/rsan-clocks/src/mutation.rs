@@ -239,6 +239,10 @@ rsan_model::mutants! {
     FenceRepeatedInPublishedEpoch,
     /// 78: A repeated fence has the epoch of a seq_cst access before it.
     FenceRepeatedInEpochOfAccess,
+    /// 79: A read by the last writer notes only itself although its thread learnt something since.
+    ReadDespiteLearning,
+    /// 80: What a read by the last writer notes of itself is lost.
+    OwnReadsNotShown,
 }
 
 /// A part of the crate that has rules.

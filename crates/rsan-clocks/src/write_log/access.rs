@@ -35,8 +35,8 @@
 //! * A write that its thread repeats changes only that thread's entries: `repeat.rs`.
 //! * What the last write carries is known to everybody who hb-knows that write, as `hb` and `eco` together.
 
-use super::epoch::Version;
-use super::location::{LocationState, Reader};
+use super::epoch::{Epoch, Version};
+use super::location::LocationState;
 use super::log::Record;
 use super::rules::Rules;
 use super::thread::ThreadState;
@@ -135,24 +135,29 @@ impl LocationState {
         let hb = &thread.view.hb;
         alike
             && rules.covered(hb, Some(self.last_record().stamp()))
-            && rules.covered(hb, self.message_is)
+            && rules.covered(hb, self.message_is())
     }
 
     #[inline]
     fn read_known(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
-        self.catch_up();
         thread.has_sc |= sc;
         if thread.has_fences {
             let part = self.sc.get_or_insert_default();
             let changed = part.publish_fences(thread, true, rules);
             self.unsettle(changed, rules);
         }
-        self.publish_read(thread, rules);
+        if self.is_settled_by(thread, rules) {
+            self.own_read = thread.epoch;
+            self.is_behind = true;
+        } else {
+            self.catch_up(rules);
+            self.publish_read(thread, rules);
+        }
     }
 
     #[inline(never)]
     fn access_in_full(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
-        self.catch_up();
+        self.catch_up(rules);
         if mode.sc && thread.saturated && self.saturated {
             self.saturated_access(thread, mode, rules);
             return;
@@ -269,6 +274,7 @@ impl LocationState {
         self.access_past.assign(&thread.sc_past);
         self.is_past_owned = true;
         self.shown = thread.version;
+        self.own_read = Epoch::START;
         // The message of a seq_cst write lacks what the write itself taught.
         let complete = !mode.sc
             || known == thread.version
@@ -296,12 +302,10 @@ impl LocationState {
     fn record_reader(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         let last = self.last_record().by();
         let write = self.last_write();
-        let mine = self
-            .readers
-            .iter()
-            .rev()
-            .take_while(|reader| reader.write == write)
-            .filter(|reader| reader.by.stamp.slot == thread.slot);
+        let reads = self.records.reads().iter().rev();
+        let mine = reads
+            .take_while(|read| read.write == write)
+            .filter(|read| read.by.stamp.slot == thread.slot);
         let (mut any, mut by_sc) = (false, false);
         for reader in mine {
             any = true;
@@ -311,12 +315,9 @@ impl LocationState {
         let unknown_sc = sc && !last.sc && !by_sc && !rules.breaks(Mutant::NoScReaderOfPlainWrite);
         if unknown || unknown_sc {
             thread.bump();
-            self.readers.push(Reader {
-                write,
-                by: Observation {
-                    stamp: thread.stamp(),
-                    sc: sc && !rules.breaks(Mutant::ReadersNeverSc),
-                },
+            self.records.push_read(Observation {
+                stamp: thread.stamp(),
+                sc: sc && !rules.breaks(Mutant::ReadersNeverSc),
             });
         }
     }

@@ -132,7 +132,8 @@ impl LocationState {
         let implied = |sc: bool| thread.saturated && sc;
         let mut open = !implied(labels.sc);
         let mut fail_open = labels.fail_sc.is_some_and(|sc| !implied(sc));
-        let mut readers = self.readers.len();
+        let reads = self.records.reads();
+        let mut readers = reads.len();
         let mut missed = None;
         for index in (1..self.records.len()).rev() {
             let record = &self.records[index];
@@ -143,7 +144,7 @@ impl LocationState {
             }
             let first = self.first_reader(index, readers);
             let known = |sc: bool| {
-                let seen = self.readers[first..readers].iter().map(|reader| reader.by);
+                let seen = reads[first..readers].iter().map(|read| read.by);
                 thread.knows(record.by(), sc, rules)
                     || !rules.breaks(Mutant::ReadersIgnored)
                         && seen.into_iter().any(|by| thread.knows(by, sc, rules))
@@ -208,8 +209,8 @@ impl LocationState {
     /// Where the reader entries of a record begin, which end at `end`.
     fn first_reader(&self, index: usize, end: usize) -> usize {
         let write = self.timestamp(index);
-        let entries = self.readers[..end].iter().rev();
-        end - entries.take_while(|reader| reader.write == write).count()
+        let entries = self.records.reads()[..end].iter().rev();
+        end - entries.take_while(|read| read.write == write).count()
     }
 
     /// The oldest write in the reach of an access that is seq_cst or not.
@@ -221,10 +222,11 @@ impl LocationState {
 
     /// The newest write with an observation that `knows` accepts.
     pub(super) fn newest_known(&self, knows: impl Fn(super::Observation) -> bool) -> Timestamp {
-        let mut readers = self.readers.len();
+        let reads = self.records.reads();
+        let mut readers = reads.len();
         for index in (1..self.records.len()).rev() {
             let first = self.first_reader(index, readers);
-            let seen = self.readers[first..readers].iter().map(|reader| reader.by);
+            let seen = reads[first..readers].iter().map(|read| read.by);
             if knows(self.records[index].by()) || seen.into_iter().any(&knows) {
                 return self.timestamp(index);
             }

@@ -30,7 +30,7 @@ impl Epoch {
 
     /// The epoch with this number.
     #[inline]
-    pub fn new(number: u32) -> Self {
+    pub const fn new(number: u32) -> Self {
         Self(number)
     }
 

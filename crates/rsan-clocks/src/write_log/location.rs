@@ -1,19 +1,11 @@
 //! What is known of a location. To be used under the location's lock, which also covers the access itself.
 
-use super::epoch::{Stamp, VectorClock, Version};
+use super::epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 use super::log::{Log, Newest, Record};
 use super::rules::Rules;
 use super::sc_part::ScPart;
-use super::view::Observation;
 use crate::Timestamp;
 use rsan_model::Value;
-
-/// A read that made its thread know a write which it did not know otherwise.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reader {
-    pub(super) write: Timestamp,
-    pub(super) by: Observation,
-}
 
 /// The state of one location. What most accesses look at comes first.
 #[derive(Clone, Debug)]
@@ -26,13 +18,17 @@ pub struct LocationState {
     pub(super) shown: Version,
     /// The version of the releasing writer whose `view` the message is, but for the writer's own entries.
     pub(super) message_version: Version,
-    /// The publication that the whole message is equal to, if it is one (`wtag`).
-    pub(super) message_is: Option<Stamp>,
+    /// When the message was published, if it is equal to a publication; see [`LocationState::message_is`].
+    message_epoch: Epoch,
+    /// The last read of the thread that is `settled`, if it is newer than its own entries.
+    pub(super) own_read: Epoch,
+    /// Whose publication the message is.
+    message_slot: Slot,
     /// Whether the write of `message_version` was seq_cst.
     pub(super) message_sc: bool,
     /// The `S` of the last writer is `access_past`: no other thread read since.
     pub(super) is_past_owned: bool,
-    /// The own entries of the thread that is `settled` are older than its last record.
+    /// The own entries of the thread that is `settled` are older than its last record or read.
     pub(super) is_behind: bool,
     /// Whether the last write was seq_cst, if `settled`.
     pub(super) settled_sc: bool,
@@ -42,8 +38,8 @@ pub struct LocationState {
     pub(super) saturated: bool,
     /// seq_cst events, once there are some.
     pub(super) sc: Option<Box<ScPart>>,
-    /// The newest writes in modification order (`recs`). Never empty; the oldest one kept is known to
-    /// every thread, or the log was cut there.
+    /// The newest writes in modification order, and reads of them (`recs`, `rd`). Never empty; the oldest one kept is
+    /// known to every thread, or the log was cut there.
     pub(super) records: Log,
     /// What every SC order puts before some access (`MS`).
     pub(super) access_past: VectorClock,
@@ -53,20 +49,20 @@ pub struct LocationState {
     pub(super) message: VectorClock,
     /// While saturated: what seq_cst events the message carries (`mq`).
     pub(super) saturated_message: VectorClock,
-    /// Reads of writes in the log, oldest write first (`rd`).
-    pub(super) readers: Vec<Reader>,
-    /// Length of the log at which it is pruned next.
-    pub(super) prune_at: usize,
 }
+
+/// The epoch of a message that is nobody's publication. Nothing is concluded from this epoch.
+const NOBODYS: Epoch = Epoch::new(u32::MAX);
 
 impl LocationState {
     /// A location that holds `value` and was not accessed yet. Also what it becomes when it is freed.
     pub fn new(value: Value, rules: Rules) -> Self {
         Self {
             records: Log::new(Record::initial(value)),
-            readers: Vec::new(),
             message: VectorClock::default(),
-            message_is: Some(Stamp::default()),
+            message_epoch: Epoch::START,
+            own_read: Epoch::START,
+            message_slot: Slot::default(),
             message_version: Version::NONE,
             message_sc: false,
             write_past: VectorClock::default(),
@@ -80,14 +76,13 @@ impl LocationState {
             saturated: rules.saturation && rules.sc_accesses,
             saturated_message: VectorClock::default(),
             sc: None,
-            prune_at: super::prune::SHORTEST,
         }
     }
 
     /// Number of writes and of reads that are kept.
     #[inline]
     pub fn log_len(&self) -> (usize, usize) {
-        (self.records.len(), self.readers.len())
+        (self.records.len(), self.records.reads().len())
     }
 
     /// Whether it holds any seq_cst state.
@@ -116,6 +111,22 @@ impl LocationState {
     #[inline]
     pub(super) fn last_record(&self) -> Newest {
         self.records.newest()
+    }
+
+    /// The publication that the whole message is equal to, if it is one (`wtag`).
+    #[inline]
+    pub(super) fn message_is(&self) -> Option<Stamp> {
+        let (slot, epoch) = (self.message_slot, self.message_epoch);
+        (epoch != NOBODYS).then_some(Stamp { slot, epoch })
+    }
+
+    #[inline]
+    pub(super) fn set_message_is(&mut self, stamp: Option<Stamp>) {
+        let Stamp { slot, epoch } = stamp.unwrap_or(Stamp {
+            slot: Slot::default(),
+            epoch: NOBODYS,
+        });
+        (self.message_slot, self.message_epoch) = (slot, epoch);
     }
 
     /// The last writer, if no other thread read since (`mown`).
@@ -158,7 +169,7 @@ impl LocationState {
     #[cfg(test)]
     pub(crate) fn assert_invariants(&self) {
         let mut current = self.clone();
-        current.catch_up();
+        current.catch_up(Rules::c20());
         current.assert_current_invariants();
     }
 
@@ -178,7 +189,7 @@ impl LocationState {
         }
         assert!(!self.saturated || self.sc.is_none());
         assert!(self.write_past.covers(&self.saturated_message));
-        let order = |pair: &[Reader]| pair[0].write <= pair[1].write;
-        assert!(self.readers.windows(2).all(order));
+        let reads = self.records.reads();
+        assert!(reads.is_sorted_by_key(|read| read.write));
     }
 }

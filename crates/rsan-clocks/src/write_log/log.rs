@@ -4,7 +4,9 @@
 
 use super::epoch::{Epoch, Slot, Stamp};
 use super::view::Observation;
+use crate::Timestamp;
 use rsan_model::Value;
+use thin_vec::{ThinVec, thin_vec};
 
 /// A write in the log, in as little memory as possible.
 #[derive(Clone, Copy, Debug)]
@@ -91,15 +93,15 @@ impl Record {
     }
 }
 
-/// Records that need no memory of their own: as many as a log usually keeps.
-const FEW: usize = 8;
-
-/// Their number is a power of two.
-#[derive(Clone, Debug)]
-enum Places {
-    Few([Record; FEW]),
-    Many(Box<[Record]>),
+/// A read that made its thread know a write which it did not know otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader {
+    pub(super) write: Timestamp,
+    pub(super) by: Observation,
 }
+
+/// Records that need no memory of their own: as many as a log usually keeps.
+pub(super) const FEW: usize = 8;
 
 /// Who wrote last, when, and whether by a seq_cst access: all that most accesses have to know of the log.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +140,7 @@ impl Newest {
     }
 }
 
-/// The newest records. Never empty.
+/// The newest records, never none, and the reads of them. What most accesses look at comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Log {
@@ -146,7 +148,14 @@ pub(super) struct Log {
     base: u64,
     len: u32,
     newest: Newest,
-    places: Places,
+    /// The records are in `many`.
+    is_long: bool,
+    has_reads: bool,
+    few: [Record; FEW],
+    /// Their number is a power of two.
+    many: ThinVec<Record>,
+    /// Reads of the records, of the oldest first (`rd`).
+    reads: ThinVec<Reader>,
 }
 
 impl Log {
@@ -155,26 +164,52 @@ impl Log {
             base: 0,
             len: 1,
             newest: Newest::of(&first),
-            places: Places::Few([first; FEW]),
+            is_long: false,
+            has_reads: false,
+            few: [first; FEW],
+            many: ThinVec::new(),
+            reads: ThinVec::new(),
         }
     }
 
     #[inline]
     fn places(&self) -> &[Record] {
-        match &self.places {
-            Places::Few(places) => places,
-            Places::Many(places) => places,
-        }
+        if self.is_long { &self.many } else { &self.few }
     }
 
     #[inline]
     fn place(&mut self, position: u64) -> &mut Record {
-        let places = match &mut self.places {
-            Places::Few(places) => &mut places[..],
-            Places::Many(places) => &mut places[..],
+        let places = if self.is_long {
+            &mut self.many[..]
+        } else {
+            &mut self.few[..]
         };
         let index = position as usize & (places.len() - 1);
         &mut places[index]
+    }
+
+    /// Whether there is no room for another record.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.len() == self.places().len()
+    }
+
+    /// Whether more than half of the room is in use.
+    pub(super) fn is_mostly_full(&self) -> bool {
+        2 * self.len() > self.places().len()
+    }
+
+    /// The reads that made their threads know a write, of the oldest write first.
+    #[inline]
+    pub(super) fn reads(&self) -> &[Reader] {
+        if self.has_reads { &self.reads } else { &[] }
+    }
+
+    /// Notes a read of the newest record.
+    pub(super) fn push_read(&mut self, by: Observation) {
+        let write = Timestamp(self.base + u64::from(self.len) - 1);
+        self.reads.push(Reader { write, by });
+        self.has_reads = true;
     }
 
     #[inline]
@@ -214,7 +249,7 @@ impl Log {
 
     #[inline]
     pub(super) fn push(&mut self, record: Record) {
-        if self.len() == self.places().len() {
+        if self.is_full() {
             self.grow();
         }
         self.newest = Newest::of(&record);
@@ -222,24 +257,35 @@ impl Log {
         self.len += 1;
     }
 
+    /// Makes room for twice as many records.
     #[cold]
-    fn grow(&mut self) {
+    pub(super) fn grow(&mut self) {
         let places = self.places();
         let (old, new) = (places.len(), 2 * places.len());
         // What stands in a place that is not used does not matter.
-        let mut more = vec![places[0]; new].into_boxed_slice();
+        let mut many = thin_vec![places[0]; new];
         for position in self.base..self.base + u64::from(self.len) {
-            more[position as usize & (new - 1)] = places[position as usize & (old - 1)];
+            many[position as usize & (new - 1)] = places[position as usize & (old - 1)];
         }
-        self.places = Places::Many(more);
+        self.many = many;
+        self.is_long = true;
     }
 
-    /// Drops so many of the oldest records, not all.
+    /// Drops so many of the oldest records, not all, and the reads of them.
     #[inline]
     pub(super) fn drop_first(&mut self, count: usize) {
         debug_assert!(count < self.len(), "a log is never empty");
         self.base += count as u64;
         self.len -= count as u32;
+        if self.has_reads {
+            self.drop_reads();
+        }
+    }
+
+    fn drop_reads(&mut self) {
+        let gone = self.reads.partition_point(|read| read.write.0 < self.base);
+        self.reads.drain(..gone);
+        self.has_reads = !self.reads.is_empty();
     }
 }
 
@@ -259,6 +305,7 @@ mod tests {
     #[test]
     fn records_are_found_by_their_index() {
         for cap in [1, 2, 3, 8, 100] {
+            let by = Record::initial(0).by();
             let mut log = Log::new(Record::initial(0));
             for position in 1..300 {
                 if log.len() > cap {
@@ -267,6 +314,12 @@ mod tests {
                 log.push(Record::initial(position));
                 let note = |position: u64| position << (NOTE_BITS - 10) | position;
                 log.last_mut().set_note(note(position as u64));
+                if position % 3 == 0 {
+                    log.push_read(by);
+                }
+                let reads = log.reads().iter().map(|read| read.write.0);
+                let kept = log.base()..=position as u64;
+                assert!(reads.eq(kept.filter(|write| *write > 0 && write % 3 == 0)));
                 assert_eq!(log[log.len() - 1].value, position);
                 for index in 0..log.len() {
                     let expected = log.base() + index as u64;

@@ -10,11 +10,11 @@ use crate::mutation::Mutant;
 impl LocationState {
     /// Step 1: takes the message. Says whether the thread had it all already.
     pub(super) fn receive(&self, thread: &mut ThreadState, mode: Mode, rules: Rules) -> bool {
-        if rules.covered(&thread.view.hb, self.message_is) {
+        if rules.covered(&thread.view.hb, self.message_is()) {
             return true;
         }
         if !mode.acquires {
-            if rules.covered(&thread.pending.hb, self.message_is) {
+            if rules.covered(&thread.pending.hb, self.message_is()) {
                 return true;
             }
             thread.has_pending = true;
@@ -44,7 +44,7 @@ impl LocationState {
     pub(super) fn leave_message(&mut self, thread: &ThreadState, mode: Mode, rules: Rules) {
         if mode.plain {
             self.message.clear();
-            self.message_is = Some(Stamp::default());
+            self.set_message_is(Some(Stamp::default()));
             self.message_version = Version::NONE;
             if let Some(part) = &mut self.sc {
                 part.message.clear();
@@ -59,13 +59,13 @@ impl LocationState {
         };
         let slot = thread.slot;
         let stamp = Stamp { slot, epoch };
-        if !releases && !mode.reads && rules.fast_paths && self.message_is == Some(stamp) {
+        if !releases && !mode.reads && rules.fast_paths && self.message_is() == Some(stamp) {
             if !epoch.is_exhausted() {
                 return;
             }
         } else if releases && self.renews_message(thread, mode, rules) {
             self.message.set(slot, epoch);
-            self.message_is = Some(stamp);
+            self.set_message_is(Some(stamp));
             if let Some(part) = &mut self.sc {
                 part.renew_message(thread, mode.sc, rules);
             }
@@ -77,7 +77,7 @@ impl LocationState {
     /// Whether a releasing write of the thread changes only its own entry of the message.
     #[inline]
     pub(super) fn renews_message(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
-        let mine = self.message_is.is_some_and(|is| is.slot == thread.slot);
+        let mine = self.message_is().is_some_and(|is| is.slot == thread.slot);
         let same_way = self.message_sc == mode.sc || rules.breaks(Mutant::MessageAcrossOrders);
         mine && same_way
             && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
@@ -102,10 +102,10 @@ impl LocationState {
                 return;
             }
             let covers = mode.releases && mode.acquires && rules.fast_paths
-                || rules.covered(&view.hb, self.message_is);
+                || rules.covered(&view.hb, self.message_is());
             if !covers {
                 self.message.join(&view.hb);
-                self.message_is = None;
+                self.set_message_is(None);
                 self.message_version = Version::NONE;
                 if let Some(part) = &mut self.sc {
                     part.join_message(view, mode.sc, rules);
@@ -114,7 +114,7 @@ impl LocationState {
             }
         }
         self.message.assign(&view.hb);
-        self.message_is = Some(stamp);
+        self.set_message_is(Some(stamp));
         self.message_sc = mode.sc;
         self.message_version = if releases {
             thread.version

@@ -7,7 +7,8 @@
 //! (`message_version`), and for the past that a read leaves (`shown`).
 //!
 //! The own entries themselves can be found in the last record, so most repeated writes leave them as they are
-//! (`is_behind`) until somebody else comes.
+//! (`is_behind`) until somebody else comes. Reads in between change one own entry, that of `access_past`; it is kept aside
+//! (`own_read`).
 //!
 //! What is not covered by the version: whether the thread has acquired the message of a write that it updates
 //! (`settled_known`), and that the message of a seq_cst write is taken before the write itself learns, which makes
@@ -57,6 +58,13 @@ impl LocationState {
             && !mode.plain
     }
 
+    /// Whether a read by the thread, which knows all there is to know here, changes nothing but its own entry.
+    #[inline]
+    pub(super) fn is_settled_by(&self, thread: &ThreadState, rules: Rules) -> bool {
+        rules.is_at(thread, self.settled, Mutant::ReadDespiteLearning)
+            && !thread.epoch.is_exhausted()
+    }
+
     /// What [`LocationState::access_in_full`] comes to for a repeated write.
     #[inline]
     pub(super) fn repeat_write(
@@ -67,14 +75,14 @@ impl LocationState {
         rules: Rules,
     ) {
         if self.sc.is_some() || !self.keeps_message(thread, mode, rules) {
-            self.catch_up();
+            self.catch_up(rules);
             self.repeat_write_at_once(thread, mode, value, rules);
             return;
         }
         thread.bump();
         self.push(thread, mode, value);
         if mode.releases {
-            self.message_is = Some(thread.stamp());
+            self.set_message_is(Some(thread.stamp()));
             thread.dirty = true;
         }
         self.is_behind = true;
@@ -90,25 +98,30 @@ impl LocationState {
             thread.released_at == Epoch::START
         } else {
             let epoch = thread.released_at;
-            self.message_is == Some(Stamp { slot, epoch }) && !epoch.is_exhausted()
+            self.message_is() == Some(Stamp { slot, epoch }) && !epoch.is_exhausted()
         }
     }
 
     /// Brings the own entries of a thread up to date that has repeated writes: they are at its last record.
     #[inline]
-    pub(super) fn catch_up(&mut self) {
+    pub(super) fn catch_up(&mut self, rules: Rules) {
         if self.is_behind {
-            self.catch_up_now();
+            self.catch_up_now(rules);
         }
     }
 
-    fn catch_up_now(&mut self) {
+    fn catch_up_now(&mut self, rules: Rules) {
         self.is_behind = false;
         let last = self.last_record().stamp();
         self.write_past.set(last.slot, last.epoch);
-        self.access_past.set(last.slot, last.epoch);
+        let read = if rules.breaks(Mutant::OwnReadsNotShown) {
+            last.epoch
+        } else {
+            self.own_read.max(last.epoch)
+        };
+        self.access_past.set(last.slot, read);
         self.is_past_owned = true;
-        if let Some(is) = self.message_is
+        if let Some(is) = self.message_is()
             && is.slot == last.slot
             && self.message_version != Version::NONE
         {
@@ -140,7 +153,7 @@ impl LocationState {
         self.push(thread, mode, value);
         if self.saturated {
             self.message.set(slot, thread.epoch);
-            self.message_is = Some(thread.stamp());
+            self.set_message_is(Some(thread.stamp()));
         } else {
             if let Some(part) = &mut self.sc {
                 part.repeat_after_write(thread, mode.sc, rules);

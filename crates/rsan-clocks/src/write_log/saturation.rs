@@ -61,7 +61,7 @@ impl LocationState {
         let last = self.last_record().stamp();
         let known = thread.version;
         thread.has_sc = true;
-        let covered = mode.reads && rules.covered(&thread.view.hb, self.message_is);
+        let covered = mode.reads && rules.covered(&thread.view.hb, self.message_is());
         if mode.reads && !covered {
             thread.learn_hb(&self.message);
         }
@@ -89,7 +89,7 @@ impl LocationState {
         thread.bump();
         self.push(thread, mode, value);
         self.message.assign(&thread.view.hb);
-        self.message_is = Some(thread.stamp());
+        self.set_message_is(Some(thread.stamp()));
         self.message_version = thread.version;
         self.message_sc = true;
         self.publish_write(thread, mode, known, rules);
