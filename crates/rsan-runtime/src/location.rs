@@ -1,397 +1,25 @@
-//! What is known of the atomic locations and locks in one granule, under one lock.
+//! What is known of an atomic location.
 
+mod block;
 mod pieces;
+mod slabs;
 mod writes;
 
+pub use block::{Block, Locked, forget};
+pub(crate) use slabs::{lock_all, prepare, unlock_all};
 pub use writes::{LoggedWrite, Operation, WriteSite};
 
 use crate::horizon;
-use crate::lock::{Lock, RawLock};
 use crate::options::Options;
 use crate::race::Kind;
-use crate::shadow::{Granule, HAS_BLOCKS, map_huge, map_zeroed};
 use crate::stack::Node;
-use crate::sync::SyncState;
 use crate::thread;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState, Weakness};
 use rsan_clocks::{Access, Effect, Timestamp};
 use rsan_model::{ReadOrd, RmwOrd, Value};
 use std::arch::asm;
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use writes::{Writes, number};
-
-/// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
-/// block; when all its locations are forgotten, it may become the block of another granule.
-///
-/// What an access looks at stands together, the first location included.
-#[derive(Debug, Default)]
-#[repr(C, align(64))]
-pub struct Block {
-    lock: RawLock,
-    /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
-    version: AtomicU64,
-    /// The locations of several granules are here, or were: see [`pieces`].
-    united: AtomicBool,
-    /// The block that has taken over the locations, if there is one.
-    forward: AtomicPtr<Block>,
-    items: UnsafeCell<Items>,
-}
-
-// SAFETY: `items` is only reached through a `Locked`, which holds the lock.
-unsafe impl Sync for Block {}
-
-/// Most granules have one or two atomic locations or one lock, which are found without a search.
-#[derive(Debug, Default)]
-#[repr(C)]
-struct Items {
-    atomic: Option<Location>,
-    second: Option<Box<Location>>,
-    sync: Option<Box<(usize, SyncState)>>,
-    more: Option<Box<More>>,
-}
-
-#[derive(Debug, Default)]
-#[allow(clippy::vec_box, reason = "they move to and from `Items`")]
-struct More {
-    atomics: Vec<Box<Location>>,
-    syncs: Vec<Box<(usize, SyncState)>>,
-}
-
-impl Items {
-    /// One of the first two locations.
-    #[inline]
-    fn find(&mut self, address: usize, bytes: usize) -> Option<&mut Location> {
-        let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
-        if self.atomic.as_ref().is_some_and(is_it) {
-            self.atomic.as_mut()
-        } else if self.second.as_deref().is_some_and(is_it) {
-            self.second.as_deref_mut()
-        } else {
-            None
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        let Self {
-            atomic,
-            second,
-            sync,
-            more,
-        } = self;
-        atomic.is_none() && second.is_none() && sync.is_none() && more.is_none()
-    }
-
-    fn retain_atomics(&mut self, keep: impl Fn(usize) -> bool) {
-        self.atomic.take_if(|location| !keep(location.address));
-        self.second.take_if(|location| !keep(location.address));
-        if let Some(more) = &mut self.more {
-            more.atomics.retain(|location| keep(location.address));
-        }
-    }
-
-    fn retain_syncs(&mut self, keep: impl Fn(usize) -> bool) {
-        self.sync.take_if(|sync| !keep(sync.0));
-        if let Some(more) = &mut self.more {
-            more.syncs.retain(|sync| keep(sync.0));
-        }
-    }
-}
-
-#[cold]
-fn further_location(
-    items: &mut Items,
-    address: usize,
-    bytes: usize,
-    make: impl FnOnce() -> Location,
-) -> &mut Location {
-    let is_it = |l: &Location| l.address == address && l.bytes as usize == bytes;
-    let more = items.more.as_ref();
-    match more.and_then(|more| more.atomics.iter().position(|l| is_it(l))) {
-        Some(index) => &mut items.more.as_mut().expect("just looked at").atomics[index],
-        None => pieces::cut(items, address, bytes, make),
-    }
-}
-
-#[cold]
-fn further_sync<'a>(
-    first: &'a mut Option<Box<(usize, SyncState)>>,
-    more: &'a mut Option<Box<More>>,
-    address: usize,
-) -> &'a mut SyncState {
-    let make = || Box::new((address, SyncState::default()));
-    if first.is_none() && more.is_none() {
-        return &mut first.insert(make()).1;
-    }
-    let syncs = &mut more.get_or_insert_default().syncs;
-    let index = syncs.iter().position(|sync| sync.0 == address);
-    let index = index.unwrap_or_else(|| {
-        syncs.push(make());
-        syncs.len() - 1
-    });
-    &mut syncs[index].1
-}
-
-/// The lines of a block that a typical access looks at, beside the first.
-const PREFETCHED: [usize; 3] = [1, 5, 7];
-
-/// Blocks that are mapped at a time, as long as there are few.
-const SLAB: usize = 256;
-/// So many slabs are few.
-const FEW_SLABS: usize = 8;
-
-/// Uninitialised from [`Slabs::used`] on, in the last one.
-type Slab = [MaybeUninit<Block>];
-
-/// Where blocks come from: memory of their own, for they stay, and would lie between what the program frees.
-#[derive(Debug)]
-struct Slabs {
-    all: Vec<&'static Slab>,
-    /// How many blocks of the last one were ever in use.
-    used: usize,
-    /// Blocks without a granule.
-    free: Vec<&'static Block>,
-}
-
-static SLABS: Lock<Slabs> = Lock::new(Slabs {
-    all: Vec::new(),
-    used: 0,
-    free: Vec::new(),
-});
-
-impl Slabs {
-    /// How many blocks of the last slab were never in use.
-    fn unused(&self) -> usize {
-        self.all.last().map_or(0, |slab| slab.len() - self.used)
-    }
-
-    fn fill(&mut self) {
-        if self.unused() > 0 {
-            return;
-        }
-        let slab = if self.all.len() < FEW_SLABS {
-            std::ptr::slice_from_raw_parts(map_zeroed(SLAB), SLAB)
-        } else {
-            map_huge()
-        };
-        // SAFETY: the mapping is never freed, and the elements need not be initialised.
-        self.all.push(unsafe { &*slab });
-        self.used = 0;
-    }
-}
-
-/// Has a block for a location that comes later.
-pub(crate) fn prepare() {
-    SLABS.lock().fill();
-}
-
-fn new_block() -> *mut Block {
-    let mut slabs = SLABS.lock();
-    if let Some(free) = slabs.free.pop() {
-        return std::ptr::from_ref(free).cast_mut();
-    }
-    slabs.fill();
-    let index = slabs.used;
-    let slab = slabs.all.last().expect("there is one");
-    let block = std::ptr::from_ref(&slab[index]).cast::<Block>().cast_mut();
-    // SAFETY: within the mapping, and nobody else was given the place.
-    unsafe { block.write(Block::default()) };
-    slabs.used += 1;
-    block
-}
-
-/// Takes the locks of all blocks, and the one that new blocks need. For the time of a fork.
-pub(crate) fn lock_all() {
-    SLABS.raw().lock();
-    for block in all_blocks() {
-        block.lock.lock();
-    }
-}
-
-/// Undoes [`lock_all`].
-pub(crate) fn unlock_all() {
-    for block in all_blocks() {
-        block.lock.unlock();
-    }
-    SLABS.raw().unlock();
-}
-
-/// Those in use, between [`lock_all`] and [`unlock_all`].
-fn all_blocks() -> Vec<&'static Block> {
-    // SAFETY: the lock is held since `lock_all`; the guard does not give it back.
-    let slabs = std::mem::ManuallyDrop::new(unsafe { SLABS.assume_locked() });
-    let count = slabs.all.iter().map(|slab| slab.len()).sum::<usize>() - slabs.unused();
-    let all = slabs.all.iter().flat_map(|slab| slab.iter());
-    // SAFETY: those before `used` were initialised, and all of the earlier slabs.
-    all.take(count)
-        .map(|block| unsafe { block.assume_init_ref() })
-        .collect()
-}
-
-/// A block whose lock is held.
-#[derive(Debug)]
-pub struct Locked {
-    block: &'static Block,
-}
-
-impl Drop for Locked {
-    #[inline]
-    fn drop(&mut self) {
-        self.block.lock.unlock();
-    }
-}
-
-impl Locked {
-    /// Locks the block of an address; none if the address is not one of user space.
-    #[inline]
-    pub fn at(address: usize) -> Option<Self> {
-        let granule = Granule::of(address)?;
-        prefetch(granule.cells(), 0);
-        loop {
-            // ORDERING: acquire, with the exchange in `create`.
-            let block = granule.block().load(Ordering::Acquire);
-            for line in PREFETCHED {
-                prefetch(block, line);
-            }
-            let block = if block.is_null() {
-                create(granule)
-            } else {
-                // SAFETY: the memory of a block is always that of one.
-                unsafe { &*block }
-            };
-            if let Some(locked) = block.locked(granule.block()) {
-                return Some(locked);
-            }
-        }
-    }
-
-    /// Locks the block of a granule if there is one.
-    #[inline]
-    pub fn existing(granule: Granule) -> Option<Self> {
-        Self::of(granule.block())
-    }
-
-    /// Locks the block that a granule's word points to, if it does.
-    #[inline]
-    fn of(word: &AtomicPtr<Block>) -> Option<Self> {
-        loop {
-            // ORDERING: acquire, with the exchange in `create`.
-            let block = word.load(Ordering::Acquire);
-            // SAFETY: null, or a block; the memory of a block is always that of one.
-            if let Some(locked) = unsafe { block.as_ref() }?.locked(word) {
-                return Some(locked);
-            }
-        }
-    }
-
-    /// The block.
-    #[inline]
-    pub fn block(&self) -> &'static Block {
-        self.block
-    }
-
-    /// A location of the block is about to be written.
-    #[inline]
-    pub fn announce_write(&mut self) {
-        self.block.announce_write();
-    }
-
-    fn items(&mut self) -> &mut Items {
-        // SAFETY: the lock is held and `self` is borrowed mutably.
-        unsafe { &mut *self.block.items.get() }
-    }
-
-    /// The atomic location at an address of the block, which holds `bits` if nothing is known of it yet; or the first
-    /// of the pieces that it was cut into.
-    #[inline]
-    pub fn location(
-        &mut self,
-        address: usize,
-        bytes: usize,
-        bits: impl FnOnce() -> u128,
-    ) -> &mut Location {
-        let items = self.items();
-        if items.find(address, bytes).is_some() {
-            items.find(address, bytes).expect("just found")
-        } else {
-            let make = || Location::new(address, bytes, bits());
-            further_location(items, address, bytes, make)
-        }
-    }
-
-    /// The atomic location at an address of the block, if such a write by the thread repeats its last one there.
-    #[inline]
-    pub fn repeated(
-        &mut self,
-        address: usize,
-        bytes: usize,
-        thread: &ThreadState,
-        effect: Effect,
-    ) -> Option<&mut Location> {
-        let repeats = |state: &LocationState| state.repeats(thread, effect, Rules::c20());
-        self.whole(address, bytes, repeats)
-    }
-
-    /// The atomic location at an address of the block, if such a load tells the thread nothing.
-    #[inline]
-    pub fn known(
-        &mut self,
-        address: usize,
-        bytes: usize,
-        thread: &ThreadState,
-        order: ReadOrd,
-    ) -> Option<&mut Location> {
-        let known = |state: &LocationState| state.is_read_known(thread, order, Rules::c20());
-        self.whole(address, bytes, known)
-    }
-
-    /// One of the first locations, if it is no piece and the monitor says so.
-    #[inline]
-    fn whole(
-        &mut self,
-        address: usize,
-        bytes: usize,
-        suits: impl FnOnce(&LocationState) -> bool,
-    ) -> Option<&mut Location> {
-        let location = self.items().find(address, bytes)?;
-        (!location.mixed && suits(&location.state)).then_some(location)
-    }
-
-    /// The atomic locations that overlap a range.
-    pub fn overlapping(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut Location> {
-        let items = self.items();
-        let more = items.more.iter_mut().flat_map(|more| &mut more.atomics);
-        let all = items
-            .second
-            .iter_mut()
-            .chain(more)
-            .map(|location| &mut **location)
-            .chain(&mut items.atomic);
-        all.filter(move |location| {
-            let at = location.address;
-            at < end && start < at + location.bytes as usize
-        })
-    }
-
-    /// The lock, semaphore or the like at an address of the block.
-    #[inline]
-    pub fn sync(&mut self, address: usize) -> &mut SyncState {
-        let items = self.items();
-        let is_first = items.sync.as_ref().is_some_and(|sync| sync.0 == address);
-        if is_first {
-            &mut items.sync.as_mut().expect("just looked at").1
-        } else {
-            further_sync(&mut items.sync, &mut items.more, address)
-        }
-    }
-
-    /// Forgets the lock or the like at an address.
-    pub fn forget_sync(&mut self, address: usize) {
-        self.items().retain_syncs(|at| at != address);
-    }
-}
 
 /// Asks for a line of memory that will be written, so many lines after a place. Taking a lock waits for one line, and
 /// what comes after it does not start before; so the others are asked for first.
@@ -402,69 +30,45 @@ fn prefetch<T>(at: *const T, line: usize) {
     unsafe { asm!("prefetchw [{0}]", in(reg) at, options(nostack, preserves_flags, readonly)) };
 }
 
-#[cold]
-fn create(granule: Granule) -> &'static Block {
-    let fresh = new_block();
-    granule.set(HAS_BLOCKS);
-    // ORDERING: acquire-release, with itself and the loads of blocks.
-    let result = granule.block().compare_exchange(
-        std::ptr::null_mut(),
-        fresh,
-        Ordering::AcqRel,
-        Ordering::Acquire,
-    );
-    match result {
-        Ok(_) => {
-            // SAFETY: just made, and never freed.
-            unsafe { &*fresh }
-        }
-        Err(other) => {
-            // SAFETY: nobody else has seen it.
-            SLABS.lock().free.push(unsafe { &*fresh });
-            // SAFETY: the memory of a block is always that of one.
-            unsafe { &*other }
-        }
-    }
-}
+/// The bytes of a location, and what is special about it, in one word: `flags:2 bytes:6 address:56`.
+#[derive(Clone, Copy, Debug)]
+struct Extent(u64);
 
-impl Block {
-    /// How many writes there were to its locations.
+/// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
+const MIXED: u64 = 1 << 63;
+/// Some value has a place of its own; see [`Writes`].
+const WIDE: u64 = 1 << 62;
+
+impl Extent {
+    const BYTES_SHIFT: u32 = 56;
+
     #[inline]
-    pub fn version(&self) -> u64 {
-        // ORDERING: seq_cst: a load between two equal versions is not overtaken by the write that changes it.
-        self.version.load(Ordering::SeqCst)
+    fn new(address: usize, bytes: usize) -> Self {
+        Self((bytes as u64) << Self::BYTES_SHIFT | address as u64)
     }
 
-    /// Under the lock.
+    /// Whether it is this range.
     #[inline]
-    pub fn announce_write(&self) {
-        // ORDERING: relaxed; only holders of the lock write it.
-        let version = self.version.load(Ordering::Relaxed);
-        // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
-        self.version.store(version + 1, Ordering::Release);
+    fn is(self, address: usize, bytes: usize) -> bool {
+        self.0 & !(MIXED | WIDE) == Self::new(address, bytes).0
     }
-}
 
-/// Forgets what begins in a range of memory, of the granule with this word. A block that is empty then is given back.
-pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
-    let Some(mut locked) = Locked::of(word) else {
-        return;
-    };
-    locked.announce_write();
-    let items = locked.items();
-    let outside = |at: usize| at < start || end <= at;
-    items.retain_atomics(outside);
-    items.retain_syncs(outside);
-    items
-        .more
-        .take_if(|more| more.atomics.is_empty() && more.syncs.is_empty());
-    let is_empty = items.is_empty();
-    let block = locked.block;
-    if is_empty && !block.is_united() {
-        // ORDERING: release, with the loads of blocks. Who has seen the block looks again when it has the lock.
-        word.store(std::ptr::null_mut(), Ordering::Release);
-        drop(locked);
-        SLABS.lock().free.push(block);
+    fn address(self) -> usize {
+        (self.0 & ((1 << Self::BYTES_SHIFT) - 1)) as usize
+    }
+
+    fn end(self) -> usize {
+        let bytes = (self.0 & !(MIXED | WIDE)) >> Self::BYTES_SHIFT;
+        self.address() + bytes as usize
+    }
+
+    fn overlaps(self, start: usize, end: usize) -> bool {
+        self.address() < end && start < self.end()
+    }
+
+    #[inline]
+    fn has(self, flag: u64) -> bool {
+        self.0 & flag != 0
     }
 }
 
@@ -472,28 +76,38 @@ pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Location {
-    address: usize,
-    bytes: u8,
-    /// Accessed with several sizes: values no longer mean what the monitor thinks. See [`pieces`].
-    mixed: bool,
-    state: LocationState,
+    extent: Extent,
     /// Who accessed it last.
     accessors: Accessors,
+    state: LocationState,
     writes: Writes,
 }
 
 impl Location {
     fn new(address: usize, bytes: usize, bits: u128) -> Self {
-        let mut state = LocationState::new(number(bits), Rules::c20());
-        let mut writes = Writes::default();
-        writes.initial(&mut state, bits);
-        Self {
-            address,
-            state,
-            writes,
-            bytes: bytes as u8,
-            mixed: false,
+        let mut location = Self {
+            extent: Extent::new(address, bytes),
             accessors: Accessors::default(),
+            state: LocationState::new(number(bits), Rules::c20()),
+            writes: Writes::default(),
+        };
+        location.note(bits, WriteSite::INITIAL);
+        location
+    }
+
+    /// Whether it is a piece, or overlapped by accesses of other sizes.
+    #[inline]
+    pub fn is_mixed(&self) -> bool {
+        self.extent.has(MIXED)
+    }
+
+    /// Notes the write that the monitor was just told of.
+    #[inline]
+    fn note(&mut self, bits: u128, site: WriteSite) {
+        self.state.set_note(writes::note(bits, site));
+        if self.extent.has(WIDE) || !writes::fits(bits) {
+            self.writes.put(&self.state, bits);
+            self.extent.0 |= WIDE;
         }
     }
 
@@ -501,7 +115,7 @@ impl Location {
     /// [`Location::check_compare`].
     #[inline]
     pub fn check(&self, thread: &ThreadState, access: &Access<'_>) -> Option<Weakness> {
-        if self.mixed {
+        if self.is_mixed() {
             return None;
         }
         self.state.check(thread, access, Rules::c20())
@@ -574,7 +188,7 @@ impl Location {
     ) {
         self.make_room(thread, options);
         self.state.apply(thread, effect(number(bits)), Rules::c20());
-        self.writes.note(&mut self.state, bits, site);
+        self.note(bits, site);
     }
 
     /// Tells the monitor of a repeated write.
@@ -591,7 +205,7 @@ impl Location {
         self.make_room(thread, options);
         self.state
             .repeat(thread, effect(number(bits)), Rules::c20());
-        self.writes.note(&mut self.state, bits, site);
+        self.note(bits, site);
         self.accessors.repeated(trail);
     }
 
@@ -613,7 +227,7 @@ impl Location {
     pub fn plain_write(&mut self, thread: &mut ThreadState, site: WriteSite, options: &Options) {
         self.make_room(thread, options);
         self.state.plain_write(thread, 0, Rules::c20());
-        self.writes.note(&mut self.state, 0, site);
+        self.note(0, site);
     }
 
     #[inline]
@@ -654,7 +268,7 @@ impl Location {
         };
         let by = (step, thread.slot());
         self.accessors
-            .accessed(trail, by, self.address, learnt, writer);
+            .accessed(trail, by, self.extent.address(), learnt, writer);
     }
 
     /// An atomic access that the thread does not know to happen before its next event: a write, or a read if those are
@@ -684,7 +298,7 @@ impl Location {
     pub fn logged(&self, write: Timestamp) -> LoggedWrite {
         let site = Writes::site(&self.state, write);
         let is_plain = site.is_some_and(|site| site.operation == Operation::PlainWrite);
-        let is_known = !is_plain && !self.mixed;
+        let is_known = !is_plain && !self.is_mixed();
         let writer = self.state.writer(write);
         LoggedWrite {
             thread: writer.and_then(thread::owner),

@@ -13,15 +13,16 @@
 //! **Concurrency**: a trail is written by its thread and read by reports of any. Notes are words of a ring; a reader
 //! drops what may have been overwritten while it read.
 
+mod accessors;
 mod step;
 
+pub use accessors::Accessors;
 pub use step::{Act, Place, Step, describe_fence};
 
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
-use crate::stack::Node;
-use rsan_clocks::write_log::{Epoch, Slot, Stamp};
-use rsan_model::{RmwOrd, ThreadId};
+use accessors::READERS;
+use rsan_model::ThreadId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use step::STEP_WORDS;
@@ -30,8 +31,6 @@ use step::STEP_WORDS;
 pub const NOTES: usize = 256;
 /// Trails that are kept at least, those of threads that have ended included.
 const ENDED: usize = 64;
-/// Readers that a location remembers.
-pub const READERS: usize = 4;
 const SOURCES: usize = READERS + 1;
 const NOTE_WORDS: usize = 1 + (1 + SOURCES) * STEP_WORDS;
 
@@ -197,118 +196,13 @@ impl Ring {
     }
 }
 
-/// The last read of a location by a thread with some remainder of its slot; nobody's if the epoch is 0.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reader {
-    thread: u32,
-    epoch: u32,
-    position: u32,
-    /// `leaf:24 order:8`.
-    tags: u32,
-}
-
-/// Who accessed a location, as far as the log of its writes does not say it: for reports, and for races.
-///
-/// Readers whose slots are the same modulo [`READERS`] push each other out.
-#[derive(Clone, Debug, Default)]
-pub struct Accessors {
-    /// The length of the last writer's trail after the write.
-    writer_position: u32,
-    /// Which of the readers have read since the last write: one bit each.
-    fresh: u8,
-    slots: [Slot; READERS],
-    readers: [Reader; READERS],
-}
-
-impl Accessors {
-    /// The thread of a slot accessed the location, and learnt something by it or not. `writer` is who wrote it before.
-    #[inline]
-    pub fn accessed(
-        &mut self,
-        trail: &mut Trail,
-        (mut step, slot): (Step, Slot),
-        address: usize,
-        learnt: bool,
-        writer: impl FnOnce() -> Option<Step>,
-    ) {
-        if learnt {
-            step.position += 1;
-            self.note(trail, &step, address, writer());
-        }
-        if step.act.writes() {
-            self.written_at(step.position);
-        } else {
-            self.read_by(&step, slot);
-        }
-    }
-
-    /// The last writer wrote again, and learnt nothing.
-    #[inline]
-    pub fn repeated(&mut self, trail: &Trail) {
-        self.written_at(trail.position);
-    }
-
-    #[inline]
-    fn written_at(&mut self, position: u32) {
-        self.writer_position = position;
-        self.fresh = 0;
-    }
-
-    #[inline(never)]
-    fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
-        let position = self.writer_position;
-        let writer = writer.map(|writer| Step { position, ..writer });
-        let is_fresh = |index: &usize| step.act.writes() && self.fresh >> index & 1 != 0;
-        let readers = (0..READERS).filter(is_fresh);
-        let readers = readers.map(|index| self.readers[index].step());
-        let others = writer.into_iter().chain(readers);
-        let others = others.filter(|source| source.thread != step.thread);
-        trail.note_from(step, address, others);
-    }
-
-    /// The thread of a slot read the location, and learnt nothing.
-    #[inline]
-    pub fn read_by(&mut self, step: &Step, slot: Slot) {
-        let index = usize::from(slot.0) % READERS;
-        self.slots[index] = slot;
-        self.readers[index] = Reader {
-            thread: step.thread.0,
-            epoch: step.epoch,
-            position: step.position,
-            tags: (step.place.0 as u32) << 8 | step.order as u32,
-        };
-        self.fresh |= 1 << index;
-    }
-
-    /// Last reads: by whom, when, and where.
-    pub fn reads(&self) -> impl Iterator<Item = (Stamp, Node)> {
-        let known = self.slots.iter().zip(&self.readers);
-        let known = known.filter(|(_, reader)| reader.epoch != 0);
-        known.map(|(&slot, reader)| {
-            let epoch = Epoch::new(reader.epoch);
-            (Stamp { slot, epoch }, Node(reader.tags >> 8))
-        })
-    }
-}
-
-impl Reader {
-    fn step(self) -> Step {
-        Step {
-            thread: ThreadId(self.thread),
-            epoch: self.epoch,
-            position: self.position,
-            act: Act::Load,
-            order: RmwOrd::ALL[(self.tags & 0xff) as usize],
-            place: Place::leaf(Node(self.tags >> 8)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::Node;
+    use rsan_model::RmwOrd;
 
-    fn step(thread: u32, position: u32) -> Step {
+    pub(super) fn step(thread: u32, position: u32) -> Step {
         Step {
             thread: ThreadId(thread),
             epoch: 7,
@@ -342,32 +236,5 @@ mod tests {
             Trail::default().note(&step(thread + 1000 + other, 1), 0, &[]);
         }
         assert_eq!(read(ThreadId(thread)), None, "but not for ever");
-    }
-
-    #[test]
-    fn readers_count_until_the_next_write() {
-        let (mut trail, mut location) = (Trail::default(), Accessors::default());
-        let load = |thread| Step {
-            act: Act::Load,
-            ..step(thread, 0)
-        };
-        let mut access = |step: Step, learnt, writer: Option<Step>| {
-            let by = (step, Slot(step.thread.0 as u16));
-            location.accessed(&mut trail, by, 8, learnt, || writer);
-        };
-        access(step(1, 3), false, None);
-        access(load(2), false, None);
-        access(load(2), false, None);
-        access(load(3), false, None);
-        let thread = 1_000_002;
-        access(step(thread, 0), true, Some(step(1, 0)));
-        access(load(4), false, None);
-        let (_, notes) = read(ThreadId(thread)).expect("the trail is known");
-        assert_eq!(notes[0].sources, [step(1, 3), load(2), load(3)]);
-        assert_eq!(notes[0].step.position, 1);
-        let epoch = Epoch::new(7);
-        let reads: Vec<_> = location.reads().map(|read| read.0).collect();
-        let slots = [4, 2, 3].map(Slot);
-        assert_eq!(reads, slots.map(|slot| Stamp { slot, epoch }));
     }
 }

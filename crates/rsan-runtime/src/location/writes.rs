@@ -96,6 +96,13 @@ const KIND_BITS: u32 = 6;
 const SITE_BITS: u32 = 24 + KIND_BITS;
 
 impl WriteSite {
+    /// What was there before.
+    pub(super) const INITIAL: Self = Self {
+        leaf: Node::UNKNOWN,
+        operation: Operation::Initial,
+        order: None,
+    };
+
     /// An access that a thread is about to make. To be asked for before the location is locked, which others may wait
     /// for.
     #[inline]
@@ -150,7 +157,7 @@ pub struct LoggedWrite {
 /// What the monitor keeps with the write of a value that [`fits`]: the next 16 bits of it, which together with its number
 /// say the whole, and [`WriteSite::pack`].
 #[inline]
-fn note(bits: u128, site: WriteSite) -> u64 {
+pub(super) fn note(bits: u128, site: WriteSite) -> u64 {
     u64::from((bits >> 32) as u16) << SITE_BITS | u64::from(site.pack())
 }
 
@@ -158,7 +165,7 @@ const _: () = assert!(u16::BITS + SITE_BITS <= NOTE_BITS);
 
 /// Whether a value is that of its lowest 48 bits: pointers, and what counts something.
 #[inline]
-fn fits(bits: u128) -> bool {
+pub(super) fn fits(bits: u128) -> bool {
     const REST: u32 = u64::BITS - 48;
     bits as u64 as i64 == (bits as i64) << REST >> REST && bits >> 64 == 0
 }
@@ -173,48 +180,37 @@ fn value(number: Value, note: u64) -> u128 {
 /// The writes of a log, beside what the monitor knows of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writes {
-    /// The values, once there was one that does not fit into a note: each in the place that its position in the
-    /// modification order gives it; the number of places is a power of two that is not smaller than the log.
-    wide: Option<Box<[u128]>>,
+    wide: Option<Box<Wide>>,
+}
+
+/// The values, once there was one that does not fit into a note: each in the place that its position in the
+/// modification order gives it; the number of places is a power of two that is not smaller than the log.
+#[derive(Clone, Debug)]
+struct Wide(Box<[u128]>);
+
+impl Wide {
+    fn place(&mut self, write: Timestamp) -> &mut u128 {
+        let index = write.0 as usize & (self.0.len() - 1);
+        &mut self.0[index]
+    }
 }
 
 impl Writes {
-    /// Notes what was there before.
-    pub(super) fn initial(&mut self, state: &mut LocationState, bits: u128) {
-        let nothing = WriteSite {
-            leaf: Node::UNKNOWN,
-            operation: Operation::Initial,
-            order: None,
-        };
-        self.note(state, bits, nothing);
-    }
-
-    /// Notes the write that the monitor was just told of.
-    #[inline]
-    pub(super) fn note(&mut self, state: &mut LocationState, bits: u128, site: WriteSite) {
-        state.set_note(note(bits, site));
-        if self.wide.is_some() || !fits(bits) {
-            self.put(state, bits);
-        }
-    }
-
-    /// Notes the last value.
+    /// Notes the last value, which does not fit into a note, or some value before it did not.
     #[cold]
-    fn put(&mut self, state: &LocationState, bits: u128) {
+    pub(super) fn put(&mut self, state: &LocationState, bits: u128) {
         let kept = state.log_len().0.next_power_of_two();
-        let (last, oldest) = (state.last_write(), state.oldest_write());
-        let mut wide = match &self.wide {
-            Some(wide) if kept <= wide.len() => self.wide.take().expect("just seen"),
-            _ => {
-                let mut wide = vec![0; kept].into_boxed_slice();
-                for write in (oldest.0..last.0).map(Timestamp) {
-                    *place(&mut wide, write) = self.value(state, write).unwrap_or_default();
-                }
-                wide
+        let last = state.last_write();
+        if self.wide.as_ref().is_none_or(|wide| wide.0.len() < kept) {
+            let mut wide = Wide(vec![0; kept].into());
+            for write in (state.oldest_write().0..last.0).map(Timestamp) {
+                *wide.place(write) = self.value(state, write).unwrap_or_default();
             }
-        };
-        *place(&mut wide, last) = bits;
-        self.wide = Some(wide);
+            self.wide = Some(Box::new(wide));
+        }
+        if let Some(wide) = &mut self.wide {
+            *wide.place(last) = bits;
+        }
     }
 
     /// Where a write of the log came from.
@@ -226,19 +222,17 @@ impl Writes {
     pub(super) fn value(&self, state: &LocationState, write: Timestamp) -> Option<u128> {
         let (note, number) = state.note(write)?;
         Some(match &self.wide {
-            Some(wide) => wide[write.0 as usize & (wide.len() - 1)],
+            Some(wide) => wide.0[write.0 as usize & (wide.0.len() - 1)],
             None => value(number, note),
         })
     }
 }
 
-fn place(wide: &mut [u128], write: Timestamp) -> &mut u128 {
-    &mut wide[write.0 as usize & (wide.len() - 1)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::location::Location;
+    use crate::options::Options;
     use rsan_clocks::Effect;
     use rsan_clocks::write_log::{Rules, SlotTable, ThreadState};
     use rsan_model::WriteOrd;
@@ -280,32 +274,32 @@ mod tests {
         let later = |position: u64| u128::from(position) << if position < 200 { 0 } else { 60 };
         let values: [&dyn Fn(u64) -> u128; 5] = [&narrow, &negative, &wide, &hashes, &later];
         let cases = values.map(|bits| [2, 3, 8, 100].map(|cap| (cap, bits)));
-        for (cap, bits) in cases.into_iter().flatten() {
+        for (log_cap, bits) in cases.into_iter().flatten() {
+            let options = Options {
+                log_cap,
+                ..Options::default()
+            };
             let mut thread = ThreadState::initial(ThreadId(0), place, rules);
-            let mut state = LocationState::new(number(bits(0)), rules);
-            let mut writes = Writes::default();
-            writes.initial(&mut state, bits(0));
-            assert_eq!(Writes::site(&state, Timestamp(0)), None);
+            let mut location = Location::new(0x1000, 16, bits(0));
             for position in 1..300 {
-                state.make_room(cap);
-                let effect = Effect::Write {
-                    value: number(bits(position)),
+                let effect = |value| Effect::Write {
+                    value,
                     ord: WriteOrd::Relaxed,
                 };
-                state.apply(&mut thread, effect, rules);
-                let last = state.last_write().0;
-                assert_eq!(last, position);
                 let site = WriteSite {
                     leaf: Node(position as u32),
                     operation: Operation::Store,
                     order: Some(RmwOrd::Relaxed),
                 };
-                writes.note(&mut state, bits(last), site);
-                for age in 0..state.log_len().0 as u64 {
-                    let timestamp = Timestamp(last - age);
-                    assert_eq!(writes.value(&state, timestamp), Some(bits(timestamp.0)));
-                    let site = Writes::site(&state, timestamp);
-                    assert_eq!(site.is_some(), timestamp.0 > 0);
+                location.write(&mut thread, bits(position), effect, site, &options);
+                let writes: Vec<_> = location.logged_writes().collect();
+                assert_eq!(writes.last(), Some(&Timestamp(position)));
+                assert_eq!(writes.len(), log_cap.min(position as usize + 1));
+                for write in writes {
+                    let logged = location.logged(write);
+                    assert_eq!(logged.value, Some(bits(write.0)));
+                    let leaf = logged.write.map(|site| u64::from(site.leaf.0));
+                    assert_eq!(leaf, (write.0 > 0).then_some(write.0));
                 }
             }
         }

@@ -1,0 +1,381 @@
+//! The locations of a granule under one lock, and how they are found.
+
+use super::pieces;
+use super::slabs;
+use super::{Location, prefetch};
+use crate::lock::RawLock;
+use crate::shadow::{Granule, HAS_BLOCKS};
+use crate::sync::SyncState;
+use rsan_clocks::Effect;
+use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
+use rsan_model::ReadOrd;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+/// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
+/// block; when all its locations are forgotten, it may become the block of another granule.
+///
+/// What an access of the first location looks at stands together: in two lines of memory what most accesses need, then
+/// in two the log of its writes, then what accesses of several threads need. Processors fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct Block {
+    lock: RawLock,
+    /// The locations of two granules are here: see [`pieces`].
+    united: AtomicBool,
+    /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
+    version: AtomicU64,
+    items: UnsafeCell<Items>,
+}
+
+// Every program with many locations pays for what is more.
+const _: () = assert!(size_of::<Block>() == 384);
+
+/// The lines of a block that a typical access looks at, beside the first.
+const PREFETCHED: [usize; 3] = [1, 2, 3];
+
+// SAFETY: `items` is only reached through a `Locked`, which holds the lock.
+unsafe impl Sync for Block {}
+
+/// Most granules have one or two atomic locations or one lock, which are found without a search.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(super) struct Items {
+    pub(super) atomic: Option<Location>,
+    pub(super) rest: Option<Box<Rest>>,
+}
+
+#[derive(Debug, Default)]
+#[allow(clippy::vec_box, reason = "they move to and from `Items`")]
+pub(super) struct Rest {
+    pub(super) second: Option<Box<Location>>,
+    pub(super) further: Vec<Box<Location>>,
+    /// A lock or the like, and its address.
+    pub(super) sync: Option<(usize, SyncState)>,
+    pub(super) further_syncs: Vec<(usize, Box<SyncState>)>,
+}
+
+impl Items {
+    /// One of the first two locations.
+    #[inline]
+    fn find(&mut self, address: usize, bytes: usize) -> Option<&mut Location> {
+        let is_it = |location: &Location| location.extent.is(address, bytes);
+        if self.atomic.as_ref().is_some_and(is_it) {
+            return self.atomic.as_mut();
+        }
+        let second = self.rest.as_mut()?.second.as_deref_mut()?;
+        is_it(second).then_some(second)
+    }
+
+    /// Drops what begins at addresses that are not to be kept; says whether nothing is left.
+    fn retain(&mut self, keep: impl Fn(usize) -> bool) -> bool {
+        let goes = |location: &Location| !keep(location.extent.address());
+        self.atomic.take_if(|location| goes(location));
+        if let Some(rest) = &mut self.rest {
+            rest.second.take_if(|location| goes(location));
+            rest.further.retain(|location| !goes(location));
+            rest.retain_syncs(&keep);
+        }
+        self.rest.take_if(|rest| rest.is_empty());
+        self.atomic.is_none() && self.rest.is_none()
+    }
+}
+
+impl Rest {
+    fn is_empty(&self) -> bool {
+        let locations = usize::from(self.second.is_some()) + self.further.len();
+        let syncs = usize::from(self.sync.is_some()) + self.further_syncs.len();
+        locations + syncs == 0
+    }
+
+    fn retain_syncs(&mut self, keep: impl Fn(usize) -> bool) {
+        self.sync.take_if(|sync| !keep(sync.0));
+        self.further_syncs.retain(|sync| keep(sync.0));
+    }
+
+    #[cold]
+    fn further_sync(&mut self, address: usize) -> &mut SyncState {
+        if self.sync.is_none() && self.further_syncs.is_empty() {
+            return &mut self.sync.insert((address, SyncState::default())).1;
+        }
+        let syncs = &mut self.further_syncs;
+        let index = syncs.iter().position(|sync| sync.0 == address);
+        let index = index.unwrap_or_else(|| {
+            syncs.push((address, Box::default()));
+            syncs.len() - 1
+        });
+        &mut syncs[index].1
+    }
+}
+
+#[cold]
+fn further_location(
+    items: &mut Items,
+    address: usize,
+    bytes: usize,
+    make: impl FnOnce() -> Location,
+) -> &mut Location {
+    let further = |items: &Items| {
+        let further = &items.rest.as_ref()?.further;
+        further.iter().position(|l| l.extent.is(address, bytes))
+    };
+    match further(items) {
+        Some(index) => &mut items.rest.as_mut().expect("just looked at").further[index],
+        None => pieces::cut(items, address, bytes, make),
+    }
+}
+
+/// A block whose lock is held.
+#[derive(Debug)]
+pub struct Locked {
+    pub(super) block: &'static Block,
+}
+
+impl Drop for Locked {
+    #[inline]
+    fn drop(&mut self) {
+        self.block.lock.unlock();
+    }
+}
+
+impl Locked {
+    /// Locks the block of an address; none if the address is not one of user space.
+    #[inline]
+    pub fn at(address: usize) -> Option<Self> {
+        let granule = Granule::of(address)?;
+        prefetch(granule.cells(), 0);
+        loop {
+            // ORDERING: acquire, with the exchange in `create`.
+            let block = granule.block().load(Ordering::Acquire);
+            for line in PREFETCHED {
+                prefetch(block, line);
+            }
+            let block = if block.is_null() {
+                create(granule)
+            } else {
+                // SAFETY: the memory of a block is always that of one.
+                unsafe { &*block }
+            };
+            if let Some(locked) = block.locked(granule.block()) {
+                return Some(locked);
+            }
+        }
+    }
+
+    /// Locks the block of a granule if there is one.
+    #[inline]
+    pub fn existing(granule: Granule) -> Option<Self> {
+        Self::of(granule.block())
+    }
+
+    /// Locks the block that a granule's word points to, if it does.
+    #[inline]
+    fn of(word: &AtomicPtr<Block>) -> Option<Self> {
+        loop {
+            // ORDERING: acquire, with the exchange in `create`.
+            let block = word.load(Ordering::Acquire);
+            // SAFETY: null, or a block; the memory of a block is always that of one.
+            if let Some(locked) = unsafe { block.as_ref() }?.locked(word) {
+                return Some(locked);
+            }
+        }
+    }
+
+    /// The same, if nobody else has the lock.
+    pub(super) fn try_existing(granule: Granule) -> Option<Self> {
+        let word = granule.block();
+        // ORDERING: acquire, with the exchange in `create`.
+        let block = word.load(Ordering::Acquire);
+        // SAFETY: null, or a block; the memory of a block is always that of one.
+        let block = unsafe { block.as_ref() }?;
+        block.lock.try_lock().then(|| block.still(word))?
+    }
+
+    /// The block.
+    #[inline]
+    pub fn block(&self) -> &'static Block {
+        self.block
+    }
+
+    /// A location of the block is about to be written.
+    #[inline]
+    pub fn announce_write(&mut self) {
+        self.block.announce_write();
+    }
+
+    pub(super) fn items(&mut self) -> &mut Items {
+        // SAFETY: the lock is held and `self` is borrowed mutably.
+        unsafe { &mut *self.block.items.get() }
+    }
+
+    /// The atomic location at an address of the block, which holds `bits` if nothing is known of it yet; or the first
+    /// of the pieces that it was cut into.
+    #[inline]
+    pub fn location(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        bits: impl FnOnce() -> u128,
+    ) -> &mut Location {
+        let items = self.items();
+        if items.find(address, bytes).is_some() {
+            items.find(address, bytes).expect("just found")
+        } else {
+            let make = || Location::new(address, bytes, bits());
+            further_location(items, address, bytes, make)
+        }
+    }
+
+    /// The atomic location at an address of the block, if such a write by the thread repeats its last one there.
+    #[inline]
+    pub fn repeated(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        thread: &ThreadState,
+        effect: Effect,
+    ) -> Option<&mut Location> {
+        let repeats = |state: &LocationState| state.repeats(thread, effect, Rules::c20());
+        self.whole(address, bytes, repeats)
+    }
+
+    /// The atomic location at an address of the block, if such a load tells the thread nothing.
+    #[inline]
+    pub fn known(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        thread: &ThreadState,
+        order: ReadOrd,
+    ) -> Option<&mut Location> {
+        let known = |state: &LocationState| state.is_read_known(thread, order, Rules::c20());
+        self.whole(address, bytes, known)
+    }
+
+    /// One of the first locations, if it is no piece and the monitor says so.
+    #[inline]
+    fn whole(
+        &mut self,
+        address: usize,
+        bytes: usize,
+        suits: impl FnOnce(&LocationState) -> bool,
+    ) -> Option<&mut Location> {
+        let location = self.items().find(address, bytes)?;
+        (!location.is_mixed() && suits(&location.state)).then_some(location)
+    }
+
+    /// The atomic locations that overlap a range.
+    pub fn overlapping(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut Location> {
+        let items = self.items();
+        let rest = items.rest.iter_mut();
+        let further = rest.flat_map(|rest| rest.second.iter_mut().chain(&mut rest.further));
+        let all = further.map(|location| &mut **location);
+        all.chain(&mut items.atomic)
+            .filter(move |location| location.extent.overlaps(start, end))
+    }
+
+    /// The lock, semaphore or the like at an address of the block.
+    #[inline]
+    pub fn sync(&mut self, address: usize) -> &mut SyncState {
+        let rest = self.items().rest.get_or_insert_default();
+        if rest.sync.as_ref().is_some_and(|sync| sync.0 == address) {
+            &mut rest.sync.as_mut().expect("just looked at").1
+        } else {
+            rest.further_sync(address)
+        }
+    }
+
+    /// Forgets the lock or the like at an address.
+    pub fn forget_sync(&mut self, address: usize) {
+        if let Some(rest) = &mut self.items().rest {
+            rest.retain_syncs(|at| at != address);
+        }
+    }
+}
+
+#[cold]
+fn create(granule: Granule) -> &'static Block {
+    let fresh = slabs::take();
+    granule.set(HAS_BLOCKS);
+    // ORDERING: acquire-release, with itself and the loads of blocks.
+    let result = granule.block().compare_exchange(
+        std::ptr::null_mut(),
+        std::ptr::from_ref(fresh).cast_mut(),
+        Ordering::AcqRel,
+        Ordering::Acquire,
+    );
+    match result {
+        Ok(_) => fresh,
+        Err(other) => {
+            slabs::give_back(fresh);
+            // SAFETY: the memory of a block is always that of one.
+            unsafe { &*other }
+        }
+    }
+}
+
+impl Block {
+    /// How many writes there were to its locations.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        // ORDERING: seq_cst: a load between two equal versions is not overtaken by the write that changes it.
+        self.version.load(Ordering::SeqCst)
+    }
+
+    /// Under the lock.
+    #[inline]
+    pub fn announce_write(&self) {
+        // ORDERING: relaxed; only holders of the lock write it.
+        let version = self.version.load(Ordering::Relaxed);
+        // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
+        self.version.store(version + 1, Ordering::Release);
+    }
+
+    /// The lock alone, for fork.
+    pub(super) fn lock(&self) -> &RawLock {
+        &self.lock
+    }
+
+    /// Whether it is there for two granules, and stays so.
+    pub(super) fn is_united(&self) -> bool {
+        // ORDERING: relaxed; set under the lock, and never taken back. Without the lock it is a hint.
+        self.united.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is there for two granules. Under the lock.
+    pub(super) fn set_united(&self) {
+        // ORDERING: relaxed; under the lock.
+        self.united.store(true, Ordering::Relaxed);
+    }
+
+    /// Locks the block if it is still the one that a granule's word points to.
+    #[inline]
+    fn locked(&'static self, word: &AtomicPtr<Block>) -> Option<Locked> {
+        self.lock.lock();
+        self.still(word)
+    }
+
+    /// The block, whose lock was just taken, if it is still the one that a granule's word points to.
+    #[inline]
+    fn still(&'static self, word: &AtomicPtr<Block>) -> Option<Locked> {
+        let locked = Locked { block: self };
+        // ORDERING: relaxed; the word is changed under the lock.
+        std::ptr::eq(word.load(Ordering::Relaxed), self).then_some(locked)
+    }
+}
+
+/// Forgets what begins in a range of memory, of the granule with this word. A block that is empty then is given back.
+pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
+    let Some(mut locked) = Locked::of(word) else {
+        return;
+    };
+    locked.announce_write();
+    let is_empty = locked.items().retain(|at| at < start || end <= at);
+    let block = locked.block;
+    if is_empty && !block.is_united() {
+        // ORDERING: release, with the loads of blocks. Who has seen the block looks again when it has the lock.
+        word.store(std::ptr::null_mut(), Ordering::Release);
+        drop(locked);
+        slabs::give_back(block);
+    }
+}
