@@ -19,7 +19,7 @@ pub use word::Word;
 
 use crate::chain::Search;
 use crate::horizon;
-use crate::location::{Location, Locked, LoggedWrite, Operation, WriteSite};
+use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
@@ -245,7 +245,7 @@ fn repeat<W: Word, R>(
     act: impl FnOnce() -> (R, W),
 ) -> Repeat<R> {
     let (address, bytes) = (at as usize, size_of::<W>());
-    let Some(mut locked) = Locked::for_access(address, bytes) else {
+    let Some(mut locked) = Locked::for_access(address, bytes, Intent::Access) else {
         return Repeat::Not(None);
     };
     let block = locked.block();
@@ -434,7 +434,7 @@ pub unsafe fn compare_exchange<W: Word>(
     };
     let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
-    let locked = Locked::for_access(at as usize, size_of::<W>());
+    let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
         let access = |expected| Access::Cas {
             expected,

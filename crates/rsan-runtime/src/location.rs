@@ -5,7 +5,7 @@ mod pieces;
 mod slabs;
 mod writes;
 
-pub use block::{Block, Locked, forget};
+pub use block::{Block, Intent, Locked, forget};
 pub(crate) use slabs::{lock_all, prepare, unlock_all};
 pub use writes::{LoggedWrite, Operation, WriteSite};
 

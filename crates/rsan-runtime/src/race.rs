@@ -44,7 +44,7 @@ pub(crate) use cells::stamp;
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
 use crate::sched;
-use crate::shadow::{Granule, HAS_BLOCKS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::stack::Node;
 use crate::thread::{self, Body, Context, Entered};
 use cells::{Access, Race, Remembered, mask, unpack_site};
@@ -193,7 +193,7 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     let offset = address & 7;
     if offset + bytes <= 8
         && let Some(granule) = Granule::existing(address)
-        && granule.is_empty()
+        && (!granule.has(HAS_CELLS) || granule.is_empty())
     {
         return;
     }

@@ -10,7 +10,7 @@
 //! share its clocks of two rounds: this may hide findings.
 
 use crate::horizon;
-use crate::location::Locked;
+use crate::location::{Intent, Locked};
 use crate::shadow::Granule;
 use crate::thread::{Body, enter};
 use crate::trail::{Act, Place, Step};
@@ -80,7 +80,7 @@ fn replace(me: &mut Body, clock: &mut SyncClock) {
 
 fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
-    if let Some(mut locked) = Locked::at(address) {
+    if let Some(mut locked) = Locked::at(address, Intent::Access) {
         act(&mut me, locked.sync(address));
     }
     horizon::learnt(&mut me);

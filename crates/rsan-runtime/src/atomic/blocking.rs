@@ -2,7 +2,7 @@
 //! happens when the value is there.
 
 use super::{Running, Word, operate, read_order, rmw_order};
-use crate::location::{Location, Locked, Operation, WriteSite};
+use crate::location::{Intent, Location, Locked, Operation, WriteSite};
 use crate::model;
 use crate::race;
 use crate::sched::{self, Values};
@@ -106,7 +106,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         let found = enter().and_then(|mut me| {
             let access = WriteSite::new(&mut me, Operation::Wait, ord.into());
             model::accept(&mut me, ord.is_sc(), access.operation);
-            let locked = Locked::for_access(at as usize, size_of::<W>());
+            let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
             operate(&mut me, at, locked, access, |op, location| {
                 let access = Access::Wait {
                     values: &numbers,
@@ -151,7 +151,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
             let name = Operation::BlockingCompareExchange;
             let access = WriteSite::new(&mut me, name, ord);
             model::accept(&mut me, ord.is_sc(), access.operation);
-            let locked = Locked::for_access(at as usize, size_of::<W>());
+            let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
             operate(&mut me, at, locked, access, |op, location| {
                 let access = Access::Bcas {
                     expected: Location::compared(expected.bits()),

@@ -1,7 +1,7 @@
 //! Atomic loads, and a way around the lock for those that would change nothing.
 
 use super::{Word, operate_locked, read_order};
-use crate::location::{Block, Locked, Operation, WriteSite};
+use crate::location::{Block, Intent, Locked, Operation, WriteSite};
 use crate::model;
 use crate::probe;
 use crate::race::{self, Kind};
@@ -94,7 +94,8 @@ unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
 
 /// Whether the monitor has nothing to say about a load either, unless there was a write meanwhile.
 fn is_unsuspicious<W: Word>(at: *mut W, order: ReadOrd, version: u64) -> bool {
-    let (Some(me), Some(mut locked)) = (enter_access(), Locked::at(at as usize)) else {
+    let (Some(me), Some(mut locked)) = (enter_access(), Locked::at(at as usize, Intent::Load))
+    else {
         return true;
     };
     locked.block().version() != version || {
@@ -125,7 +126,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
     let access = WriteSite::new(&mut me, Operation::Load, order.into());
-    let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>()) else {
+    let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>(), Intent::Load) else {
         return raw();
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());

@@ -4,12 +4,13 @@ use super::pieces;
 use super::slabs;
 use super::{Location, prefetch};
 use crate::lock::RawLock;
-use crate::shadow::{Granule, HAS_BLOCKS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
 use crate::sync::SyncState;
 use rsan_clocks::Effect;
 use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
 use rsan_model::ReadOrd;
 use std::cell::UnsafeCell;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
@@ -31,8 +32,23 @@ pub struct Block {
 // Every program with many locations pays for what is more.
 const _: () = assert!(size_of::<Block>() == 384);
 
-/// The lines of a block that a typical access looks at, beside the first.
-const PREFETCHED: [usize; 3] = [1, 2, 3];
+/// What is about to be done with a block, and so which of its lines are looked at beside the first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Intent {
+    /// An atomic load, which seldom needs the log.
+    Load,
+    /// Any other access.
+    Access,
+}
+
+impl Intent {
+    fn lines(self) -> RangeInclusive<usize> {
+        match self {
+            Self::Load => 1..=1,
+            Self::Access => 1..=3,
+        }
+    }
+}
 
 // SAFETY: `items` is only reached through a `Locked`, which holds the lock.
 unsafe impl Sync for Block {}
@@ -141,13 +157,15 @@ impl Drop for Locked {
 impl Locked {
     /// Locks the block of an address; none if the address is not one of user space.
     #[inline]
-    pub fn at(address: usize) -> Option<Self> {
+    pub fn at(address: usize, intent: Intent) -> Option<Self> {
         let granule = Granule::of(address)?;
-        prefetch(granule.cells(), 0);
+        if granule.has(HAS_CELLS) {
+            prefetch(granule.cells(), 0);
+        }
         loop {
             // ORDERING: acquire, with the exchange in `create`.
             let block = granule.block().load(Ordering::Acquire);
-            for line in PREFETCHED {
+            for line in intent.lines() {
                 prefetch(block, line);
             }
             let block = if block.is_null() {

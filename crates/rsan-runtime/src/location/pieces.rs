@@ -7,7 +7,7 @@
 //!
 //! Two granules that an access of 16 bytes spans get one [`Block`](super::Block), so that one lock is enough.
 
-use super::block::{Items, Locked, Rest};
+use super::block::{Intent, Items, Locked, Rest};
 use super::{Extent, Location, MIXED, WIDE, WriteSite, slabs};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
@@ -140,11 +140,11 @@ pub(super) fn cut(
 impl Locked {
     /// Locks the block for an access of so many bytes.
     #[inline]
-    pub fn for_access(address: usize, bytes: usize) -> Option<Self> {
+    pub fn for_access(address: usize, bytes: usize, intent: Intent) -> Option<Self> {
         if bytes > size_of::<u64>() {
             unite(address, address + size_of::<u64>())?;
         }
-        Self::at(address)
+        Self::at(address, intent)
     }
 
     /// The pieces in a range except the first.
@@ -171,7 +171,7 @@ fn unite(low: usize, high: usize) -> Option<()> {
         if !first.is_null() && first == second {
             return Some(());
         }
-        let mut target = Locked::at(low)?;
+        let mut target = Locked::at(low, Intent::Access)?;
         // From now on it stays where it is.
         target.block.set_united();
         let place = std::ptr::from_ref(target.block).cast_mut();
