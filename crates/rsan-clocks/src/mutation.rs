@@ -243,6 +243,10 @@ rsan_model::mutants! {
     ReadDespiteLearning,
     /// 80: What a read by the last writer notes of itself is lost.
     OwnReadsNotShown,
+    /// 81: An acquiring read of a write that was read before acquires nothing.
+    ReadAgainWithoutAcquiring,
+    /// 82: A read takes nothing from a write that an earlier owner of the slot has read.
+    ReadAgainIgnoresGeneration,
 }
 
 /// A part of the crate that has rules.

@@ -154,6 +154,24 @@ pub(super) const SEQUENCES: &[(&str, &[(u32, &str)])] = &[
             (2, "ld.rlx x"),
         ],
     ),
+    (
+        "82: what another thread of the slot has read is not read again",
+        &[
+            (0, "fork 4"),
+            (2, "st.rlx y"),
+            (2, "fence.sc"),
+            (2, "ld.rlx x"),
+            (0, "st.rlx x"),
+            (0, "st.rlx z"),
+            (1, "ld.rlx x"),
+            (1, "exit"),
+            (4, "fork 3"),
+            (3, "ld.rlx z"),
+            (3, "ld.rlx x"),
+            (3, "fence.sc"),
+            (3, "ld.rlx y"),
+        ],
+    ),
 ];
 
 /// Runs a sequence with threads 0, 1 and 2, and compares everything after each step.
@@ -189,6 +207,7 @@ pub(super) fn run_sequence(
                     live.push(child);
                     Event::Spawn(thread, child)
                 }
+                Op::Fence(ord) => Event::Fence(thread, ord),
                 op => panic!("{op:?} in a sequence"),
             }
         };

@@ -105,7 +105,7 @@ impl LocationState {
             && self.is_repeated(thread, mode, rules)
         {
             self.repeat_write(thread, mode, value, rules);
-        } else if mode.value.is_none() && self.is_known(thread, mode.sc, rules) {
+        } else if mode.value.is_none() && self.is_known(thread, mode, rules) {
             self.read_known(thread, mode.sc, rules);
         } else {
             self.access_in_full(thread, mode, rules);
@@ -115,27 +115,56 @@ impl LocationState {
     /// Whether such a read tells the thread nothing. It cannot be weak, and is only noted.
     #[inline]
     pub fn is_read_known(&self, thread: &ThreadState, ord: ReadOrd, rules: Rules) -> bool {
-        self.is_known(thread, ord.is_sc() && rules.sc_accesses, rules)
+        self.is_known(thread, Mode::atomic(Effect::Read(ord), rules), rules)
     }
 
     /// What [`LocationState::apply`] comes to for a read that [`LocationState::is_read_known`].
     #[inline]
     pub fn note_read(&mut self, thread: &mut ThreadState, ord: ReadOrd, rules: Rules) {
-        let sc = ord.is_sc() && rules.sc_accesses;
-        debug_assert!(self.is_known(thread, sc, rules));
-        self.read_known(thread, sc, rules);
+        let mode = Mode::atomic(Effect::Read(ord), rules);
+        debug_assert!(self.is_known(thread, mode, rules));
+        self.read_known(thread, mode.sc, rules);
     }
 
-    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message; and is
-    /// not one of the seq_cst events that are to be carried.
+    /// Whether a read tells the thread nothing, because it happens-before-knows the last write and its message, or has
+    /// read it before; and is not one of the seq_cst events that are to be carried.
     #[inline]
-    fn is_known(&self, thread: &ThreadState, sc: bool, rules: Rules) -> bool {
+    fn is_known(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
         // A thread that is not saturated has seq_cst events to take and to leave.
-        let alike = thread.saturated == sc && self.saturated == sc;
+        let alike = thread.saturated == mode.sc && self.saturated == mode.sc;
         let hb = &thread.view.hb;
         alike
-            && rules.covered(hb, Some(self.last_record().stamp()))
-            && rules.covered(hb, self.message_is())
+            && if rules.covered(hb, Some(self.last_record().stamp())) {
+                rules.covered(hb, self.message_is())
+            } else {
+                !mode.sc && self.is_read_again(thread, mode.acquires, rules)
+            }
+    }
+
+    /// Whether the thread has left a reader entry for the last write, and it or one before had the message. Then it has
+    /// taken from the write what there is, which does not change.
+    #[inline(never)]
+    fn is_read_again(&self, thread: &ThreadState, acquires: bool, rules: Rules) -> bool {
+        let pends = !acquires || rules.breaks(Mutant::ReadAgainWithoutAcquiring);
+        let has_message = rules.covered(&thread.view.hb, self.message_is())
+            || pends && rules.covered(&thread.pending.hb, self.message_is());
+        let epoch = thread.epoch;
+        rules.fast_paths
+            && has_message
+            && self.readers_of_last(thread).any(|by| {
+                by.stamp.epoch.same_generation(epoch)
+                    || rules.breaks(Mutant::ReadAgainIgnoresGeneration)
+            })
+    }
+
+    /// The entries for reads of the last write by the slot of a thread.
+    #[inline]
+    fn readers_of_last(&self, thread: &ThreadState) -> impl Iterator<Item = Observation> {
+        let (write, slot) = (self.last_write(), thread.slot);
+        let readers = self.records.reads().iter().rev();
+        let readers = readers.take_while(move |reader| reader.write == write);
+        let observations = readers.map(|reader| reader.by);
+        observations.filter(move |by| by.stamp.slot == slot)
     }
 
     #[inline]
@@ -301,15 +330,10 @@ impl LocationState {
     /// Step 3: a reader entry, unless the thread knows the write without it (section 4).
     fn record_reader(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         let last = self.last_record().by();
-        let write = self.last_write();
-        let reads = self.records.reads().iter().rev();
-        let mine = reads
-            .take_while(|read| read.write == write)
-            .filter(|read| read.by.stamp.slot == thread.slot);
         let (mut any, mut by_sc) = (false, false);
-        for reader in mine {
+        for by in self.readers_of_last(thread) {
             any = true;
-            by_sc |= reader.by.sc;
+            by_sc |= by.sc;
         }
         let unknown = thread.view.hb.get(last.stamp.slot) < last.stamp.epoch && !any;
         let unknown_sc = sc && !last.sc && !by_sc && !rules.breaks(Mutant::NoScReaderOfPlainWrite);
