@@ -58,8 +58,9 @@ impl<I, T> Default for Clock<I, T> {
 }
 
 impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
+    /// Its entries by position; what is beyond the end is the least.
     #[inline]
-    fn slice(&self) -> &[T] {
+    pub fn slice(&self) -> &[T] {
         match &self.entries {
             Entries::Absent => &[],
             Entries::Inline(entries) => entries,

@@ -7,7 +7,7 @@
 //! would have allowed something else. Plain accesses are checked for data races with the same clocks.
 //!
 //! # Modules
-//! * [`abi`]: what compilers call. [`intercept`]: what the program calls in libc, and we look at first.
+//! * [`abi`]: what compilers call; `entries/` has what of it is linked with programs themselves. [`intercept`]: what the program calls in libc, and we look at first.
 //! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
 //! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
 //! * [`model`]: what the memory models do differently.

@@ -18,6 +18,9 @@
 //! bytes: what races with the one races with the other. Accesses to several parts of a granule that are made with one
 //! stamp at one place of the program share a cell.
 //!
+//! **Cost**: most accesses are in the cells already, which is found out in the program itself (`entries/plain.s`). Most others
+//! race with nothing, and are recorded without a look-up and with one store (`quick.rs`). The rest is done in full.
+//!
 //! **What is given up** when a granule has more accesses to remember than cells. The cells that are left are ordered
 //! before the new access and of other bytes or a stronger kind, or not ordered with it. What a cell is worth depends on
 //! who can still race with it:
@@ -35,6 +38,8 @@
 mod cells;
 mod free;
 mod kind;
+mod lanes;
+mod quick;
 
 pub use free::free;
 pub use kind::Kind;
@@ -44,43 +49,83 @@ pub(crate) use cells::stamp;
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
 use crate::sched;
-use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
+use crate::shadow::{self, Granule, HAS_BLOCKS, HAS_CELLS, Strip};
 use crate::stack::Node;
 use crate::thread::{self, Body, Context, Entered};
-use cells::{Access, Race, Remembered, mask, unpack_site};
+use crate::tls;
+use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
+use quick::Recorded;
 
-/// A plain access of up to 16 bytes, about to be made.
 #[inline(always)]
-pub fn plain(address: usize, bytes: usize, kind: Kind) {
+fn kind<const WRITES: bool>() -> Kind {
+    if WRITES { Kind::WRITE } else { Kind::READ }
+}
+
+/// A plain access of up to 16 bytes, about to be made; `pc` is where the program called the runtime.
+#[inline(always)]
+pub fn plain<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
+    let (offset, kind) = (address & 7, kind::<WRITES>());
+    if offset + BYTES <= 8
+        && let Some(own) = thread::current().and_then(Context::private_stamp)
+        && let Some(granule) = Granule::existing(address)
+        && let mask = mask(offset, BYTES)
+        && (Access { own, mask, kind }).is_known(granule)
+    {
+        return;
+    }
+    unknown::<BYTES, WRITES>(address, pc);
+}
+
+/// The same if it may not be known yet. Does not unwind, so that entries can jump here; and what it does not do itself,
+/// it jumps to.
+pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
+    address: usize,
+    pc: usize,
+) {
     let offset = address & 7;
-    if offset + bytes <= 8
+    if offset + BYTES <= 8
         && let Some(context) = thread::current()
         && let Some(granule) = Granule::existing(address)
     {
-        let mask = mask(offset, bytes);
-        if let Some(own) = context.private_stamp()
-            && (Access { own, mask, kind }).is_known(granule)
-        {
-            return;
+        let whole = BYTES == 8;
+        let mask = if whole { 0xff } else { mask(offset, BYTES) };
+        let recorded = context.enter_plain().and_then(|me| {
+            let (kind, own) = (kind::<WRITES>(), me.own);
+            let site = pack_site(me.known_leaf(pc)?, own);
+            let access = Access { own, mask, kind };
+            Some(access.record_quickly(me.state.hb().slice(), granule, site, whole))
+        });
+        match recorded {
+            Some(Recorded::Alone) if !granule.has_locations() => {}
+            Some(Recorded::Alone | Recorded::Disturbed) => {
+                meet::<WRITES>(address, pc, mask, context, granule);
+            }
+            Some(Recorded::NotYet) | None => {
+                in_full::<WRITES>(address, pc, mask, context, granule);
+            }
         }
-        return if kind.writes() {
-            single::<true>(context, granule, address, mask);
-        } else {
-            single::<false>(context, granule, address, mask);
-        };
+        return;
     }
-    range(address, bytes, kind);
+    anywhere::<BYTES, WRITES>(address, pc);
 }
 
-/// A plain access within a granule. Does not unwind, so that what the compiler calls can jump here.
+/// A plain access that may not be within a granule.
 #[inline(never)]
-extern "C" fn single<const WRITES: bool>(
+extern "C" fn anywhere<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
+    tls::set_caller(pc);
+    range(address, BYTES, kind::<WRITES>());
+}
+
+/// A plain access within a granule, in full.
+#[cold]
+extern "C" fn in_full<const WRITES: bool>(
+    address: usize,
+    pc: usize,
+    mask: u64,
     context: &'static Context,
     granule: Granule,
-    address: usize,
-    mask: u64,
 ) {
-    let kind = if WRITES { Kind::WRITE } else { Kind::READ };
+    tls::set_caller(pc);
     let Some(mut me) = context.enter() else {
         return;
     };
@@ -92,8 +137,32 @@ extern "C" fn single<const WRITES: bool>(
         return;
     }
     me.make_private();
-    let (leaf, own) = (me.leaf(), me.own);
-    let race = (Access { own, mask, kind }).record(me, granule, leaf);
+    let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
+    let race =
+        (Access { own, mask, kind }).record(me.state.hb().slice(), granule, pack_site(leaf, own));
+    let bytes = mask.count_ones() as usize;
+    let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
+    if let Some(other) = race {
+        report(me, address, bytes, kind, other);
+    }
+}
+
+/// What is left to do of a plain access that has its cell: it meets those that came at the same time, and atomic locations.
+#[cold]
+extern "C" fn meet<const WRITES: bool>(
+    address: usize,
+    pc: usize,
+    mask: u64,
+    context: &'static Context,
+    granule: Granule,
+) {
+    tls::set_caller(pc);
+    let Some(mut me) = context.enter() else {
+        return;
+    };
+    let me = &mut me;
+    let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
+    let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
     let bytes = mask.count_ones() as usize;
     let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
     if let Some(other) = race {
@@ -114,17 +183,82 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
         return;
     }
     me.make_private();
-    let (leaf, own) = (me.leaf(), me.own);
+    let leaf = me.leaf();
+    let note = if kind.writes() {
+        note::<true>
+    } else {
+        note::<false>
+    };
     let mut found = None;
-    for (granule, at, size) in granules(address, bytes) {
-        let mask = mask(at & 7, size);
-        let race = (Access { own, mask, kind }).record_any(me, granule, leaf);
-        let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
-        found = found.or(race.map(|other| (at, size, other)));
+    for page in shadow::pages(address, bytes) {
+        found = found.or(note(me, page, leaf));
     }
     if let Some((at, size, other)) = found {
         report(me, at, size, kind, other);
     }
+}
+
+/// A plain access to a part of a page.
+fn note<const WRITES: bool>(
+    me: &mut Entered,
+    strip: Strip,
+    leaf: Node,
+) -> Option<(usize, usize, Race)> {
+    let Strip {
+        granule,
+        start,
+        end,
+    } = strip;
+    if granule.has(HAS_BLOCKS) {
+        return note_beside_locations::<WRITES>(me, strip, leaf);
+    }
+    let (own, kind) = (me.own, kind::<WRITES>());
+    let (site, past) = (pack_site(leaf, own), me.state.hb().slice());
+    let whole = Access {
+        own,
+        mask: 0xff,
+        kind,
+    };
+    let mut found = None;
+    let (mut at, mut granule) = (start, granule);
+    loop {
+        let offset = at & 7;
+        if offset == 0 {
+            let known = whole.known_from(granule, (end - at) / 8);
+            (at, granule) = (at + 8 * known, granule.after(known));
+        }
+        if at >= end {
+            return found;
+        }
+        let size = (8 - offset).min(end - at);
+        let mask = mask(offset, size);
+        let access = Access { own, mask, kind };
+        if size == 8 || !access.is_known(granule) {
+            let race = access.record_or_race(past, granule, site);
+            found = found.or(race.map(|other| (at, size, other)));
+        }
+        (at, granule) = (at + size, granule.after(1));
+    }
+}
+
+/// The same where there may be atomic locations, which are met even if the access is known.
+#[inline(never)]
+fn note_beside_locations<const WRITES: bool>(
+    me: &mut Entered,
+    Strip { start, end, .. }: Strip,
+    leaf: Node,
+) -> Option<(usize, usize, Race)> {
+    let (own, kind) = (me.own, kind::<WRITES>());
+    let site = pack_site(leaf, own);
+    let mut found = None;
+    for (granule, at, size) in granules(start, end - start) {
+        let mask = mask(at & 7, size);
+        let past = me.state.hb().slice();
+        let race = (Access { own, mask, kind }).record(past, granule, site);
+        let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+        found = found.or(race.map(|other| (at, size, other)));
+    }
+    found
 }
 
 /// The granules of a range, each with the address and size of the part in it.
@@ -204,7 +338,7 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
 fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     for (granule, at, size) in granules(address, bytes) {
         let (own, mask) = (me.own, mask(at & 7, size));
-        if let Some(other) = (Access { own, mask, kind }).race(me, granule) {
+        if let Some(other) = (Access { own, mask, kind }).race(me.state.hb().slice(), granule) {
             report(me, at, size, kind, other);
         }
     }

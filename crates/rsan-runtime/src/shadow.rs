@@ -9,13 +9,15 @@
 //! **Cost**: 48 bytes per granule that was accessed (16 of them are not looked at on the fast path), 8 more in
 //! pages with atomic locations.
 
+use crate::abi::plain;
 use crate::location::Block;
+use std::arch::asm;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// log2 of the bytes of a granule.
 const GRANULE_BITS: usize = 3;
 /// log2 of the bytes that a chunk describes.
-const CHUNK_BITS: usize = 22;
+pub(crate) const CHUNK_BITS: usize = 22;
 /// log2 of the bytes that one byte of flags describes.
 const PAGE_BITS: usize = 12;
 /// Addresses of user space.
@@ -27,7 +29,7 @@ const MANY_PAGES: usize = 16;
 
 const GRANULES: usize = 1 << (CHUNK_BITS - GRANULE_BITS);
 const PAGES: usize = 1 << (CHUNK_BITS - PAGE_BITS);
-const CHUNKS: usize = 1 << (ADDRESS_BITS - CHUNK_BITS);
+pub(crate) const CHUNKS: usize = 1 << (ADDRESS_BITS - CHUNK_BITS);
 const GRANULES_PER_PAGE: usize = 1 << (PAGE_BITS - GRANULE_BITS);
 
 /// Page flag: some cell is in use.
@@ -62,6 +64,15 @@ const _: () = {
     assert!((GRANULES_PER_PAGE * size_of::<Sites>()).is_multiple_of(4096));
 };
 
+/// The bits of an address that say which granule of its chunk it is in.
+pub(crate) const GRANULE_IN_CHUNK: usize = (1 << CHUNK_BITS) - (1 << GRANULE_BITS);
+/// Where the cells begin in a chunk.
+#[cfg(test)]
+pub(crate) const CELLS_IN_CHUNK: usize = std::mem::offset_of!(Chunk, cells);
+
+// So that cells are found by 4 times those bits.
+const _: () = assert!(size_of::<Cells>() == 4 << GRANULE_BITS);
+
 /// A granule, with its chunk.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -70,7 +81,8 @@ pub struct Granule {
     index: usize,
 }
 
-type Table = [AtomicPtr<Chunk>; CHUNKS];
+/// A chunk for each part of the address space.
+pub type Table = [AtomicPtr<Chunk>; CHUNKS];
 
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -159,14 +171,25 @@ fn map(size: usize) -> usize {
 
 /// Sets up the table. To be called once, before any thread context exists.
 pub fn start() {
+    let table = map_zeroed::<Table>(1);
     // ORDERING: release, with the acquire in `table`.
-    TABLE.store(map_zeroed::<Table>(1), Ordering::Release);
+    TABLE.store(table, Ordering::Release);
+    plain::start(table);
 }
 
-#[inline]
+#[inline(always)]
 fn table() -> &'static Table {
-    // ORDERING: acquire, with the release in `start`.
-    let table = TABLE.load(Ordering::Acquire);
+    let table: *const Table;
+    // SAFETY: loads the word, in one instruction where the compiler would take its address from memory first.
+    // ORDERING: acquire, as all loads of x86-64 are, with the release in `start`.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + {1}]",
+            out(reg) table,
+            sym TABLE,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
     debug_assert!(!table.is_null(), "contexts exist only after the start");
     // SAFETY: set by `start` to zeroed memory, which is a table of null pointers, and never freed.
     unsafe { &*table }
@@ -190,14 +213,27 @@ impl Granule {
         let chunk = slot.load(Ordering::Acquire);
         // SAFETY: null, or a chunk, which is zeroed memory, valid as such, and never freed.
         let chunk = unsafe { chunk.as_ref() }?;
-        let index = (address & ((1 << CHUNK_BITS) - 1)) >> GRANULE_BITS;
-        Some(Self { chunk, index })
+        Some(Self::within(chunk, address))
+    }
+
+    /// The granule of an address in a chunk.
+    #[inline(always)]
+    pub fn within(chunk: &'static Chunk, address: usize) -> Self {
+        let index = (address & GRANULE_IN_CHUNK) >> GRANULE_BITS;
+        Self { chunk, index }
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        // SAFETY: so it was made, in `within` and `after`.
+        unsafe { std::hint::assert_unchecked(self.index < GRANULES) };
+        self.index
     }
 
     /// Its last accesses.
     #[inline]
     pub fn cells(self) -> &'static Cells {
-        &self.chunk.cells[self.index]
+        &self.chunk.cells[self.index()]
     }
 
     /// Whether no access is remembered.
@@ -212,13 +248,13 @@ impl Granule {
     /// Where they came from.
     #[inline]
     pub fn sites(self) -> &'static Sites {
-        &self.chunk.sites[self.index]
+        &self.chunk.sites[self.index()]
     }
 
     /// Its atomic locations and locks.
     #[inline]
     pub fn block(self) -> &'static AtomicPtr<Block> {
-        &self.chunk.blocks[self.index]
+        &self.chunk.blocks[self.index()]
     }
 
     /// Whether its page has this flag.
@@ -237,8 +273,30 @@ impl Granule {
         }
     }
 
+    /// Whether it may have atomic locations or locks.
+    #[inline(always)]
+    pub fn has_locations(self) -> bool {
+        // ORDERING: relaxed; who wants to use it loads it again.
+        self.has(HAS_BLOCKS) && !self.block().load(Ordering::Relaxed).is_null()
+    }
+
+    /// The one that comes so many after it, in the same chunk or at its end.
+    #[inline(always)]
+    #[must_use]
+    pub fn after(self, count: usize) -> Self {
+        let index = (self.index() + count) % GRANULES;
+        Self { index, ..self }
+    }
+
+    /// The last accesses of so many granules from this one on, in the same chunk.
+    #[inline(always)]
+    pub fn cells_of(self, count: usize) -> &'static [Cells] {
+        &self.chunk.cells[self.index()..][..count]
+    }
+
+    #[inline]
     fn page(self) -> &'static AtomicU8 {
-        &self.chunk.pages[self.index / GRANULES_PER_PAGE]
+        &self.chunk.pages[self.index() / GRANULES_PER_PAGE]
     }
 }
 
@@ -258,6 +316,34 @@ fn create(slot: &AtomicPtr<Chunk>) {
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
         }
     }
+}
+
+/// A part of a range of memory that is within a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Strip {
+    /// Its first granule.
+    pub granule: Granule,
+    /// Its first byte.
+    pub start: usize,
+    /// What comes after it.
+    pub end: usize,
+}
+
+/// The parts of a range, as far as it is in user space.
+#[inline]
+pub fn pages(start: usize, size: usize) -> impl Iterator<Item = Strip> {
+    let last = start.saturating_add(size);
+    let mut at = start;
+    std::iter::from_fn(move || {
+        let start = at;
+        let granule = (start < last).then(|| Granule::of(start))??;
+        at = (((start >> PAGE_BITS) + 1) << PAGE_BITS).min(last);
+        Some(Strip {
+            granule,
+            start,
+            end: at,
+        })
+    })
 }
 
 /// Has chunks for a range of memory.

@@ -98,16 +98,28 @@ struct Cache {
 }
 
 impl Cache {
+    /// Where a call in a stack is kept, if it is.
     #[inline(always)]
-    fn child(&mut self, parent: Node, call: Call) -> Node {
-        let pc = call.pc;
+    fn entry(&mut self, parent: Node, pc: usize) -> &mut Cached {
         let index = (pc ^ (parent.0 as usize).wrapping_mul(0x9e37_79b9)) & self.mask;
         // SAFETY: there are so many entries, which only this thread uses.
-        let cached = unsafe { &mut *self.entries.add(index) };
-        if cached.parent != parent || cached.pc != pc {
+        unsafe { &mut *self.entries.add(index) }
+    }
+
+    #[inline(always)]
+    fn child(&mut self, parent: Node, call: Call) -> Node {
+        let cached = self.entry(parent, call.pc);
+        if !cached.is(parent, call.pc) {
             look_up(cached, parent, call);
         }
         cached.node
+    }
+}
+
+impl Cached {
+    #[inline(always)]
+    fn is(&self, parent: Node, pc: usize) -> bool {
+        self.parent == parent && self.pc == pc
     }
 }
 
@@ -290,18 +302,25 @@ impl Stack {
     /// The present stack, with the place of an access in the innermost function.
     #[inline(always)]
     pub fn site(&mut self, pc: usize) -> Site {
+        let node = self.known_node().unwrap_or_else(|| self.node());
+        Site { node, pc }
+    }
+
+    /// The number of the present stack, if it has one.
+    #[inline(always)]
+    fn known_node(&self) -> Option<Node> {
         let top = self.depth.wrapping_sub(1);
-        if top < DEPTH {
-            // SAFETY: within the mapping; this thread's own.
-            let node = unsafe { (*self.frames.add(top)).node };
-            if node != Node::UNKNOWN {
-                return Site { node, pc };
-            }
-        }
-        Site {
-            node: self.node(),
-            pc,
-        }
+        // SAFETY: within the mapping; this thread's own.
+        let node = (top < DEPTH).then(|| unsafe { (*self.frames.add(top)).node })?;
+        (node != Node::UNKNOWN).then_some(node)
+    }
+
+    /// The present stack with the place of a call in the innermost function, as one number, if that was asked for lately.
+    #[inline(always)]
+    pub fn known_leaf(&mut self, pc: usize) -> Option<Node> {
+        let node = self.known_node()?;
+        let cached = self.cache.entry(node, pc);
+        cached.is(node, pc).then_some(cached.node)
     }
 
     #[inline(never)]

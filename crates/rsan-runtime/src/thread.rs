@@ -267,7 +267,8 @@ impl Context {
         if self.busy.load(Ordering::Relaxed) != IDLE {
             return None;
         }
-        let body = self.idle()?;
+        // SAFETY: the thread is not busy, so nobody has a mutable reference.
+        let body = unsafe { &*self.body.get() };
         (!body.dirty).then_some(body.own)
     }
 
@@ -276,6 +277,26 @@ impl Context {
     pub fn idle(&self) -> Option<&Body> {
         // SAFETY: the thread is not busy, so nobody has a mutable reference.
         (!self.is_busy()).then(|| unsafe { &*self.body.get() })
+    }
+
+    /// Makes the thread busy for a plain access, if that is to be looked at, and nothing has to be done first. Where
+    /// the program called the runtime is not noted.
+    #[inline(always)]
+    pub fn enter_plain(&'static self) -> Option<Entered> {
+        // ORDERING: relaxed, as in `enter`.
+        if self.busy.load(Ordering::Relaxed) != IDLE {
+            return None;
+        }
+        self.busy.store(BUSY, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        let context = self;
+        let me = Entered { context, was: IDLE };
+        let needs_more = me.dirty || me.ignored != 0 || me.outermost != 0;
+        if needs_more {
+            return None;
+        }
+        tls::set_stamp(Some(me.own));
+        Some(me)
     }
 
     /// The stack of calls.
@@ -306,6 +327,7 @@ impl Context {
 /// From now on every plain access of the calling thread is looked at in full.
 pub(crate) fn watch() {
     if let Some(context) = current() {
+        tls::set_stamp(None);
         // ORDERING: relaxed; see `Context::is_busy`.
         context.busy.store(WATCHED, Ordering::Relaxed);
     }
@@ -336,6 +358,12 @@ impl Entered {
         self.context.stack().leaf(self.caller)
     }
 
+    /// The same for a call from this place, if it is known without a look-up.
+    #[inline(always)]
+    pub fn known_leaf(&self, pc: usize) -> Option<Node> {
+        self.context.stack().known_leaf(pc)
+    }
+
     /// A site as one number.
     pub fn leaf_of(&mut self, site: Site) -> Node {
         self.context.stack().leaf_of(site)
@@ -363,6 +391,9 @@ impl DerefMut for Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
+        if self.dirty {
+            tls::set_stamp(None);
+        }
         compiler_fence(Ordering::SeqCst);
         // ORDERING: relaxed; see `Context::is_busy`.
         self.context.busy.store(self.was, Ordering::Relaxed);

@@ -1,11 +1,12 @@
-//! Two words per thread, reached in two instructions.
+//! Three words per thread, reached in two instructions.
 //!
 //! `thread_local!` in a shared library calls `__tls_get_addr`, on every access of the program. The library is always
 //! loaded with the program, so its words can live in the static TLS block (the initial-exec model), which stable
 //! Rust does not offer but assembly does.
 //!
 //! `rsan_tls_pc` is where the program called us: an entry stores its return address there and jumps on, which works
-//! for every signature (see [`crate::entries`]).
+//! for every signature (see [`crate::entries`]). `rsan_tls_stamp` is for plain accesses that are known already
+//! ([`crate::abi::plain`]).
 
 use std::arch::{asm, global_asm};
 
@@ -30,7 +31,20 @@ global_asm!(
     "rsan_tls_pc:",
     ".zero 8",
     ".popsection",
+    ".pushsection .tdata,\"awT\",@progbits",
+    ".balign 8",
+    ".globl rsan_tls_stamp",
+    ".hidden rsan_tls_stamp",
+    ".type rsan_tls_stamp, @object",
+    ".size rsan_tls_stamp, 8",
+    "rsan_tls_stamp:",
+    ".quad {no_stamp}",
+    ".popsection",
+    no_stamp = const NO_STAMP,
 );
+
+/// Says that no plain access is known already; see [`set_stamp`]. The bit is that of atomic accesses, which are in no cell.
+const NO_STAMP: u64 = 2;
 
 /// The word that says which thread this is; see [`crate::thread::Context`].
 #[inline(always)]
@@ -48,9 +62,40 @@ pub fn context_word() -> usize {
     word
 }
 
+/// Sets the stamp of plain accesses that need not be looked at if a cell has it: that of the thread's context, as long
+/// as it is private. `None` is always right.
+#[inline(always)]
+pub fn set_stamp(stamp: Option<u64>) {
+    // SAFETY: writes this thread's own word.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_stamp@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) stamp.unwrap_or(NO_STAMP),
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Where the word is that [`set_stamp`] sets, from the thread's pointer on.
+pub(crate) fn stamp_offset() -> usize {
+    let offset: usize;
+    // SAFETY: reads a word that the loader has set.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_stamp@GOTTPOFF]",
+            out(reg) offset,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    offset
+}
+
 /// Sets the word that [`context_word`] reads.
 #[inline]
 pub fn set_context_word(word: usize) {
+    set_stamp(None);
     // SAFETY: writes this thread's own word.
     unsafe {
         asm!(
@@ -120,6 +165,36 @@ macro_rules! entries {
                 target = sym $target,
                 $($operand)*
             )
+        }
+    };
+}
+
+/// Exported functions that go on in a function of the same arguments, with their caller as the second one.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! entries_with_caller {
+    ($($name:ident => $target:path;)+) => {
+        $crate::entries_as_they_are!(["mov rsi, qword ptr [rsp]",] $($name => $target;)+);
+    };
+}
+
+/// Exported functions that go on in a function of the same arguments.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! entries_as_they_are {
+    ([$line:literal,] $($name:ident => $target:path;)+) => {
+        $($crate::entries_as_they_are!(@one [$line,] $name => $target);)+
+    };
+    ($($name:ident => $target:path;)+) => {
+        $($crate::entries_as_they_are!(@one [] $name => $target);)+
+    };
+    (@one [$($line:literal,)?] $name:ident => $target:path) => {
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        #[unsafe(naked)]
+        #[allow(non_snake_case)]
+        #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
+        pub extern "C" fn $name() {
+            ::core::arch::naked_asm!($($line,)? "jmp {target}", target = sym $target)
         }
     };
 }

@@ -3,7 +3,7 @@
 use crate::race::{self, Kind};
 use crate::stack::Callee;
 use crate::thread::{attach, current};
-use crate::{entries, intercept};
+use crate::{entries, entries_as_they_are, entries_with_caller, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
@@ -13,10 +13,18 @@ extern "C" fn init() {
     }
 }
 
-extern "C" fn func_entry(returns_to: usize) {
-    if let Some(context) = current().or_else(attach) {
-        let callee = Callee::at(crate::tls::caller());
-        context.stack().push(returns_to, callee);
+extern "C" fn func_entry(returns_to: usize, pc: usize) {
+    match current() {
+        Some(context) => context.stack().push(returns_to, Callee::at(pc)),
+        None => first_func_entry(returns_to, pc),
+    }
+}
+
+#[cold]
+extern "C" fn first_func_entry(returns_to: usize, pc: usize) {
+    crate::tls::set_caller(pc);
+    if let Some(context) = attach() {
+        context.stack().push(returns_to, Callee::at(pc));
     }
 }
 
@@ -26,12 +34,12 @@ extern "C" fn func_exit() {
     }
 }
 
-extern "C" fn read<const BYTES: usize>(address: usize) {
-    race::plain(address, BYTES, Kind::READ);
+extern "C" fn read<const BYTES: usize>(address: usize, pc: usize) {
+    race::plain::<BYTES, false>(address, pc);
 }
 
-extern "C" fn write<const BYTES: usize>(address: usize) {
-    race::plain(address, BYTES, Kind::WRITE);
+extern "C" fn write<const BYTES: usize>(address: usize, pc: usize) {
+    race::plain::<BYTES, true>(address, pc);
 }
 
 extern "C" fn read_range(address: usize, bytes: usize) {
@@ -43,16 +51,6 @@ extern "C" fn write_range(address: usize, bytes: usize) {
 }
 
 /// With the program's place as an argument.
-extern "C" fn read_pc<const BYTES: usize>(address: usize, pc: usize) {
-    crate::tls::set_caller(pc);
-    race::plain(address, BYTES, Kind::READ);
-}
-
-extern "C" fn write_pc<const BYTES: usize>(address: usize, pc: usize) {
-    crate::tls::set_caller(pc);
-    race::plain(address, BYTES, Kind::WRITE);
-}
-
 extern "C" fn read_range_pc(address: usize, bytes: usize, pc: usize) {
     crate::tls::set_caller(pc);
     race::range(address, bytes, Kind::READ);
@@ -67,78 +65,84 @@ extern "C" fn write_range_pc(address: usize, bytes: usize, pc: usize) {
 unsafe extern "C" fn vptr_update(place: *mut *mut c_void, class: *mut c_void) {
     // SAFETY: the program is about to write there.
     if unsafe { place.read() } != class {
-        race::plain(place as usize, size_of::<usize>(), Kind::WRITE);
+        race::plain::<{ size_of::<usize>() }, true>(place as usize, crate::tls::caller());
     }
 }
 
 entries! {
     __tsan_init => init;
+    __tsan_read_range => read_range;
+    __tsan_write_range => write_range;
+    __tsan_read_range_pc => read_range_pc;
+    __tsan_write_range_pc => write_range_pc;
+    __tsan_vptr_update => vptr_update;
+    __tsan_memcpy => intercept::memory::copy;
+    __tsan_memmove => intercept::memory::copy_overlapping;
+    __tsan_memset => intercept::memory::fill;
+}
+
+entries_with_caller! {
     __tsan_func_entry => func_entry;
     __tsan_func_exit => func_exit;
     __tsan_read1 => read::<1>;
     __tsan_read2 => read::<2>;
     __tsan_read4 => read::<4>;
     __tsan_read8 => read::<8>;
-    __tsan_read16 => read::<16>;
     __tsan_write1 => write::<1>;
     __tsan_write2 => write::<2>;
     __tsan_write4 => write::<4>;
     __tsan_write8 => write::<8>;
-    __tsan_write16 => write::<16>;
     __tsan_read_write1 => write::<1>;
     __tsan_read_write2 => write::<2>;
     __tsan_read_write4 => write::<4>;
     __tsan_read_write8 => write::<8>;
-    __tsan_read_write16 => write::<16>;
     __tsan_unaligned_read1 => read::<1>;
     __tsan_unaligned_read2 => read::<2>;
     __tsan_unaligned_read4 => read::<4>;
     __tsan_unaligned_read8 => read::<8>;
-    __tsan_unaligned_read16 => read::<16>;
     __tsan_unaligned_write1 => write::<1>;
     __tsan_unaligned_write2 => write::<2>;
     __tsan_unaligned_write4 => write::<4>;
     __tsan_unaligned_write8 => write::<8>;
-    __tsan_unaligned_write16 => write::<16>;
     __tsan_unaligned_read_write2 => write::<2>;
     __tsan_unaligned_read_write4 => write::<4>;
     __tsan_unaligned_read_write8 => write::<8>;
-    __tsan_unaligned_read_write16 => write::<16>;
     __tsan_volatile_read1 => read::<1>;
     __tsan_volatile_read2 => read::<2>;
     __tsan_volatile_read4 => read::<4>;
     __tsan_volatile_read8 => read::<8>;
-    __tsan_volatile_read16 => read::<16>;
     __tsan_volatile_write1 => write::<1>;
     __tsan_volatile_write2 => write::<2>;
     __tsan_volatile_write4 => write::<4>;
     __tsan_volatile_write8 => write::<8>;
-    __tsan_volatile_write16 => write::<16>;
     __tsan_unaligned_volatile_read2 => read::<2>;
     __tsan_unaligned_volatile_read4 => read::<4>;
     __tsan_unaligned_volatile_read8 => read::<8>;
-    __tsan_unaligned_volatile_read16 => read::<16>;
     __tsan_unaligned_volatile_write2 => write::<2>;
     __tsan_unaligned_volatile_write4 => write::<4>;
     __tsan_unaligned_volatile_write8 => write::<8>;
-    __tsan_unaligned_volatile_write16 => write::<16>;
-    __tsan_read1_pc => read_pc::<1>;
-    __tsan_read2_pc => read_pc::<2>;
-    __tsan_read4_pc => read_pc::<4>;
-    __tsan_read8_pc => read_pc::<8>;
-    __tsan_read16_pc => read_pc::<16>;
-    __tsan_write1_pc => write_pc::<1>;
-    __tsan_write2_pc => write_pc::<2>;
-    __tsan_write4_pc => write_pc::<4>;
-    __tsan_write8_pc => write_pc::<8>;
-    __tsan_write16_pc => write_pc::<16>;
-    __tsan_read_range => read_range;
-    __tsan_write_range => write_range;
-    __tsan_read_range_pc => read_range_pc;
-    __tsan_write_range_pc => write_range_pc;
     __tsan_vptr_read => read::<8>;
-    __tsan_vptr_update => vptr_update;
-    __tsan_memcpy => intercept::memory::copy;
-    __tsan_memmove => intercept::memory::copy_overlapping;
-    __tsan_memset => intercept::memory::fill;
+    __tsan_read16 => read::<16>;
+    __tsan_write16 => write::<16>;
+    __tsan_read_write16 => write::<16>;
+    __tsan_unaligned_read16 => read::<16>;
+    __tsan_unaligned_write16 => write::<16>;
+    __tsan_unaligned_read_write16 => write::<16>;
+    __tsan_volatile_read16 => read::<16>;
+    __tsan_volatile_write16 => write::<16>;
+    __tsan_unaligned_volatile_read16 => read::<16>;
+    __tsan_unaligned_volatile_write16 => write::<16>;
+}
+
+entries_as_they_are! {
+    __tsan_read1_pc => read::<1>;
+    __tsan_read2_pc => read::<2>;
+    __tsan_read4_pc => read::<4>;
+    __tsan_read8_pc => read::<8>;
+    __tsan_read16_pc => read::<16>;
+    __tsan_write1_pc => write::<1>;
+    __tsan_write2_pc => write::<2>;
+    __tsan_write4_pc => write::<4>;
+    __tsan_write8_pc => write::<8>;
+    __tsan_write16_pc => write::<16>;
 }

@@ -1,7 +1,6 @@
 //! Objects that are not memory: a library says "this is a read of that object", and two that are not ordered race.
 
-use crate::race::{self, Kind};
-use crate::{entries, tls};
+use crate::{entries, race};
 use std::ffi::c_char;
 
 /// Tags only name kinds of objects in TSan's reports; ours do without, so any value but null will do.
@@ -16,13 +15,11 @@ extern "C" fn register_header(_: usize, _: *const c_char) {}
 extern "C" fn assign_tag(_: usize, _: usize) {}
 
 extern "C" fn read(object: usize, pc: usize, _: usize) {
-    tls::set_caller(pc);
-    race::plain(object, 1, Kind::READ);
+    race::plain::<1, false>(object, pc);
 }
 
 extern "C" fn write(object: usize, pc: usize, _: usize) {
-    tls::set_caller(pc);
-    race::plain(object, 1, Kind::WRITE);
+    race::plain::<1, true>(object, pc);
 }
 
 entries! {

@@ -7,4 +7,5 @@ pub mod external;
 pub mod fibers;
 pub mod header;
 pub mod libatomic;
+pub mod plain;
 pub mod query;

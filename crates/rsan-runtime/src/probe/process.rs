@@ -37,7 +37,10 @@ pub(super) fn fork() -> Fork {
     // SAFETY: a copy without shared memory, on a copy of this stack. The child goes on with what is said in `child`.
     let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
     match pid {
-        0 => Fork::Child,
+        0 => {
+            crate::abi::plain::stop();
+            Fork::Child
+        }
         _ => {
             shadow::inherit(true);
             alone.unlock();

@@ -1,16 +1,16 @@
 //! The cells of a granule: what they hold, whether an access is in them already, and how it gets there.
 
 use super::Kind;
+use super::lanes::Pairs;
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
 use crate::stack::{Node, Site};
-use crate::thread::Body;
 use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use std::sync::atomic::Ordering;
 
 const STAMP: u64 = !0xffff;
 
 /// One bit for each cell.
-const ALL: u32 = (1 << CELLS) - 1;
+pub(super) const ALL: u32 = (1 << CELLS) - 1;
 /// The cell is empty.
 const EMPTY: u32 = 1;
 /// The access stands for that of the cell.
@@ -66,6 +66,9 @@ pub(super) fn unpack_site(word: u32, cell: u64) -> Site {
     Node(word >> 8).as_site()
 }
 
+/// What happens before the thread's next event: an epoch for each slot, and the first one for those beyond the end.
+pub(super) type Past<'a> = &'a [Epoch];
+
 /// A cell that an access races with, and its site.
 pub(super) type Race = (u64, u32);
 
@@ -95,29 +98,41 @@ pub(super) struct Access {
 
 impl Access {
     #[inline(always)]
-    fn cell(self) -> u64 {
+    pub(super) fn cell(self) -> u64 {
         self.own | self.mask << 8 | self.kind.0
     }
 
-    /// Whether a cell has the same stamp and stands for this access: whatever races with it races with that one, too.
+    /// The bits in which a cell has to be like that of this access to stand for it, with the same stamp: whatever races with
+    /// it races with that one, too.
     #[inline(always)]
-    fn is_in(self, cell: u64) -> bool {
-        let telling = STAMP | self.mask << 8 | self.kind.telling_bits();
-        (self.cell() ^ cell) & telling == 0
+    fn telling(self) -> u64 {
+        STAMP | self.mask << 8 | self.kind.telling_bits()
     }
 
-    /// Whether nothing need be done about the access.
+    /// Whether nothing need be done about the access: a cell stands for it.
     #[inline(always)]
     pub(super) fn is_known(self, granule: Granule) -> bool {
-        let known = load(granule.cells());
-        self.is_in(known[0]) || self.is_in(known[1]) || self.is_in(known[2]) || self.is_in(known[3])
+        let telling = self.telling();
+        Pairs::load(granule.cells()).has(self.cell() & telling, telling)
+    }
+
+    /// How many granules from this one on, of so many within a page, know the access.
+    #[inline(always)]
+    pub(super) fn known_from(self, granule: Granule, count: usize) -> usize {
+        let telling = self.telling();
+        let value = self.cell() & telling;
+        let knows = |cells: &Cells| Pairs::load(cells).has(value, telling);
+        let granules = granule.cells_of(count);
+        granules
+            .iter()
+            .position(|cells| !knows(cells))
+            .unwrap_or(count)
     }
 
     /// Whether the access of a cell happens before this one, or is the same thread's.
     #[inline(always)]
-    fn is_after(self, me: &Body, cell: u64) -> bool {
-        let old = Remembered::from_cell(cell);
-        (cell ^ self.own) >> 48 == 0 || me.state.hb().get(old.slot) >= old.epoch
+    fn is_after(self, past: Past, cell: u64) -> bool {
+        (cell ^ self.own) >> 48 == 0 || is_in_past(past, cell)
     }
 
     #[inline(always)]
@@ -140,10 +155,10 @@ impl Access {
 
     /// What a cell is to this access: one of the bits below, or none if it has to stay.
     #[inline(always)]
-    fn class(self, me: &Body, cell: u64) -> u32 {
+    fn class(self, past: Past, cell: u64) -> u32 {
         if cell == 0 {
             EMPTY
-        } else if !self.is_after(me, cell) {
+        } else if !self.is_after(past, cell) {
             let races = self.conflicts_with(Remembered::from_cell(cell));
             if races { RACING } else { 0 }
         } else if self.replaces(cell) {
@@ -158,16 +173,18 @@ impl Access {
     /// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
     /// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor,
     /// and not even that for the first accesses of a granule, which may have to wait for the memory of the cells.
-    #[inline(always)]
-    pub(super) fn record(self, me: &Body, granule: Granule, leaf: Node) -> Option<Race> {
+    #[inline(never)]
+    pub(super) fn record(self, past: Past, granule: Granule, site: u32) -> Option<Race> {
         let cells = granule.cells();
         let seen = load(cells);
-        let (first, second) = (self.class(me, seen[0]), self.class(me, seen[1]));
-        let (third, fourth) = (self.class(me, seen[2]), self.class(me, seen[3]));
+        if self.is_known(granule) {
+            return None;
+        }
+        let (first, second) = (self.class(past, seen[0]), self.class(past, seen[1]));
+        let (third, fourth) = (self.class(past, seen[2]), self.class(past, seen[3]));
         let classes = first | second << 1 | third << 2 | fourth << 3;
-        let site = pack_site(leaf, self.own);
         if classes == EMPTY * ALL {
-            return self.record_first(me, granule, site);
+            return self.record_first(past, granule, site);
         }
         let mut cell = self.cell();
         let replaced = (classes / REPLACED) & ALL;
@@ -181,7 +198,7 @@ impl Access {
         } else if classes & (ALL * EMPTY) != 0 {
             classes.trailing_zeros() as usize
         } else {
-            self.victim(me, &seen)
+            self.victim(past, &seen)
         };
         let mut race = None;
         if classes >= RACING {
@@ -192,18 +209,9 @@ impl Access {
         // ORDERING: relaxed, as above.
         cells[place].store(cell, Ordering::Relaxed);
         if race.is_none() && has_changed(&seen, &load(cells), cell) {
-            race = self.look_again(me, granule, seen, cell);
+            race = self.look_again(past, granule, seen, cell);
         }
         race
-    }
-
-    /// The same, where it is not worth to have the code for each kind.
-    #[inline(never)]
-    pub(super) fn record_any(self, me: &Body, granule: Granule, leaf: Node) -> Option<Race> {
-        if self.is_known(granule) {
-            return None;
-        }
-        self.record(me, granule, leaf)
     }
 
     /// Clears the cells of a set, except for the first.
@@ -235,18 +243,18 @@ impl Access {
 
     /// The cell to be given up if all are in use: the least worth, and another one of several at each epoch.
     #[cold]
-    fn victim(self, me: &Body, seen: &[u64; CELLS]) -> usize {
+    fn victim(self, past: Past, seen: &[u64; CELLS]) -> usize {
         let first = (self.own >> 16) as usize;
         let places = (0..CELLS).map(|step| (first + step) % CELLS);
         places
-            .min_by_key(|&place| self.worth(me, seen[place]))
+            .min_by_key(|&place| self.worth(past, seen[place]))
             .unwrap_or(0)
     }
 
     /// How likely a cell will still be seen to race; see [`super`].
-    fn worth(self, me: &Body, cell: u64) -> u32 {
+    fn worth(self, past: Past, cell: u64) -> u32 {
         let is_mine = (cell ^ self.own) >> 48 == 0;
-        let is_open = is_mine || !self.is_after(me, cell);
+        let is_open = is_mine || !self.is_after(past, cell);
         u32::from(is_open)
             + match Remembered::from_cell(cell).kind {
                 Kind::READ => 0,
@@ -256,23 +264,23 @@ impl Access {
 
     /// Records the first access of a granule.
     #[inline(never)]
-    fn record_first(self, me: &Body, granule: Granule, site: u32) -> Option<Race> {
+    fn record_first(self, past: Past, granule: Granule, site: u32) -> Option<Race> {
         granule.set(HAS_CELLS);
         // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
         granule.sites()[0].store(site, Ordering::Relaxed);
         // ORDERING: seq_cst, so that of two threads that come first the later one sees the other's cell, here or below.
         let before = granule.cells()[0].swap(self.cell(), Ordering::SeqCst);
         if before != 0 {
-            return self.newcomer(me, granule, 0, before);
+            return self.newcomer(past, granule, 0, before);
         }
-        self.look_again(me, granule, [0; CELLS], self.cell())
+        self.look_again(past, granule, [0; CELLS], self.cell())
     }
 
     /// Looks for races with cells that appeared since they were seen.
     #[cold]
     fn look_again(
         self,
-        me: &Body,
+        past: Past,
         granule: Granule,
         seen: [u64; CELLS],
         cell: u64,
@@ -281,7 +289,7 @@ impl Access {
             // ORDERING: relaxed; a cell is one word and stands for itself.
             let now = known.load(Ordering::Relaxed);
             if is_new(seen[index], now, cell) {
-                let race = self.newcomer(me, granule, index, now);
+                let race = self.newcomer(past, granule, index, now);
                 if race.is_some() {
                     return race;
                 }
@@ -292,17 +300,25 @@ impl Access {
 
     /// What an access races with that has no cell itself.
     #[cold]
-    pub(super) fn race(self, me: &Body, granule: Granule) -> Option<Race> {
-        self.look_again(me, granule, [0; CELLS], 0)
+    pub(super) fn race(self, past: Past, granule: Granule) -> Option<Race> {
+        self.look_again(past, granule, [0; CELLS], 0)
     }
 
     /// Whether the access races with one whose cell has just appeared.
     #[cold]
-    fn newcomer(self, me: &Body, granule: Granule, index: usize, cell: u64) -> Option<Race> {
-        let races = !self.is_after(me, cell) && self.conflicts_with(Remembered::from_cell(cell));
+    fn newcomer(self, past: Past, granule: Granule, index: usize, cell: u64) -> Option<Race> {
+        let races = !self.is_after(past, cell) && self.conflicts_with(Remembered::from_cell(cell));
         // ORDERING: relaxed; the word says itself whether it fits.
         races.then(|| (cell, granule.sites()[index].load(Ordering::Relaxed)))
     }
+}
+
+/// Whether the access of a cell happens before. The empty cell's does.
+#[inline(always)]
+pub(super) fn is_in_past(past: Past, cell: u64) -> bool {
+    let old = Remembered::from_cell(cell);
+    let known = past.get(usize::from(old.slot.0));
+    known.copied().unwrap_or_default() >= old.epoch
 }
 
 #[inline(always)]
@@ -357,10 +373,14 @@ mod tests {
         let own = 3 << 48 | 7 << 16;
         let of = |own, mask, kind| Access { own, mask, kind };
         let write = of(own, 0b1111, Kind::WRITE);
-        assert!(of(own, 0b0110, Kind::READ).is_in(write.cell()));
-        assert!(!of(own, 0b11000, Kind::READ).is_in(write.cell()));
-        assert!(!of(own + (1 << 16), 0b0110, Kind::READ).is_in(write.cell()));
-        assert!(!write.is_in(of(own, 0b1111, Kind::READ).cell()));
-        assert!(!of(own, 0b1, Kind::FREE).is_in(write.cell()));
+        let is_in = |access: Access, cell: u64| (access.cell() ^ cell) & access.telling() == 0;
+        assert!(is_in(of(own, 0b0110, Kind::READ), write.cell()));
+        assert!(!is_in(of(own, 0b11000, Kind::READ), write.cell()));
+        assert!(!is_in(
+            of(own + (1 << 16), 0b0110, Kind::READ),
+            write.cell()
+        ));
+        assert!(!is_in(write, of(own, 0b1111, Kind::READ).cell()));
+        assert!(!is_in(of(own, 0b1, Kind::FREE), write.cell()));
     }
 }

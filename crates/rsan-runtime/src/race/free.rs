@@ -32,7 +32,7 @@ pub fn free(address: usize, bytes: usize) {
             // ORDERING: relaxed; a cell is one word and stands for itself.
             granule.cells()[0].store(own | mask << 8 | kind.0, Ordering::Relaxed);
         } else {
-            race = (Access { own, mask, kind }).record_any(me, granule, leaf);
+            race = (Access { own, mask, kind }).record(me.state.hb().slice(), granule, word);
         }
         race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
         found = found.or(race.map(|other| (at, size, other)));

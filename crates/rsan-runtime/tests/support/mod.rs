@@ -87,8 +87,10 @@ pub(crate) fn compile_object(compiler: &str, file: &str, object: &Path, options:
 /// Links objects with the library.
 pub(crate) fn link(compiler: &str, objects: &[&Path], program: &Path, options: &[&str]) {
     let library = library_dir();
+    let entries = Path::new(env!("CARGO_MANIFEST_DIR")).join("entries/plain.s");
     let output = Command::new(compiler)
         .args(objects)
+        .arg(entries)
         .arg("-o")
         .arg(program)
         .arg(format!("-L{}", library.display()))

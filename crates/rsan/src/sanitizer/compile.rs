@@ -202,7 +202,7 @@ fn dependency_options(invocation: &Invocation, source: &OsStr, family: Family) -
     words
 }
 
-/// What makes the linker use the runtime. It stands first, so that the program's calls of libc find the runtime before
+/// What makes the linker use the runtime, and the part of it that is linked with the program. It stands first, so that the program's calls of libc find the runtime before
 /// any other library, and it is kept although nothing before it needs it.
 fn link_options(invocation: &Invocation) -> Result<Vec<OsString>, String> {
     if invocation.relocatable {
@@ -213,6 +213,7 @@ fn link_options(invocation: &Invocation) -> Result<Vec<OsString>, String> {
     search.push(&folder);
     let mut words: Vec<OsString> = vec!["-Wl,--push-state,--no-as-needed".into(), search];
     words.extend(["-lrsan_runtime", "-lpthread", "-ldl", "-Wl,--pop-state"].map(OsString::from));
+    words.push(library::entries(&folder).into());
     words.extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));
     words.push(folder.into());
     Ok(words)

@@ -20,6 +20,15 @@ const NAME: &str = "librsan_runtime.so";
 const HEADER: &[u8] = include_bytes!("../../include/rsan.h");
 const HEADER_NAME: &str = "include/rsan.h";
 
+/// What is linked with programs themselves, and its file.
+const ENTRIES: &[u8] = include_bytes!(env!("RSAN_ENTRIES"));
+const ENTRIES_NAME: &str = "plain.o";
+
+/// The object that programs are linked with, in the folder of the library.
+pub(crate) fn entries(folder: &Path) -> PathBuf {
+    folder.join(ENTRIES_NAME)
+}
+
 /// The folder that holds the header; written if it is not there.
 ///
 /// # Errors
@@ -77,6 +86,7 @@ fn temporary() -> Option<PathBuf> {
 fn install(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder.join("include"))?;
     install_file(&folder.join(HEADER_NAME), HEADER)?;
+    install_file(&entries(folder), ENTRIES)?;
     install_file(&folder.join(NAME), CONTENTS)
 }
 

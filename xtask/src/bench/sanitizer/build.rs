@@ -135,6 +135,7 @@ impl Toolchain {
         }
         let folder = self.library.display();
         run(link(Linked::Rsan)
+            .arg(programs::entries())
             .arg(format!("-L{folder}"))
             .args(["-lrsan_runtime", "-pthread"])
             .arg(format!("-Wl,-rpath,{folder}")))?;

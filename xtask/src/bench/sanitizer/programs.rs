@@ -69,6 +69,11 @@ pub(crate) fn folder() -> PathBuf {
     root().join("bench/sanitizer")
 }
 
+/// What `rsan cc` links with a program, beside the runtime's library.
+pub(crate) fn entries() -> PathBuf {
+    root().join("crates/rsan-runtime/entries/plain.s")
+}
+
 /// Reads the tables.
 pub(crate) fn manifest() -> Result<Manifest, String> {
     let path = folder().join("programs.toml");
