@@ -71,21 +71,23 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     /// The entry of `i`.
     #[inline]
     pub fn get(&self, i: I) -> T {
-        self.slice().get(i.position()).copied().unwrap_or_default()
+        let position = i.position();
+        match &self.entries {
+            Entries::Inline(entries) if position < INLINE => entries[position],
+            Entries::Heap(entries) if position < entries.len() => entries[position],
+            _ => T::default(),
+        }
     }
 
     /// Sets the entry of `i`.
     #[inline]
     pub fn set(&mut self, i: I, value: T) {
-        let entries = match &mut self.entries {
-            Entries::Absent => &mut [],
-            Entries::Inline(entries) => &mut entries[..],
-            Entries::Heap(entries) => &mut entries[..],
-        };
-        match entries.get_mut(i.position()) {
-            Some(entry) => *entry = value,
-            None if value == T::default() => {}
-            None => self.with_room(i.position() + 1)[i.position()] = value,
+        let position = i.position();
+        match &mut self.entries {
+            Entries::Inline(entries) if position < INLINE => entries[position] = value,
+            Entries::Heap(entries) if position < entries.len() => entries[position] = value,
+            _ if value == T::default() => {}
+            _ => self.with_room(position + 1)[position] = value,
         }
     }
 

@@ -101,14 +101,13 @@ impl LocationState {
 
     #[inline]
     fn access(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
-        if let Some(value) = mode.value
-            && self.is_repeated(thread, mode, rules)
-        {
-            self.repeat_write(thread, mode, value, rules);
-        } else if mode.value.is_none() && self.is_known(thread, mode, rules) {
-            self.read_known(thread, mode.sc, rules);
-        } else {
-            self.access_in_full(thread, mode, rules);
+        match mode.value {
+            Some(value) if self.is_repeated(thread, mode, rules) => {
+                self.repeat_write(thread, mode, value, rules);
+            }
+            Some(value) => self.write_in_full(thread, mode, value, rules),
+            None if self.is_known(thread, mode, rules) => self.read_known(thread, mode.sc, rules),
+            None => self.read_in_full(thread, mode, rules),
         }
     }
 
@@ -185,33 +184,57 @@ impl LocationState {
     }
 
     #[inline(never)]
-    fn access_in_full(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
+    fn read_in_full(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
         self.catch_up(rules);
         if mode.sc && thread.saturated && self.saturated {
             self.saturated_access(thread, mode, rules);
             return;
         }
+        self.desaturate_both(thread, rules);
+        if mode.sc || thread.has_fences || !rules.fast_paths {
+            self.sc.get_or_insert_default();
+        }
+        self.read(thread, mode, rules);
+    }
+
+    #[inline(never)]
+    fn write_in_full(
+        &mut self,
+        thread: &mut ThreadState,
+        mode: Mode,
+        value: Value,
+        rules: Rules,
+    ) {
+        self.catch_up(rules);
+        if mode.sc && thread.saturated && self.saturated {
+            self.saturated_access(thread, mode, rules);
+            return;
+        }
+        self.desaturate_both(thread, rules);
+        if self.sc.is_none() {
+            let contributes = match (mode.plain, mode.releases) {
+                (true, _) => false,
+                (false, true) => !thread.view.sc.is_absent(),
+                (false, false) => !thread.released.sc.is_absent(),
+            };
+            if mode.sc || contributes || thread.has_fences || !rules.fast_paths {
+                self.sc = Some(Box::default());
+            }
+        }
+        self.write(thread, mode, value, rules);
+    }
+
+    #[inline]
+    fn desaturate_both(&mut self, thread: &mut ThreadState, rules: Rules) {
         if !rules.breaks(Mutant::ThreadStaysSaturated) {
             thread.desaturate(rules);
         }
         if !rules.breaks(Mutant::LocationStaysSaturated) {
             self.desaturate(rules);
         }
-        let contribution = match (mode.plain, mode.releases) {
-            (true, _) => None,
-            (false, true) => Some(&thread.view),
-            (false, false) => Some(&thread.released),
-        };
-        let contributes = mode.value.is_some() && contribution.is_some_and(|v| !v.sc.is_absent());
-        if mode.sc || contributes || thread.has_fences || !rules.fast_paths {
-            self.sc.get_or_insert_default();
-        }
-        match mode.value {
-            None => self.read(thread, mode, rules),
-            Some(value) => self.write(thread, mode, value, rules),
-        }
     }
 
+    #[inline(always)]
     fn read(&mut self, thread: &mut ThreadState, mode: Mode, rules: Rules) {
         let last = self.last_record().by();
         let covered = self.receive(thread, mode, rules);
@@ -264,6 +287,7 @@ impl LocationState {
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, thread: &mut ThreadState, mode: Mode, value: Value, rules: Rules) {
         let last = self.last_record().by();
         let known = thread.version;
@@ -292,6 +316,7 @@ impl LocationState {
     }
 
     /// Step 9 of a write by a thread that had the version `known` before.
+    #[inline(always)]
     pub(super) fn publish_write(
         &mut self,
         thread: &mut ThreadState,

@@ -9,6 +9,7 @@ use crate::mutation::Mutant;
 
 impl LocationState {
     /// Step 1: takes the message. Says whether the thread had it all already.
+    #[inline]
     pub(super) fn receive(&self, thread: &mut ThreadState, mode: Mode, rules: Rules) -> bool {
         if rules.covered(&thread.view.hb, self.message_is()) {
             return true;
@@ -83,6 +84,7 @@ impl LocationState {
             && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
     }
 
+    #[inline(always)]
     fn leave_message_in_full(
         &mut self,
         thread: &ThreadState,

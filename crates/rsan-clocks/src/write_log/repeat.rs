@@ -65,7 +65,7 @@ impl LocationState {
             && !thread.epoch.is_exhausted()
     }
 
-    /// What [`LocationState::access_in_full`] comes to for a repeated write.
+    /// What [`LocationState::write_in_full`] comes to for a repeated write.
     #[inline]
     pub(super) fn repeat_write(
         &mut self,

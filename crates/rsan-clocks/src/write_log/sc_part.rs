@@ -52,6 +52,7 @@ impl ScPart {
     }
 
     /// To be called before a read adds to `any`.
+    #[inline(always)]
     fn freeze_last_write(&mut self) {
         if self.same {
             self.last_write.assign(&self.any);
@@ -60,6 +61,7 @@ impl ScPart {
     }
 
     /// The last write carries everything that is known now.
+    #[inline(always)]
     fn renew_last_write(&mut self, rules: Rules) {
         self.same = rules.fast_paths;
         if self.same {
@@ -152,6 +154,7 @@ impl ScPart {
     }
 
     /// Steps 4 and 5 of a write that follows the write observed as `last`.
+    #[inline(always)]
     pub(super) fn before_write(
         &mut self,
         thread: &mut ThreadState,
@@ -180,6 +183,7 @@ impl ScPart {
     }
 
     /// Step 6 of a write, and the first half of step 7.
+    #[inline(always)]
     pub(super) fn after_write(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         let keep = !sc && rules.breaks(Mutant::PlainWriteKeepsLastWrite);
         if keep {
@@ -240,6 +244,7 @@ impl ScPart {
         true
     }
 
+    #[inline(always)]
     fn note_version(&mut self, thread: &ThreadState) {
         if thread.has_fences {
             self.published.set(thread.slot, thread.fence_version);
@@ -247,6 +252,7 @@ impl ScPart {
     }
 
     /// `any` was changed by `thread`: nobody else owns it now.
+    #[inline(always)]
     fn yield_to(&mut self, thread: &ThreadState, rules: Rules) {
         if !rules.owns(thread.stamp(), self.owner)
             && !rules.breaks(Mutant::ScOwnershipSurvivesReaders)
@@ -255,6 +261,7 @@ impl ScPart {
         }
     }
 
+    #[inline(always)]
     pub(super) fn set_message(&mut self, view: &View, sc: bool, rules: Rules) {
         if !sc {
             self.message.access.assign(&view.sc.access);
