@@ -201,7 +201,19 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
     }
 
     /// Whether every entry is at least that of `other`.
+    #[inline]
     pub fn covers(&self, other: &Self) -> bool {
+        match (&self.entries, &other.entries) {
+            (_, Entries::Absent) => true,
+            (Entries::Inline(mine), Entries::Inline(theirs)) => {
+                !(0..INLINE).fold(false, |any, i| any | (mine[i] < theirs[i]))
+            }
+            _ => self.covers_slice(other),
+        }
+    }
+
+    #[inline(never)]
+    fn covers_slice(&self, other: &Self) -> bool {
         let mine = |i: usize| self.slice().get(i).copied().unwrap_or_default();
         let theirs = other.slice();
         (0..theirs.len()).all(|i| mine(i) >= theirs[i])

@@ -247,6 +247,8 @@ rsan_model::mutants! {
     ReadAgainWithoutAcquiring,
     /// 82: A read takes nothing from a write that an earlier owner of the slot has read.
     ReadAgainIgnoresGeneration,
+    /// 83: What a release fence leaves for seq_cst accesses counts as left for all.
+    ReleasedTakenForAlike,
 }
 
 /// A part of the crate that has rules.

@@ -198,13 +198,7 @@ impl LocationState {
     }
 
     #[inline(never)]
-    fn write_in_full(
-        &mut self,
-        thread: &mut ThreadState,
-        mode: Mode,
-        value: Value,
-        rules: Rules,
-    ) {
+    fn write_in_full(&mut self, thread: &mut ThreadState, mode: Mode, value: Value, rules: Rules) {
         self.catch_up(rules);
         if mode.sc && thread.saturated && self.saturated {
             self.saturated_access(thread, mode, rules);

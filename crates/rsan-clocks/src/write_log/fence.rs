@@ -17,6 +17,7 @@
 use super::epoch::{Epoch, VectorClock};
 use super::rules::Rules;
 use super::thread::ThreadState;
+use super::view::ScView;
 use crate::mutation::Mutant;
 use rsan_model::FenceOrd;
 
@@ -36,6 +37,7 @@ impl ThreadState {
         if ord.releases() {
             self.bump();
             self.release(rules);
+            self.note_release(rules);
         }
     }
 
@@ -84,7 +86,7 @@ impl ThreadState {
         }
         self.released.hb.set(slot, epoch);
         self.released_at = epoch;
-        self.fence_version += 1;
+        self.fence_version = self.fence_version.next();
         self.dirty = true;
     }
 
@@ -120,7 +122,8 @@ impl ThreadState {
         if rules.breaks(Mutant::ScFenceReleasesNoFence) {
             self.released.sc.fence.clear();
         }
-        self.fence_version += 1;
+        self.fence_version = self.fence_version.next();
+        self.note_release(rules);
         self.fenced = self.version;
     }
 
@@ -138,6 +141,7 @@ impl ThreadState {
         reserved.message.assign(&self.view.hb);
         reserved.access_past.assign(&self.sc_past);
         self.release(rules);
+        self.note_release(rules);
     }
 
     /// The acquire part: messages that were only read so far are now known.
@@ -153,6 +157,12 @@ impl ThreadState {
         self.learn_eco(&pending.sc.eco, rules);
         pending.clear();
         self.pending = pending;
+    }
+
+    /// After a release fence, or one that includes it.
+    fn note_release(&mut self, rules: Rules) {
+        let ScView { access, fence, .. } = &self.released.sc;
+        self.released_alike = fence.covers(access) || rules.breaks(Mutant::ReleasedTakenForAlike);
     }
 
     /// The release part: later relaxed writes publish what is known now.

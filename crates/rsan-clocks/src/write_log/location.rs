@@ -90,11 +90,11 @@ impl LocationState {
         self.sc.is_some()
     }
 
-    /// Where its seq_cst state lies, and how many bytes it takes, for callers that want it near the processor early.
+    /// Where its seq_cst state lies, and how many bytes most accesses look at, for callers that want it near the processor early.
     #[inline]
     pub fn sc_part(&self) -> Option<(*const u8, usize)> {
         let part: &ScPart = self.sc.as_ref()?;
-        Some((std::ptr::from_ref(part).cast(), size_of::<ScPart>()))
+        Some((std::ptr::from_ref(part).cast(), ScPart::FREQUENT))
     }
 
     /// The last write.

@@ -24,14 +24,14 @@ impl LocationState {
                 && !rules.breaks(Mutant::PendingWithoutSc)
             {
                 thread.pending.sc.access.join(&part.message.access);
-                thread.pending.sc.fence.join(&part.message.fence);
+                thread.pending.sc.fence.join(part.message_fence());
                 thread.pending.sc.eco.join(&part.message.eco);
             }
             return false;
         }
         thread.learn_hb(&self.message);
         if let Some(part) = &self.sc {
-            thread.learn_fence(&part.message.fence);
+            thread.learn_fence(part.message_fence());
             thread.learn_eco(&part.message.eco, rules);
             if !mode.sc || rules.breaks(Mutant::ScTakenAfterAcquiring) {
                 thread.learn_access(&part.message.access);
@@ -48,7 +48,7 @@ impl LocationState {
             self.set_message_is(Some(Stamp::default()));
             self.message_version = Version::NONE;
             if let Some(part) = &mut self.sc {
-                part.message.clear();
+                part.clear_message();
             }
             return;
         }
@@ -124,7 +124,8 @@ impl LocationState {
             Version::NONE
         };
         if let Some(part) = &mut self.sc {
-            part.set_message(view, mode.sc, rules);
+            let alike = !releases && thread.released_alike;
+            part.set_message(view, alike, mode.sc, rules);
         }
     }
 }

@@ -1,47 +1,80 @@
 //! What a location knows of seq_cst events: its part of steps 4 to 7 of an access.
 
 use super::access::Mode;
-use super::epoch::{Slot, Stamp};
+use super::epoch::{Stamp, Version};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use super::view::{Observation, ScSet, ScView, View};
-use crate::clock::Clock;
 use crate::mutation::Mutant;
+use std::mem::offset_of;
 
-/// What is known of seq_cst events at a location.
+/// What is known of seq_cst events at a location. Where there are only fences, accesses change the beginning of it, which
+/// fills two lines of memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct ScPart {
-    /// What the last write lets an acquirer know (`mq`, `mf`, `me`).
-    pub(super) message: ScView,
-    /// What any access carries (`M`).
-    pub(super) any: ScSet,
-    /// What the last write carries (`W`), unless it is the same.
-    pub(super) last_write: ScSet,
+    /// The fence set that was put into `any` last (`fpub`).
+    pub(super) published: Version,
+    /// The thread that knows everything in `any` (`qown`).
+    pub(super) owner: Option<Stamp>,
     /// `last_write` is equal to `any` and not stored (`weq`).
     pub(super) same: bool,
     /// The last write was seq_cst (`wq`).
     pub(super) last_write_is_sc: bool,
-    /// The thread that knows everything in `any` (`qown`).
-    pub(super) owner: Option<Stamp>,
-    /// Which version of its fence set each slot has put into `any` (`fpub`).
-    pub(super) published: Clock<Slot, u64>,
+    /// `fence` of the message is equal to its `access` and not stored.
+    pub(super) message_alike: bool,
+    /// What any access carries (`M`).
+    pub(super) any: ScSet,
+    /// What the last write lets an acquirer know (`mq`, `mf`, `me`).
+    pub(super) message: ScView,
+    /// What the last write carries (`W`), unless it is the same.
+    pub(super) last_write: ScSet,
 }
 
 impl Default for ScPart {
     fn default() -> Self {
         Self {
-            message: ScView::default(),
-            any: ScSet::default(),
-            last_write: ScSet::default(),
+            published: Version::NONE,
+            owner: None,
             same: true,
             last_write_is_sc: false,
-            owner: None,
-            published: Clock::default(),
+            message_alike: false,
+            any: ScSet::default(),
+            message: ScView::default(),
+            last_write: ScSet::default(),
         }
     }
 }
 
 impl ScPart {
+    /// The beginning, which most accesses change if only fences are seq_cst.
+    pub(super) const FREQUENT: usize = offset_of!(Self, message) + size_of::<ScSet>();
+
+    /// What binds all accesses of an acquirer of the last write.
+    #[inline]
+    pub(super) fn message_fence(&self) -> &ScSet {
+        if self.message_alike {
+            &self.message.access
+        } else {
+            &self.message.fence
+        }
+    }
+
+    /// To be called before the message changes in parts.
+    #[inline]
+    fn split_message(&mut self) {
+        if self.message_alike {
+            self.message.fence.assign(&self.message.access);
+            self.message_alike = false;
+        }
+    }
+
+    /// Nothing is there to be acquired.
+    pub(super) fn clear_message(&mut self) {
+        self.message.clear();
+        self.message_alike = false;
+    }
+
     /// What the last write carries.
     pub(super) fn last_write(&self) -> &ScSet {
         if self.same {
@@ -123,6 +156,7 @@ impl ScPart {
     /// The message has what the thread knows, but for the thread's own seq_cst accesses and fences. Before a write that
     /// is seq_cst.
     pub(super) fn renew_sc_message(&mut self, thread: &ThreadState) {
+        self.split_message();
         let known = &thread.view.sc.access;
         self.message.access.set_entry(thread.slot, known);
     }
@@ -135,6 +169,7 @@ impl ScPart {
         if !sc {
             self.renew_sc_message(thread);
         }
+        self.split_message();
         let known = &thread.view.sc.fence;
         self.message.fence.set_entry(thread.slot, known);
     }
@@ -171,6 +206,7 @@ impl ScPart {
         }
         // 5
         if mode.sc {
+            self.split_message();
             if mode.reads {
                 self.message.access.join(&thread.view.sc.access);
             } else {
@@ -217,7 +253,7 @@ impl ScPart {
     /// Whether the thread has put the seq_cst fences that it knows into `any`.
     #[inline]
     pub(super) fn has_fences(&self, thread: &ThreadState) -> bool {
-        self.published.get(thread.slot) == thread.fence_version
+        self.published == thread.fence_version
     }
 
     /// Step 6 of an access that is not seq_cst: seq_cst fences before it are carried by it.
@@ -235,6 +271,10 @@ impl ScPart {
         if rules.breaks(Mutant::FencesNotPublished) {
             return false;
         }
+        if rules.fast_paths && self.includes_fences(thread) {
+            self.note_version(thread);
+            return false;
+        }
         if read && !rules.breaks(Mutant::LastWriteNotFrozenByFences) {
             self.freeze_last_write();
         }
@@ -244,10 +284,18 @@ impl ScPart {
         true
     }
 
+    /// Whether the fences that the thread knows are in `any`, whoever put them there.
+    #[inline]
+    fn includes_fences(&self, thread: &ThreadState) -> bool {
+        let (slot, fences) = (thread.slot, &thread.view.sc.fence);
+        // Most often its own last one is not.
+        self.any.fences.get(slot) >= fences.fences.get(slot) && self.any.covers(fences)
+    }
+
     #[inline(always)]
     fn note_version(&mut self, thread: &ThreadState) {
         if thread.has_fences {
-            self.published.set(thread.slot, thread.fence_version);
+            self.published = thread.fence_version;
         }
     }
 
@@ -261,12 +309,18 @@ impl ScPart {
         }
     }
 
+    /// The message is a view of a thread; if `alike`, what binds seq_cst accesses and what binds all are the same in it.
     #[inline(always)]
-    pub(super) fn set_message(&mut self, view: &View, sc: bool, rules: Rules) {
+    pub(super) fn set_message(&mut self, view: &View, alike: bool, sc: bool, rules: Rules) {
         if !sc {
             self.message.access.assign(&view.sc.access);
         }
-        self.message.fence.assign(&view.sc.fence);
+        self.message_alike = alike && !sc && rules.fast_paths;
+        if self.message_alike {
+            self.message.fence.clear();
+        } else {
+            self.message.fence.assign(&view.sc.fence);
+        }
         if rules.breaks(Mutant::MessageWithoutEco) {
             self.message.eco.clear();
         } else {
@@ -275,6 +329,7 @@ impl ScPart {
     }
 
     pub(super) fn join_message(&mut self, view: &View, sc: bool, rules: Rules) {
+        self.split_message();
         if !sc {
             self.message.access.join(&view.sc.access);
         }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct Assignment {
     pub(super) slot: Slot,
     pub(super) epoch: Epoch,
-    pub(super) fence_version: u64,
+    pub(super) fence_version: Version,
     pub(super) version: Version,
 }
 
@@ -68,7 +68,7 @@ struct Retired {
     epoch: Epoch,
     /// The last seq_cst access of its thread.
     sc_access: Epoch,
-    fence_version: u64,
+    fence_version: Version,
     version: Version,
 }
 
@@ -129,7 +129,7 @@ impl SlotTable {
         Assignment {
             slot,
             epoch: self.first_epoch,
-            fence_version: 0,
+            fence_version: Version::first(slot),
             version: Version::first(slot),
         }
     }

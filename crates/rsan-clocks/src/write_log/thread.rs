@@ -29,8 +29,10 @@ pub struct ThreadState {
     pub(super) has_pending: bool,
     /// There may be something in `view.sc.fence`.
     pub(super) has_fences: bool,
-    /// Counts how often `view.sc.fence` grew (`fver`).
-    pub(super) fence_version: u64,
+    /// `access` and `fence` of `released` are the same.
+    pub(super) released_alike: bool,
+    /// Changes whenever `view.sc.fence` grows (`fver`).
+    pub(super) fence_version: Version,
     /// Counts how often `sc_past` grew.
     pub(super) past_version: u64,
     /// Changes whenever `view`, `sc_past` or `released` change in other entries than the thread's own.
@@ -63,6 +65,7 @@ impl ThreadState {
             pending: View::default(),
             has_pending: false,
             has_fences: false,
+            released_alike: false,
             fence_version: place.fence_version,
             past_version: 0,
             version: place.version,
@@ -84,7 +87,7 @@ impl ThreadState {
         child.saturated = self.saturated;
         child.has_sc = self.has_sc;
         // No location has seen the fences that the child inherits from this slot.
-        child.fence_version += 1;
+        child.fence_version = child.fence_version.next();
         child.grew = true;
         child.sc_grew = true;
         child.view.hb.assign(&self.view.hb);
@@ -165,7 +168,7 @@ impl ThreadState {
     pub(super) fn learn_fence(&mut self, set: &ScSet) {
         if self.view.sc.fence.join(set) {
             self.has_fences = true;
-            self.fence_version += 1;
+            self.fence_version = self.fence_version.next();
             self.note(true);
         }
     }

@@ -7,11 +7,12 @@ use super::epoch::{Slot, Stamp, VectorClock};
 /// psc20 contains program order on seq_cst events, so the set meets every thread in a prefix of its seq_cst
 /// events; a fence stands for everything that happens before it.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct ScSet {
-    /// Up to which epoch the seq_cst accesses of each slot are in the set (`a`).
-    pub accesses: VectorClock,
     /// What happens before the seq_cst fences in the set (`f`).
     pub fences: VectorClock,
+    /// Up to which epoch the seq_cst accesses of each slot are in the set (`a`).
+    pub accesses: VectorClock,
 }
 
 impl ScSet {
@@ -50,6 +51,7 @@ impl ScSet {
     }
 
     /// Whether it includes the other set.
+    #[inline]
     pub fn covers(&self, other: &Self) -> bool {
         self.accesses.covers(&other.accesses) && self.fences.covers(&other.fences)
     }
@@ -67,6 +69,7 @@ impl ScSet {
 
 /// What is known of seq_cst events, in three strengths.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct ScView {
     /// Events before, for accesses that are seq_cst themselves (`q`). Includes `fence`.
     pub access: ScSet,
