@@ -98,7 +98,9 @@ impl<I: ClockIndex, T: Copy + Ord + Default> Clock<I, T> {
             self.entries = if count <= INLINE {
                 Entries::Inline([T::default(); INLINE])
             } else {
-                let mut entries = vec![T::default(); count.next_power_of_two()];
+                // At most a quarter more than needed, and few steps until there are many.
+                let step = (count.next_power_of_two() / 8).max(4);
+                let mut entries = vec![T::default(); count.next_multiple_of(step)];
                 let old = self.slice();
                 entries[..old.len()].copy_from_slice(old);
                 Entries::Heap(entries.into())
