@@ -6,6 +6,8 @@
 # thread's stamp is (abi/plain.rs): there is none in cells while the thread has no context or needs another
 # stamp, or when its accesses are all to be looked at.
 #
+# That gets the address, where the program is, and the chunk if there is one and the access is within a granule.
+#
 # The numbers are checked by a test in abi/plain.rs. When one of them changes, so does the name of the word.
 
     .intel_syntax noprefix
@@ -78,11 +80,14 @@ __tsan_\kind\bytes:
     .else
     look_at_all r8
     .endif
-3:
     mov rsi, qword ptr [rsp]
     jmp qword ptr [rip + __rsan_plain_\kind\bytes@GOTPCREL]
 2:
     ret
+3:
+    xor edx, edx
+    mov rsi, qword ptr [rsp]
+    jmp qword ptr [rip + __rsan_plain_\kind\bytes@GOTPCREL]
     .cfi_endproc
     .size __tsan_\kind\bytes, . - __tsan_\kind\bytes
 .endm

@@ -49,11 +49,12 @@ pub(crate) use cells::stamp;
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
 use crate::sched;
-use crate::shadow::{self, Granule, HAS_BLOCKS, HAS_CELLS, Strip};
+use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::Node;
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
 use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
+use lanes::Pairs;
 use quick::Recorded;
 
 #[inline(always)]
@@ -73,27 +74,29 @@ pub fn plain<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) 
     {
         return;
     }
-    unknown::<BYTES, WRITES>(address, pc);
+    unknown::<BYTES, WRITES>(address, pc, chunk_at(address));
 }
 
-/// The same if it may not be known yet. Does not unwind, so that entries can jump here; and what it does not do itself,
-/// it jumps to.
+/// The same if it may not be known yet; there may be a chunk for the address. Does not unwind, so that entries can jump here;
+/// and what it does not do itself, it jumps to.
 pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
     address: usize,
     pc: usize,
+    chunk: Option<&'static Chunk>,
 ) {
     let offset = address & 7;
     if offset + BYTES <= 8
         && let Some(context) = thread::current()
-        && let Some(granule) = Granule::existing(address)
+        && let Some(granule) = chunk.and_then(|chunk| Granule::within(chunk, address))
     {
         let whole = BYTES == 8;
         let mask = if whole { 0xff } else { mask(offset, BYTES) };
         let recorded = context.enter_plain().and_then(|me| {
             let (kind, own) = (kind::<WRITES>(), me.own);
             let site = pack_site(me.known_leaf(pc)?, own);
-            let access = Access { own, mask, kind };
-            Some(access.record_quickly(me.state.hb().slice(), granule, site, whole))
+            let (access, past) = (Access { own, mask, kind }, me.state.hb().slice());
+            let cells = Pairs::load(granule.cells());
+            Some(access.record_quickly(past, granule, cells, site, whole))
         });
         match recorded {
             Some(Recorded::Alone) if !granule.has_locations() => {}
@@ -112,8 +115,49 @@ pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
 /// A plain access that may not be within a granule.
 #[inline(never)]
 extern "C" fn anywhere<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
+    // A copy of the process that has no context does not have the shadow either.
+    let recorded = thread::current().and_then(|context| {
+        let granule = within_page::<BYTES>(address)?;
+        let me = context.enter_plain()?;
+        let site = pack_site(me.known_leaf(pc)?, me.own);
+        let (past, own, kind) = (me.state.hb().slice(), me.own, kind::<WRITES>());
+        // The bytes of each granule, one after the other.
+        let mut masks = mask(address & 7, BYTES);
+        let (mut all, mut granule) = (Recorded::Alone, granule);
+        while masks != 0 {
+            let mask = masks & 0xff;
+            let access = Access { own, mask, kind };
+            let cells = Pairs::load(granule.cells());
+            if !access.is_in(cells) {
+                all = all.and(access.record_quickly(past, granule, cells, site, false));
+            }
+            (masks, granule) = (masks >> 8, granule.after(1));
+        }
+        Some(all)
+    });
+    if recorded != Some(Recorded::Alone) {
+        let disturbed = recorded == Some(Recorded::Disturbed);
+        not_alone(address, BYTES, pc, kind::<WRITES>(), disturbed);
+    }
+}
+
+/// The first granule of an access to memory in which there are no atomic locations, if it is within a page.
+#[inline(always)]
+fn within_page<const BYTES: usize>(address: usize) -> Option<Granule> {
+    let is_within = address % PAGE <= PAGE - BYTES;
+    let granule = Granule::existing(address).filter(|_| is_within)?;
+    (!granule.has(HAS_BLOCKS)).then_some(granule)
+}
+
+/// An access to several granules, not all of which are recorded, or somebody accessed them at the same time.
+#[cold]
+extern "C" fn not_alone(address: usize, bytes: usize, pc: usize, kind: Kind, disturbed: bool) {
     tls::set_caller(pc);
-    range(address, BYTES, kind::<WRITES>());
+    if disturbed && let Some(mut me) = thread::enter_access() {
+        look_for_races(&mut me, address, bytes, kind);
+    }
+    tls::set_caller(pc);
+    range(address, bytes, kind);
 }
 
 /// A plain access within a granule, in full.
@@ -233,8 +277,9 @@ fn note<const WRITES: bool>(
         let size = (8 - offset).min(end - at);
         let mask = mask(offset, size);
         let access = Access { own, mask, kind };
-        if size == 8 || !access.is_known(granule) {
-            let race = access.record_or_race(past, granule, site);
+        let cells = Pairs::load(granule.cells());
+        if !access.is_in(cells) {
+            let race = access.record_or_race(past, granule, cells, site);
             found = found.or(race.map(|other| (at, size, other)));
         }
         (at, granule) = (at + size, granule.after(1));
@@ -331,11 +376,12 @@ pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     {
         return;
     }
-    atomic_in_full(me, address, bytes, kind);
+    look_for_races(me, address, bytes, kind);
 }
 
+/// Looks for races of an access whose cell does not have to be there.
 #[inline(never)]
-fn atomic_in_full(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     for (granule, at, size) in granules(address, bytes) {
         let (own, mask) = (me.own, mask(at & 7, size));
         if let Some(other) = (Access { own, mask, kind }).race(me.state.hb().slice(), granule) {

@@ -20,6 +20,8 @@ const GRANULE_BITS: usize = 3;
 pub(crate) const CHUNK_BITS: usize = 22;
 /// log2 of the bytes that one byte of flags describes.
 const PAGE_BITS: usize = 12;
+/// The same as a number of bytes.
+pub(crate) const PAGE: usize = 1 << PAGE_BITS;
 /// Addresses of user space.
 const ADDRESS_BITS: usize = 47;
 /// Accesses remembered per granule.
@@ -195,6 +197,16 @@ fn table() -> &'static Table {
     unsafe { &*table }
 }
 
+/// The chunk of an address, if it is there.
+#[inline(always)]
+pub fn chunk_at(address: usize) -> Option<&'static Chunk> {
+    let slot = table().get(address >> CHUNK_BITS)?;
+    // ORDERING: acquire, with the exchange in `create`.
+    let chunk = slot.load(Ordering::Acquire);
+    // SAFETY: null, or a chunk, which is zeroed memory, valid as such, and never freed.
+    unsafe { chunk.as_ref() }
+}
+
 impl Granule {
     /// The granule of an address, if it is one of user space.
     #[inline]
@@ -208,19 +220,14 @@ impl Granule {
     /// The same, if its chunk is there.
     #[inline(always)]
     pub fn existing(address: usize) -> Option<Self> {
-        let slot = table().get(address >> CHUNK_BITS)?;
-        // ORDERING: acquire, with the exchange in `create`.
-        let chunk = slot.load(Ordering::Acquire);
-        // SAFETY: null, or a chunk, which is zeroed memory, valid as such, and never freed.
-        let chunk = unsafe { chunk.as_ref() }?;
-        Some(Self::within(chunk, address))
+        Self::within(chunk_at(address)?, address)
     }
 
-    /// The granule of an address in a chunk.
+    /// The granule of an address in its chunk.
     #[inline(always)]
-    pub fn within(chunk: &'static Chunk, address: usize) -> Self {
+    pub fn within(chunk: &'static Chunk, address: usize) -> Option<Self> {
         let index = (address & GRANULE_IN_CHUNK) >> GRANULE_BITS;
-        Self { chunk, index }
+        (address >> ADDRESS_BITS == 0).then_some(Self { chunk, index })
     }
 
     #[inline(always)]

@@ -112,8 +112,14 @@ impl Access {
     /// Whether nothing need be done about the access: a cell stands for it.
     #[inline(always)]
     pub(super) fn is_known(self, granule: Granule) -> bool {
+        self.is_in(Pairs::load(granule.cells()))
+    }
+
+    /// The same for cells that were loaded.
+    #[inline(always)]
+    pub(super) fn is_in(self, cells: Pairs) -> bool {
         let telling = self.telling();
-        Pairs::load(granule.cells()).has(self.cell() & telling, telling)
+        cells.has(self.cell() & telling, telling)
     }
 
     /// How many granules from this one on, of so many within a page, know the access.
@@ -229,16 +235,10 @@ impl Access {
     #[inline(always)]
     fn same_place(self, granule: Granule, seen: &[u64; CELLS], site: u32) -> Option<usize> {
         let cell = self.cell();
-        let alike = |index: usize| (seen[index] ^ cell) & !0xff00 == 0;
-        let index = match (alike(0), alike(1), alike(2), alike(3)) {
-            (true, _, _, _) => 0,
-            (_, true, _, _) => 1,
-            (_, _, true, _) => 2,
-            (_, _, _, true) => 3,
-            _ => return None,
-        };
+        let alike = |index: &usize| (seen[*index] ^ cell) & !0xff00 == 0;
         // ORDERING: relaxed; the word says itself whether it fits.
-        (granule.sites()[index].load(Ordering::Relaxed) == site).then_some(index)
+        let is_here = |index: &usize| granule.sites()[*index].load(Ordering::Relaxed) == site;
+        (0..CELLS).find(|index| alike(index) && is_here(index))
     }
 
     /// The cell to be given up if all are in use: the least worth, and another one of several at each epoch.

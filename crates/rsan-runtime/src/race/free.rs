@@ -1,6 +1,7 @@
 //! Freeing memory, which counts as a write to all of it.
 
 use super::cells::{Access, mask, pack_site};
+use super::lanes::Pairs;
 use super::{Kind, granules, meet_locations, report};
 use crate::shadow::HAS_CELLS;
 use crate::thread;
@@ -32,7 +33,11 @@ pub fn free(address: usize, bytes: usize) {
             // ORDERING: relaxed; a cell is one word and stands for itself.
             granule.cells()[0].store(own | mask << 8 | kind.0, Ordering::Relaxed);
         } else {
-            race = (Access { own, mask, kind }).record(me.state.hb().slice(), granule, word);
+            let access = Access { own, mask, kind };
+            let cells = Pairs::load(granule.cells());
+            if !access.is_in(cells) {
+                race = access.record_or_race(me.state.hb().slice(), granule, cells, word);
+            }
         }
         race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
         found = found.or(race.map(|other| (at, size, other)));

@@ -1,6 +1,6 @@
 //! The four cells of a granule in two registers, and sets of them: one bit for each.
 
-use crate::shadow::{CELLS, Cells};
+use crate::shadow::{CELLS, Cells, Sites};
 use std::arch::asm;
 use std::arch::x86_64::{
     __m128i, _mm_and_si128, _mm_castps_si128, _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_movemask_ps,
@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 #[derive(Clone, Copy)]
 pub(super) struct Pairs(__m128i, __m128i);
 
-/// Half of each of the four cells.
+/// Half of each of the four cells, or their sites.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes(__m128i);
 
@@ -79,6 +79,22 @@ impl Pairs {
 }
 
 impl Lanes {
+    /// Where the accesses of a granule came from.
+    #[inline(always)]
+    pub(super) fn sites(sites: &Sites) -> Self {
+        let lanes: __m128i;
+        // SAFETY: reads four sites, of an aligned array; as for cells.
+        unsafe {
+            asm!(
+                "movdqa {0}, xmmword ptr [{1}]",
+                out(xmm_reg) lanes,
+                in(reg) sites,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        Self(lanes)
+    }
+
     #[inline(always)]
     fn signs(self) -> u32 {
         // SAFETY: SSE2 is part of x86-64.
@@ -124,10 +140,10 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU32, AtomicU64};
 
     #[repr(align(16))]
-    struct Aligned(Cells);
+    struct Aligned<T>(T);
 
     #[test]
     fn sets_say_what_each_cell_is() {
@@ -135,6 +151,8 @@ mod tests {
         let cells = Aligned(numbers.map(AtomicU64::new));
         let pairs = Pairs::load(&cells.0);
         assert_eq!(pairs.cells(), numbers);
+        let sites = Aligned([4, 3, 4, 5].map(AtomicU32::new));
+        assert_eq!(Lanes::sites(&sites.0).equal(4), 0b0101);
         assert_eq!(pairs.lower().zero(), 0b1001);
         assert_eq!(pairs.lower().odd(), 0b0010);
         assert_eq!(pairs.lower().only(0xff00).equal(0x100), 0b0100);

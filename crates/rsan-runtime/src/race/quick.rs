@@ -13,12 +13,24 @@ use std::sync::atomic::Ordering;
 /// What came of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Recorded {
-    /// Nothing was changed: somebody has to look at it in full.
-    NotYet,
     /// The access has its cell, and no other appeared meanwhile.
     Alone,
+    /// Nothing was changed: somebody has to look at it in full.
+    NotYet,
     /// It has its cell, and somebody has to look again for races.
     Disturbed,
+}
+
+impl Recorded {
+    /// What came of two: what is the most work.
+    #[inline(always)]
+    pub(super) fn and(self, other: Self) -> Self {
+        if self as u8 > other as u8 {
+            self
+        } else {
+            other
+        }
+    }
 }
 
 /// The cells of a granule at one time. Sets of them have one bit for each.
@@ -32,8 +44,7 @@ struct Seen {
 
 impl Seen {
     #[inline(always)]
-    fn load(cells: &Cells) -> Self {
-        let pairs = Pairs::load(cells);
+    fn new(pairs: Pairs) -> Self {
         Self {
             cells: pairs.cells(),
             lower: pairs.lower(),
@@ -81,17 +92,18 @@ fn first_of(set: u32) -> usize {
 }
 
 impl Access {
-    /// Records a read or write if it is not in the cells yet. `whole` says that it is of all bytes of the granule, for
+    /// Records a read or write that is not in the cells as they were loaded. `whole` says that it is of all bytes of the granule, for
     /// the compiler.
     #[inline(always)]
     pub(super) fn record_quickly(
         self,
         past: Past,
         granule: Granule,
+        cells: Pairs,
         site: u32,
         whole: bool,
     ) -> Recorded {
-        let seen = Seen::load(granule.cells());
+        let seen = Seen::new(cells);
         let (empty, writes) = (seen.empty(), seen.writes());
         let mine = seen.of(self.own >> 48);
         let (overlapping, covered) = if whole {
@@ -119,7 +131,6 @@ impl Access {
         let replaced = covered & !empty & !unordered;
         let mut expected = seen.cells;
         let mut cell = self.cell();
-        let alike = self.alike(&seen);
         let place = if replaced != 0 {
             let mut others = replaced & (replaced - 1);
             while others != 0 {
@@ -130,7 +141,9 @@ impl Access {
                 others &= others - 1;
             }
             first_of(replaced)
-        } else if !whole && alike != 0 && is_site(granule, first_of(alike), site) {
+        } else if let alike = self.alike(granule, &seen, site, whole)
+            && alike != 0
+        {
             // More of what the same place in the program did before.
             cell |= expected[first_of(alike)];
             first_of(alike)
@@ -155,20 +168,31 @@ impl Access {
 
     /// The same, and what it races with.
     #[inline(always)]
-    pub(super) fn record_or_race(self, past: Past, granule: Granule, site: u32) -> Option<Race> {
-        match self.record_quickly(past, granule, site, false) {
+    pub(super) fn record_or_race(
+        self,
+        past: Past,
+        granule: Granule,
+        cells: Pairs,
+        site: u32,
+    ) -> Option<Race> {
+        match self.record_quickly(past, granule, cells, site, false) {
             Recorded::Alone => None,
             Recorded::Disturbed => self.race(past, granule),
             Recorded::NotYet => self.record(past, granule, site),
         }
     }
 
-    /// Accesses to other bytes that are like this one.
+    /// Accesses to other bytes that are like this one, and were made at the same place.
     #[inline(always)]
-    fn alike(self, seen: &Seen) -> u32 {
+    fn alike(self, granule: Granule, seen: &Seen, site: u32, whole: bool) -> u32 {
+        if whole {
+            return 0;
+        }
+        let here = Lanes::sites(granule.sites()).equal(site);
         let stamp_and_kind = 0xffff_00ff;
         let own = self.cell() as u32 & stamp_and_kind;
-        seen.lower.only(stamp_and_kind).equal(own) & seen.upper.equal((self.own >> 32) as u32)
+        here & seen.lower.only(stamp_and_kind).equal(own)
+            & seen.upper.equal((self.own >> 32) as u32)
     }
 
     /// The cell to be given up if all are in use; see [`super`].
@@ -205,12 +229,6 @@ impl Access {
             Recorded::Disturbed
         }
     }
-}
-
-#[inline(always)]
-fn is_site(granule: Granule, index: usize, site: u32) -> bool {
-    // ORDERING: relaxed; the word says itself whether it fits.
-    granule.sites()[index].load(Ordering::Relaxed) == site
 }
 
 #[inline(always)]

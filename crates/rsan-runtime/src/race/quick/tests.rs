@@ -30,7 +30,7 @@ fn access(numbers: &mut Numbers) -> Access {
     Access {
         own: stamp(Slot(ME), Epoch::new(3)),
         mask: mask(offset as usize, size as usize),
-        kind: [Kind::READ, Kind::WRITE][numbers.below(2) as usize],
+        kind: [Kind::READ, Kind::WRITE, Kind::FREE][numbers.below(3) as usize],
     }
 }
 
@@ -61,7 +61,8 @@ fn state(granule: Granule) -> ([u64; CELLS], [u32; CELLS]) {
 fn both_forms_record_the_same() {
     // SAFETY: zeroed memory is a chunk.
     let chunk: &'static Chunk = unsafe { &*map_zeroed::<Chunk>(1) };
-    let [quick, full] = [0, 8].map(|address| Granule::within(chunk, address));
+    let [quick, full] =
+        [0, 8].map(|address| Granule::within(chunk, address).expect("an address of user space"));
     let past = KNOWN.map(Epoch::new);
     let mut numbers = Numbers(1);
     let mut seen = [0; 3];
@@ -80,7 +81,13 @@ fn both_forms_record_the_same() {
         }
         let site = pack_site(Node(numbers.below(3) as u32), access.own);
         let before = state(quick);
-        let recorded = access.record_quickly(&past, quick, site, access.mask == 0xff);
+        let recorded = access.record_quickly(
+            &past,
+            quick,
+            Pairs::load(quick.cells()),
+            site,
+            access.mask == 0xff,
+        );
         let race = access.record(&past, full, site);
         if recorded == Recorded::NotYet {
             assert!(race.is_some());
