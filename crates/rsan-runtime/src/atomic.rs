@@ -298,7 +298,6 @@ fn operate_locked<W: Word>(
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
-    location.expect_access();
     let (found, kind) = act(&mut running, location);
     if let Some(effect) = running.repeat {
         running.repeat(&mut locked, effect);
@@ -436,6 +435,7 @@ pub unsafe fn compare_exchange<W: Word>(
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
     let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
+        location.expect_access(true);
         let access = |expected| Access::Cas {
             expected,
             ord,

@@ -142,8 +142,8 @@ impl Location {
 
     /// Asks for what lies elsewhere, and will be looked at if there is some.
     #[inline]
-    pub fn expect_access(&self) {
-        if let Some((at, bytes)) = self.state.sc_part() {
+    pub fn expect_access(&self, writes: bool) {
+        if let Some((at, bytes)) = self.state.sc_part(writes) {
             for line in 0..bytes.div_ceil(64) {
                 prefetch(at, line);
             }

@@ -90,11 +90,17 @@ impl LocationState {
         self.sc.is_some()
     }
 
-    /// Where its seq_cst state lies, and how many bytes most accesses look at, for callers that want it near the processor early.
+    /// Where its seq_cst state lies, and how many bytes a read or a write changes most often, for callers that want it near
+    /// the processor early.
     #[inline]
-    pub fn sc_part(&self) -> Option<(*const u8, usize)> {
+    pub fn sc_part(&self, writes: bool) -> Option<(*const u8, usize)> {
         let part: &ScPart = self.sc.as_ref()?;
-        Some((std::ptr::from_ref(part).cast(), ScPart::FREQUENT))
+        let bytes = if writes {
+            ScPart::WRITTEN
+        } else {
+            ScPart::READ
+        };
+        Some((std::ptr::from_ref(part).cast(), bytes))
     }
 
     /// The last write.

@@ -1,7 +1,7 @@
 //! What a location knows of seq_cst events: its part of steps 4 to 7 of an access.
 
 use super::access::Mode;
-use super::epoch::{Stamp, Version};
+use super::epoch::{Stamp, VectorClock, Version};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use super::view::{Observation, ScSet, ScView, View};
@@ -47,8 +47,10 @@ impl Default for ScPart {
 }
 
 impl ScPart {
-    /// The beginning, which most accesses change if only fences are seq_cst.
-    pub(super) const FREQUENT: usize = offset_of!(Self, message) + size_of::<ScSet>();
+    /// The beginning, which a read changes if only fences are seq_cst.
+    pub(super) const READ: usize = offset_of!(Self, any) + size_of::<VectorClock>();
+    /// The same for a write.
+    pub(super) const WRITTEN: usize = offset_of!(Self, message) + size_of::<VectorClock>();
 
     /// What binds all accesses of an acquirer of the last write.
     #[inline]

@@ -254,7 +254,7 @@ impl Locked {
         effect: Effect,
     ) -> Option<&mut Location> {
         let repeats = |state: &LocationState| state.repeats(thread, effect, Rules::c20());
-        self.whole(address, bytes, repeats)
+        self.whole(address, bytes, true, repeats)
     }
 
     /// The atomic location at an address of the block, if such a load tells the thread nothing.
@@ -267,7 +267,7 @@ impl Locked {
         order: ReadOrd,
     ) -> Option<&mut Location> {
         let known = |state: &LocationState| state.is_read_known(thread, order, Rules::c20());
-        self.whole(address, bytes, known)
+        self.whole(address, bytes, false, known)
     }
 
     /// One of the first locations, if it is no piece and the monitor says so.
@@ -276,9 +276,11 @@ impl Locked {
         &mut self,
         address: usize,
         bytes: usize,
+        writes: bool,
         suits: impl FnOnce(&LocationState) -> bool,
     ) -> Option<&mut Location> {
         let location = self.items().find(address, bytes)?;
+        location.expect_access(writes);
         (!location.is_mixed() && suits(&location.state)).then_some(location)
     }
 
