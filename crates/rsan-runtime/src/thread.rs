@@ -4,28 +4,31 @@
 //! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
 //! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
 //!
-//! Slots of the clocks are given out by [`SlotTable`].
+//! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
 pub mod fiber;
+mod life;
 mod names;
 pub(crate) mod owners;
+mod registry;
+
+pub use life::{Awaited, Newborn, attach, begin, detach, find, spawn};
+pub(crate) use life::{end_others, finish};
+pub use owners::owner;
+pub use registry::{Info, StackPart, info, stack_at};
+pub(crate) use registry::{registry_lock, set_stack, start};
 
 use crate::atomic::LoadCache;
-use crate::horizon;
-use crate::lock::Lock;
 use crate::options::Options;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Node, Site, Stack};
-use crate::tls::{self, ABSENT, PROBING};
-use crate::trail::{Act, Place, Step, Trail};
-use libc::pthread_t;
-use names::Names;
-pub use owners::owner;
-use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
-use rsan_model::{RmwOrd, ThreadId};
+use crate::tls::{self, PROBING};
+use crate::trail::Trail;
+use rsan_clocks::write_log::{Rules, ThreadState};
+use rsan_model::ThreadId;
 use std::cell::UnsafeCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence};
 
@@ -84,122 +87,6 @@ pub struct Body {
     pub wrote: bool,
 }
 
-/// A thread as reports name it.
-#[derive(Clone, Copy, Debug)]
-pub struct Info {
-    /// Who created it, and where.
-    pub created: Option<(ThreadId, Site)>,
-    /// Its stack: the lowest address, the outermost frame, and the end, above which there is nothing of the thread.
-    pub stack: Option<[usize; 3]>,
-}
-
-/// A part of the memory that libc calls a thread's stack.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StackPart {
-    /// Frames of functions.
-    Frames,
-    /// Thread-local variables, above the frames.
-    ThreadLocal,
-}
-
-/// A context that only its thread uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Handle(*mut Context);
-
-// SAFETY: the registry only passes handles on; who may use the context is said at `Context`.
-unsafe impl Send for Handle {}
-
-#[derive(Debug)]
-struct Entry {
-    context: Handle,
-    detached: bool,
-    finished: bool,
-}
-
-#[derive(Debug)]
-struct Registry {
-    slots: SlotTable,
-    options: &'static Options,
-    threads: HashMap<pthread_t, Entry>,
-    names: Names,
-}
-
-static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
-
-/// The lock of the registry, for fork.
-pub(crate) fn registry_lock() -> &'static crate::lock::RawLock {
-    REGISTRY.raw()
-}
-
-/// Sets up the registry. To be called once, before any context exists.
-pub(crate) fn start(options: &'static Options) {
-    let mut slots = SlotTable::new(Some(options.slots.max(2)));
-    slots.start_at(Epoch::new(options.first_epoch));
-    *REGISTRY.lock() = Some(Registry {
-        slots,
-        options,
-        threads: HashMap::new(),
-        names: Names::default(),
-    });
-}
-
-impl Registry {
-    /// A context for a thread that `parent` creates, or that was there before.
-    fn create(&mut self, parent: Option<(&mut ThreadState, Site)>) -> *mut Context {
-        let id = self.names.next();
-        let rules = Rules::c20();
-        let place = self.slots.assign(parent.as_ref().map(|p| &*p.0), rules);
-        let (state, created) = match parent {
-            Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
-            None => (ThreadState::initial(id, place, rules), None),
-        };
-        if self.options.log_cap == 0 {
-            horizon::begin(&state);
-        }
-        let info = Info {
-            created,
-            stack: None,
-        };
-        self.names.add(info);
-        owners::add(state.stamp(), id);
-        let mut body = Body {
-            state,
-            own: 0,
-            dirty: true,
-            ignored: 0,
-            benign: 0,
-            loads: Box::default(),
-            caller: 0,
-            options: self.options,
-            reported: HashSet::new(),
-            known: KnownPlaces::default(),
-            trusted: Trusted::default(),
-            answered: 0,
-            trail: Trail::default(),
-            outermost: 0,
-            wrote: false,
-        };
-        body.refresh();
-        Box::into_raw(Box::new(Context {
-            busy: AtomicU8::new(IDLE),
-            ready: AtomicBool::new(false),
-            stack: UnsafeCell::default(),
-            body: UnsafeCell::new(body),
-        }))
-    }
-
-    /// A thread has ended.
-    fn retire(&mut self, thread: &ThreadState) {
-        self.slots.retire(thread);
-        if let Some(slot) = self.names.end(thread.id(), thread.stamp().slot) {
-            owners::forget_first(slot);
-        }
-        if self.options.log_cap == 0 {
-            horizon::end(thread.id());
-        }
-    }
-}
-
 impl Body {
     fn refresh(&mut self) {
         let stamp = self.state.stamp();
@@ -252,6 +139,34 @@ pub fn current() -> Option<&'static Context> {
 }
 
 impl Context {
+    /// A context for a thread in this state.
+    fn new(state: ThreadState, options: &'static Options) -> *mut Self {
+        let mut body = Body {
+            state,
+            own: 0,
+            dirty: true,
+            ignored: 0,
+            benign: 0,
+            loads: Box::default(),
+            caller: 0,
+            options,
+            reported: HashSet::new(),
+            known: KnownPlaces::default(),
+            trusted: Trusted::default(),
+            answered: 0,
+            trail: Trail::default(),
+            outermost: 0,
+            wrote: false,
+        };
+        body.refresh();
+        Box::into_raw(Box::new(Self {
+            busy: AtomicU8::new(IDLE),
+            ready: AtomicBool::new(false),
+            stack: UnsafeCell::default(),
+            body: UnsafeCell::new(body),
+        }))
+    }
+
     /// Whether the thread is inside the runtime.
     #[inline]
     pub fn is_busy(&self) -> bool {
@@ -436,242 +351,4 @@ pub fn enter_if_attached() -> Option<Entered> {
         None if tls::context_word() == PROBING => enter_first(true),
         None => None,
     }
-}
-
-/// Gives the calling thread a context, if it has none and is not about to end.
-#[cold]
-pub fn attach() -> Option<&'static Context> {
-    if tls::context_word() != 0 {
-        return current();
-    }
-    tls::set_context_word(ABSENT);
-    crate::runtime::start();
-    let context = {
-        let mut registry = REGISTRY.lock();
-        let registry = registry.as_mut()?;
-        let context = registry.create(None);
-        // SAFETY: no arguments.
-        let me = unsafe { libc::pthread_self() };
-        let entry = Entry {
-            context: Handle(context),
-            detached: false,
-            finished: false,
-        };
-        registry.threads.insert(me, entry);
-        context
-    };
-    adopt(context);
-    current()
-}
-
-/// Makes `context` that of the calling thread.
-fn adopt(context: *mut Context) {
-    crate::runtime::notice_end_of_thread();
-    tls::set_context_word(context as usize);
-}
-
-/// A context for a thread that is about to be created.
-#[derive(Debug)]
-pub struct Newborn(Handle);
-
-/// Prepares the creation of a thread by this one.
-pub fn spawn(me: &mut Entered) -> Option<Newborn> {
-    let site = crate::unwind::complete(me.site());
-    let place = Place::leaf(me.leaf_of(site));
-    let body = &mut **me;
-    body.dirty = true;
-    let mut registry = REGISTRY.lock();
-    let context = registry.as_mut()?.create(Some((&mut body.state, site)));
-    drop(registry);
-    // SAFETY: nobody else has seen the context.
-    let child = unsafe { &mut (*(*context).body.get()) };
-    let relaxed = RmwOrd::Relaxed;
-    let create = Step::new(&body.state, &body.trail, Act::Create, relaxed, place);
-    let mut begin = Step::new(&child.state, &child.trail, Act::Begin, relaxed, place);
-    begin.position += 1;
-    child.trail.note(&begin, 0, &[create]);
-    Some(Newborn(Handle(context)))
-}
-
-impl Newborn {
-    /// The word to hand to the new thread, for [`begin`].
-    pub fn word(&self) -> usize {
-        self.0.0 as usize
-    }
-
-    /// Its number.
-    pub fn id(&self) -> ThreadId {
-        // SAFETY: the thread does not run yet.
-        unsafe { (*(*self.0.0).body.get()).state.id() }
-    }
-
-    /// The thread exists, and can be found from now on.
-    pub fn announce(self, handle: pthread_t, detached: bool) {
-        let mut registry = REGISTRY.lock();
-        if let Some(registry) = registry.as_mut() {
-            let entry = Entry {
-                context: self.0,
-                detached,
-                finished: false,
-            };
-            registry.threads.insert(handle, entry);
-        }
-        // SAFETY: the thread waits for this before it does anything else, so its context is still there.
-        let context = unsafe { &*self.0.0 };
-        // ORDERING: release, with the acquire in `begin`.
-        context.ready.store(true, Ordering::Release);
-    }
-
-    /// The thread could not be created.
-    pub fn discard(self) {
-        // SAFETY: nobody else has seen the context.
-        let context = unsafe { Box::from_raw(self.0.0) };
-        if let Some(registry) = REGISTRY.lock().as_mut() {
-            registry.retire(&context.body.into_inner().state);
-        }
-    }
-}
-
-/// The new thread runs.
-pub fn begin(word: usize) {
-    tls::set_context_word(ABSENT);
-    let context = word as *mut Context;
-    // SAFETY: from `Newborn::word`, and freed only after the thread's end.
-    let ready = unsafe { &(*context).ready };
-    // ORDERING: acquire, with the release in `announce`.
-    while !ready.load(Ordering::Acquire) {
-        crate::system::give_way();
-    }
-    adopt(context);
-}
-
-/// The calling thread ends.
-pub(crate) fn finish() {
-    let word = tls::context_word();
-    if word <= PROBING {
-        return;
-    }
-    tls::set_context_word(ABSENT);
-    // SAFETY: no arguments.
-    let me = unsafe { libc::pthread_self() };
-    let mut guard = REGISTRY.lock();
-    let Some(registry) = guard.as_mut() else {
-        return;
-    };
-    // The thread may have ended as a fiber.
-    let own = registry.threads.get(&me).map(|entry| entry.context);
-    let context = own.unwrap_or(Handle(word as *mut Context));
-    // SAFETY: the thread no longer uses its context, and whoever joins it waits for its end.
-    registry.retire(unsafe { &(*(*context.0).body.get()).state });
-    if let Some(entry) = registry.threads.get_mut(&me) {
-        entry.finished = true;
-        if entry.detached {
-            registry.threads.remove(&me);
-            drop(guard);
-            free(context);
-        }
-    }
-}
-
-fn free(context: Handle) {
-    // SAFETY: the thread has ended, and its entry was taken from the registry by the caller, so nobody else frees.
-    drop(unsafe { Box::from_raw(context.0) });
-}
-
-/// A thread that somebody waits for.
-#[derive(Clone, Copy, Debug)]
-pub struct Awaited {
-    handle: pthread_t,
-    context: Handle,
-}
-
-/// Looks a thread up before waiting for its end.
-pub fn find(handle: pthread_t) -> Option<Awaited> {
-    let registry = REGISTRY.lock();
-    let entry = registry.as_ref()?.threads.get(&handle)?;
-    Some(Awaited {
-        handle,
-        context: entry.context,
-    })
-}
-
-impl Awaited {
-    /// Its number.
-    pub fn id(&self) -> ThreadId {
-        // SAFETY: it has not been joined; its number never changes.
-        unsafe { (*(*self.context.0).body.get()).state.id() }
-    }
-
-    /// The thread has ended and the calling thread has waited for it.
-    pub fn join(self, me: Option<&mut Body>) {
-        let taken = {
-            let mut registry = REGISTRY.lock();
-            let Some(registry) = registry.as_mut() else {
-                return;
-            };
-            match registry.threads.get(&self.handle) {
-                Some(entry) if entry.context == self.context && entry.finished => {
-                    registry.threads.remove(&self.handle)
-                }
-                _ => None,
-            }
-        };
-        let Some(entry) = taken else { return };
-        if let Some(me) = me {
-            // SAFETY: the thread has ended; the entry was ours to take.
-            let child = unsafe { &(*(*entry.context.0).body.get()).state };
-            me.state.join(child, Rules::c20());
-        }
-        free(entry.context);
-    }
-}
-
-/// In the child of a fork: only the calling thread is left.
-pub(crate) fn end_others() {
-    if let Some(me) = current().and_then(Context::idle)
-        && me.options.log_cap == 0
-    {
-        horizon::keep_only(me.state.id());
-    }
-}
-
-/// Nobody will wait for the thread.
-pub fn detach(handle: pthread_t) {
-    let mut guard = REGISTRY.lock();
-    let Some(registry) = guard.as_mut() else {
-        return;
-    };
-    let Some(entry) = registry.threads.get_mut(&handle) else {
-        return;
-    };
-    entry.detached = true;
-    if entry.finished
-        && let Some(entry) = registry.threads.remove(&handle)
-    {
-        drop(guard);
-        free(entry.context);
-    }
-}
-
-/// What is known of a thread's creation.
-pub fn info(thread: ThreadId) -> Option<Info> {
-    let registry = REGISTRY.lock();
-    registry.as_ref()?.names.info(thread).copied()
-}
-
-/// Notes where the stack of a thread is.
-pub(crate) fn set_stack(thread: ThreadId, stack: [usize; 3]) {
-    let mut registry = REGISTRY.lock();
-    let info = registry
-        .as_mut()
-        .and_then(|registry| registry.names.info_mut(thread));
-    if let Some(info) = info {
-        info.stack = Some(stack);
-    }
-}
-
-/// The thread whose stack an address belongs to; the last one that had it.
-pub fn stack_at(address: usize) -> Option<(ThreadId, StackPart)> {
-    let registry = REGISTRY.lock();
-    registry.as_ref()?.names.stack_at(address)
 }

@@ -3,7 +3,9 @@
 //! A fiber is a thread to the monitor, with a slot and a stack of calls; it runs when a thread switches to it. Only
 //! the thread that runs a fiber uses its context, which is what the program promises by switching.
 
-use super::{Context, Entered, Handle, REGISTRY, attach, enter, free, spawn};
+use super::life::free;
+use super::registry::{Handle, REGISTRY};
+use super::{Context, Entered, attach, enter, spawn};
 use crate::tls;
 use rsan_clocks::write_log::{Rules, SyncClock};
 

@@ -1,0 +1,128 @@
+//! All threads: who has which slot of the clocks, which context belongs to which handle, and what reports call them.
+
+use super::names::Names;
+use super::{Context, owners};
+use crate::horizon;
+use crate::lock::Lock;
+use crate::options::Options;
+use crate::stack::Site;
+use libc::pthread_t;
+use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
+use rsan_model::ThreadId;
+use std::collections::HashMap;
+
+/// A thread as reports name it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Who created it, and where.
+    pub created: Option<(ThreadId, Site)>,
+    /// Its stack: the lowest address, the outermost frame, and the end, above which there is nothing of the thread.
+    pub stack: Option<[usize; 3]>,
+}
+
+/// A part of the memory that libc calls a thread's stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StackPart {
+    /// Frames of functions.
+    Frames,
+    /// Thread-local variables, above the frames.
+    ThreadLocal,
+}
+
+/// A context that only its thread uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Handle(pub(super) *mut Context);
+
+// SAFETY: the registry only passes handles on; who may use the context is said at `Context`.
+unsafe impl Send for Handle {}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) context: Handle,
+    pub(super) detached: bool,
+    pub(super) finished: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Registry {
+    slots: SlotTable,
+    options: &'static Options,
+    pub(super) threads: HashMap<pthread_t, Entry>,
+    names: Names,
+}
+
+pub(super) static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
+
+/// The lock of the registry, for fork.
+pub(crate) fn registry_lock() -> &'static crate::lock::RawLock {
+    REGISTRY.raw()
+}
+
+/// Sets up the registry. To be called once, before any context exists.
+pub(crate) fn start(options: &'static Options) {
+    let mut slots = SlotTable::new(Some(options.slots.max(2)));
+    slots.start_at(Epoch::new(options.first_epoch));
+    *REGISTRY.lock() = Some(Registry {
+        slots,
+        options,
+        threads: HashMap::new(),
+        names: Names::default(),
+    });
+}
+
+impl Registry {
+    /// A context for a thread that `parent` creates, or that was there before.
+    pub(super) fn create(&mut self, parent: Option<(&mut ThreadState, Site)>) -> *mut Context {
+        let id = self.names.next();
+        let rules = Rules::c20();
+        let place = self.slots.assign(parent.as_ref().map(|p| &*p.0), rules);
+        let (state, created) = match parent {
+            Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
+            None => (ThreadState::initial(id, place, rules), None),
+        };
+        if self.options.log_cap == 0 {
+            horizon::begin(&state);
+        }
+        let info = Info {
+            created,
+            stack: None,
+        };
+        self.names.add(info);
+        owners::add(state.stamp(), id);
+        Context::new(state, self.options)
+    }
+
+    /// A thread has ended.
+    pub(super) fn retire(&mut self, thread: &ThreadState) {
+        self.slots.retire(thread);
+        if let Some(slot) = self.names.end(thread.id(), thread.stamp().slot) {
+            owners::forget_first(slot);
+        }
+        if self.options.log_cap == 0 {
+            horizon::end(thread.id());
+        }
+    }
+}
+
+/// What is known of a thread's creation.
+pub fn info(thread: ThreadId) -> Option<Info> {
+    let registry = REGISTRY.lock();
+    registry.as_ref()?.names.info(thread).copied()
+}
+
+/// Notes where the stack of a thread is.
+pub(crate) fn set_stack(thread: ThreadId, stack: [usize; 3]) {
+    let mut registry = REGISTRY.lock();
+    let info = registry
+        .as_mut()
+        .and_then(|registry| registry.names.info_mut(thread));
+    if let Some(info) = info {
+        info.stack = Some(stack);
+    }
+}
+
+/// The thread whose stack an address belongs to; the last one that had it.
+pub fn stack_at(address: usize) -> Option<(ThreadId, StackPart)> {
+    let registry = REGISTRY.lock();
+    registry.as_ref()?.names.stack_at(address)
+}
