@@ -94,15 +94,18 @@ fn in_two_steps(
 ) -> Result<ExitStatus, String> {
     let scratch = Scratch::new()?;
     let mut link = link_options(invocation)?;
-    if compiler.family == Family::Clang {
-        // The options for the other step are there too.
-        link.push("-Wno-unused-command-line-argument".into());
-    }
+    // The options for the other step are there too.
+    let other_step = match compiler.family {
+        Family::Clang => Some("-Wno-unused-command-line-argument".into()),
+        Family::Gcc => None,
+    };
+    link.extend(other_step.clone());
     for (index, argument) in invocation.arguments.iter().enumerate() {
         match argument {
             Argument::Source(source, language) => {
                 let object = scratch.path().join(format!("{index}.o"));
                 let mut words = instrumentation(compiler);
+                words.extend(other_step.clone());
                 words.extend(compile_options(invocation));
                 words.extend(last_options(compiler, expanded));
                 words.extend(dependency_options(invocation, source, compiler.family));

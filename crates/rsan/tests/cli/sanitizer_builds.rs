@@ -288,7 +288,7 @@ fn compiles_with_clang(clang: &str) {
     let folder = scratch(clang);
     let choice = format!("--rsan-compiler={clang}");
     let race = data("race.c");
-    let strict = "-DX -I. -Wall -Werror -include stddef.h -MMD -o race";
+    let strict = "-DX -I. -Wall -Werror -fuse-ld=bfd -include stddef.h -MMD -o race";
     let strict: Vec<_> = strict.split(' ').collect();
     compile(&folder, &[&["cc", &choice, &race], &strict[..]].concat());
     compile(
