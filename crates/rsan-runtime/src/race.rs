@@ -28,7 +28,7 @@
 //! 2. An access of another thread that is ordered before this one can only race with third threads; such a write is
 //!    worth as much as a read that is not ordered. This thread's own can race with all others.
 //!
-//! Of equals the epoch chooses, so that none is kept or lost forever.
+//! Of equals the epoch of the access chooses, so that it is another one as soon as that has changed.
 //!
 //! **Notation**: a cell is `slot:16 epoch:32 mask:8 kind:8`; 0 is empty, since a mask is never 0.
 //!
