@@ -249,6 +249,8 @@ rsan_model::mutants! {
     ReadAgainIgnoresGeneration,
     /// 83: What a release fence leaves for seq_cst accesses counts as left for all.
     ReleasedTakenForAlike,
+    /// 84: A repeated write forgets its thread's seq_cst accesses since the last SC fence.
+    RepeatForgetsAccesses,
 }
 
 /// A part of the crate that has rules.

@@ -102,6 +102,10 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
         "fence.sc; st.rlx x; st.rlx z; fence.sc; st.rlx x 2 || st.rlx x 3; fence.sc; ld.rlx z",
     ),
     (
+        "84: a repeated write of a thread with a fence, and a seq_cst access since that",
+        "fence.sc; st.sc y; st.sc x; st.rlx x 2; st.rlx x 3 || st.sc x 4; ld.sc y",
+    ),
+    (
         "76: a release write after a repeated fence, and another before it",
         "fence.sc; st.rel x; st.rlx w; fence.sc; st.rel x 2 || ld.acq x; st.rlx v || st.rlx v 2; fence.sc; ld.rlx w",
     ),

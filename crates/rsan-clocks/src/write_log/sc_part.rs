@@ -185,7 +185,13 @@ impl ScPart {
             self.any.set_entry(slot, known);
             self.owner = Some(thread.stamp());
         } else if thread.has_fences && !rules.breaks(Mutant::RepeatWithoutOwnFences) {
-            self.any.set_entry(slot, &thread.view.sc.fence);
+            // It may have more from seq_cst accesses since the fence.
+            let fences = &thread.view.sc.fence;
+            if rules.breaks(Mutant::RepeatForgetsAccesses) {
+                self.any.set_entry(slot, fences);
+            } else {
+                self.any.raise_entry(slot, fences);
+            }
         }
         self.note_version(thread);
     }

@@ -38,6 +38,13 @@ impl ScSet {
         self.fences.set(slot, from.fences.get(slot));
     }
 
+    /// Adds the entries of one slot.
+    #[inline]
+    pub(super) fn raise_entry(&mut self, slot: Slot, from: &Self) {
+        self.accesses.raise(slot, from.accesses.get(slot));
+        self.fences.raise(slot, from.fences.get(slot));
+    }
+
     /// Becomes empty.
     pub fn clear(&mut self) {
         self.accesses.clear();
