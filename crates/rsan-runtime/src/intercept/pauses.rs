@@ -1,6 +1,7 @@
 //! Sleeping, yielding, and the system's futexes. To the monitors they are nothing; to a schedule they say that others
-//! should go on.
+//! should go on. A process that only finds something out ([`crate::probe`]) has nobody to wait for.
 
+use crate::probe::is_probing;
 use crate::sched::{self, waits};
 use crate::{entries, real};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
@@ -11,6 +12,9 @@ unsafe extern "C-unwind" fn yield_posix() -> c_int {
         sched::yielded();
         return 0;
     }
+    if is_probing() {
+        return 0;
+    }
     // SAFETY: the program's call.
     unsafe { real::sched_yield() }
 }
@@ -18,6 +22,9 @@ unsafe extern "C-unwind" fn yield_posix() -> c_int {
 unsafe extern "C-unwind" fn yield_c11() {
     if sched::active() {
         return sched::yielded();
+    }
+    if is_probing() {
+        return;
     }
     // SAFETY: the program's call.
     unsafe { real::thrd_yield() }
@@ -34,6 +41,9 @@ macro_rules! sleeps {
                     sched::steady::sleep(NAP);
                     sched::yielded();
                     sched::test_cancel();
+                    return 0;
+                }
+                if is_probing() {
                     return 0;
                 }
                 // SAFETY: the program's call.

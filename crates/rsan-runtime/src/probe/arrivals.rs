@@ -5,28 +5,35 @@ use std::arch::asm;
 
 /// How often the location is read again before that is taken for an answer.
 const ARRIVALS: usize = 1000;
+/// Places in the table of states; mostly empty, so that a state is found, or not, at once.
+const PLACES: usize = 2 * ARRIVALS.next_power_of_two();
 
 /// The states in which the program read the location again.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     count: usize,
-    states: [u64; ARRIVALS],
+    /// Each state is at the place that it says itself, or the next one that was free; 0 is nothing.
+    states: [u64; PLACES],
 }
 
 impl Arrivals {
     pub(super) const NONE: Self = Self {
         count: 0,
-        states: [0; ARRIVALS],
+        states: [0; PLACES],
     };
 
     /// Notes a state; an answer if that is enough.
     #[inline(never)]
     pub(super) fn note(&mut self, point: &Point, end: usize) -> Option<Answer> {
-        let state = point.state(end);
-        if self.states[..self.count].contains(&state) {
-            return Some(Answer::Iterates);
+        let state = point.state(end).max(1);
+        let mut place = state as usize % PLACES;
+        while self.states[place] != 0 {
+            if self.states[place] == state {
+                return Some(Answer::Iterates);
+            }
+            place = (place + 1) % PLACES;
         }
-        self.states[self.count] = state;
+        self.states[place] = state;
         self.count += 1;
         (self.count == ARRIVALS).then_some(Answer::KeepsIterating)
     }
