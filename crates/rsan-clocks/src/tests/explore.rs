@@ -199,8 +199,17 @@ pub(super) fn compare_everywhere(
     reference: Variant,
     subjects: &[(Demand, Variant)],
 ) -> Result<u64, String> {
+    compare_everywhere_about(&queries(), program, reference, subjects)
+}
+
+/// The same, asking about these accesses.
+pub(super) fn compare_everywhere_about(
+    queries: &[Access<'static>],
+    program: &Program,
+    reference: Variant,
+    subjects: &[(Demand, Variant)],
+) -> Result<u64, String> {
     let mutated = subjects.iter().any(|(_, variant)| variant.mutant.is_some());
-    let queries = queries();
     let mut count = 0;
     let mut states = vec![State::new(program, reference, subjects)];
     while let Some(mut state) = states.pop() {

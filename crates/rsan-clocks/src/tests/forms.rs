@@ -281,6 +281,19 @@ pub(super) fn queries() -> Vec<Access<'static>> {
     all
 }
 
+/// Those of them that a model without seq_cst accesses has.
+pub(super) fn queries_without_sc() -> Vec<Access<'static>> {
+    let is_sc = |access: &Access<'_>| match *access {
+        Access::Load(ord) | Access::Wait { ord, .. } => ord.is_sc(),
+        Access::Store(ord) => ord.is_sc(),
+        Access::Rmw(ord) | Access::Bcas { ord, .. } => ord.is_sc(),
+        Access::Cas { ord, fail, .. } => ord.is_sc() || fail.is_sc(),
+    };
+    let mut all = queries();
+    all.retain(|access| !is_sc(access));
+    all
+}
+
 /// What is demanded of a form, compared with the reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Demand {
