@@ -24,6 +24,7 @@ use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
+use crate::shadow::{Granule, HAS_MEETINGS};
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::write_log::Weakness;
@@ -40,6 +41,8 @@ struct Running<'a> {
     suspicion: Option<Box<Suspicion>>,
     /// What was done to the first of several pieces, to be repeated for the others.
     repeat: Option<Effect>,
+    /// The thread's SC past grew.
+    learnt: bool,
 }
 
 impl Running<'_> {
@@ -132,6 +135,7 @@ impl Running<'_> {
         let body: &mut Body = self.me;
         let learnt = body.state.past_version() != known;
         location.accessed(&body.state, &mut body.trail, access, learnt);
+        self.learnt = learnt;
     }
 
     /// Tells the monitor of a read.
@@ -295,6 +299,7 @@ fn operate_locked<W: Word>(
         write,
         suspicion: None,
         repeat: None,
+        learnt: false,
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
@@ -304,6 +309,11 @@ fn operate_locked<W: Word>(
     }
     drop(locked);
     let suspicion = running.suspicion;
+    if running.learnt
+        && let Some(granule) = Granule::existing(address)
+    {
+        granule.set(HAS_MEETINGS);
+    }
     horizon::learnt(me);
     if let Some(suspicion) = suspicion
         && let Some(value) = judge(me, suspicion, found.bits())

@@ -38,6 +38,8 @@ const GRANULES_PER_PAGE: usize = 1 << (PAGE_BITS - GRANULE_BITS);
 pub const HAS_CELLS: u8 = 1;
 /// Page flag: some block is in use.
 pub const HAS_BLOCKS: u8 = 2;
+/// Page flag: some thread has learnt something from another by an atomic access. A hint.
+pub const HAS_MEETINGS: u8 = 4;
 
 /// The last accesses of a granule.
 pub type Cells = [AtomicU64; CELLS];
@@ -278,6 +280,13 @@ impl Granule {
             // ORDERING: relaxed; see `has`.
             self.page().fetch_or(flag, Ordering::Relaxed);
         }
+    }
+
+    /// The flags of its page.
+    #[inline]
+    pub fn flags(self) -> u8 {
+        // ORDERING: relaxed, as in `has`.
+        self.page().load(Ordering::Relaxed)
     }
 
     /// Whether it may have atomic locations or locks.

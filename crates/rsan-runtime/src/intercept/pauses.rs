@@ -1,7 +1,7 @@
 //! Sleeping, yielding, and the system's futexes. To the monitors they are nothing; to a schedule they say that others
 //! should go on. A process that only finds something out ([`crate::probe`]) has nobody to wait for.
 
-use crate::probe::is_probing;
+use crate::probe;
 use crate::sched::{self, waits};
 use crate::{entries, real};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
@@ -12,7 +12,7 @@ unsafe extern "C-unwind" fn yield_posix() -> c_int {
         sched::yielded();
         return 0;
     }
-    if is_probing() {
+    if probe::pauses() {
         return 0;
     }
     // SAFETY: the program's call.
@@ -23,7 +23,7 @@ unsafe extern "C-unwind" fn yield_c11() {
     if sched::active() {
         return sched::yielded();
     }
-    if is_probing() {
+    if probe::pauses() {
         return;
     }
     // SAFETY: the program's call.
@@ -43,7 +43,7 @@ macro_rules! sleeps {
                     sched::test_cancel();
                     return 0;
                 }
-                if is_probing() {
+                if probe::pauses() {
                     return 0;
                 }
                 // SAFETY: the program's call.

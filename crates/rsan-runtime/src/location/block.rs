@@ -4,13 +4,12 @@ use super::pieces;
 use super::slabs;
 use super::{Location, prefetch};
 use crate::lock::RawLock;
-use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, HAS_MEETINGS};
 use crate::sync::SyncState;
 use rsan_clocks::Effect;
 use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
 use rsan_model::ReadOrd;
 use std::cell::UnsafeCell;
-use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 /// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
@@ -41,14 +40,9 @@ pub enum Intent {
     Access,
 }
 
-impl Intent {
-    fn lines(self) -> RangeInclusive<usize> {
-        match self {
-            Self::Load => 1..=1,
-            Self::Access => 1..=3,
-        }
-    }
-}
+/// The lines of the log, and those that accesses of several threads need.
+const LOG: [usize; 2] = [2, 3];
+const SHARED: [usize; 2] = [4, 5];
 
 // SAFETY: `items` is only reached through a `Locked`, which holds the lock.
 unsafe impl Sync for Block {}
@@ -159,14 +153,19 @@ impl Locked {
     #[inline]
     pub fn at(address: usize, intent: Intent) -> Option<Self> {
         let granule = Granule::of(address)?;
-        if granule.has(HAS_CELLS) {
+        let flags = granule.flags();
+        if flags & HAS_CELLS != 0 {
             prefetch(granule.cells(), 0);
         }
         loop {
             // ORDERING: acquire, with the exchange in `create`.
             let block = granule.block().load(Ordering::Acquire);
-            for line in intent.lines() {
-                prefetch(block, line);
+            prefetch(block, 1);
+            if intent == Intent::Access {
+                LOG.into_iter().for_each(|line| prefetch(block, line));
+            }
+            if flags & HAS_MEETINGS != 0 {
+                SHARED.into_iter().for_each(|line| prefetch(block, line));
             }
             let block = if block.is_null() {
                 create(granule)

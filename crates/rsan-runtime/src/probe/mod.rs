@@ -370,6 +370,15 @@ fn run(question: Question) -> Reply {
     }
 }
 
+/// Whether there is nobody to sleep or yield for, because the process only finds something out.
+pub(crate) fn pauses() -> bool {
+    let probing = is_probing();
+    if probing {
+        child::pause();
+    }
+    probing
+}
+
 /// A load outside of the monitors.
 #[cold]
 pub(crate) fn load<W: Word>(at: *mut W, order: ReadOrd, raw: impl Fn() -> W) -> W {
