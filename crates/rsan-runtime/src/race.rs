@@ -182,13 +182,9 @@ extern "C" fn in_full<const WRITES: bool>(
     }
     me.make_private();
     let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
-    let race =
-        (Access { own, mask, kind }).record(me.state.hb().slice(), granule, pack_site(leaf, own));
-    let bytes = mask.count_ones() as usize;
-    let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
-    if let Some(other) = race {
-        report(me, address, bytes, kind, other);
-    }
+    let access = Access { own, mask, kind };
+    let race = access.record(me.state.hb().slice(), granule, pack_site(leaf, own));
+    finish(me, address, access, granule, leaf, race);
 }
 
 /// What is left to do of a plain access that has its cell: it meets those that came at the same time, and atomic locations.
@@ -206,7 +202,21 @@ extern "C" fn meet<const WRITES: bool>(
     };
     let me = &mut me;
     let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
-    let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
+    let access = Access { own, mask, kind };
+    let race = access.race(me.state.hb().slice(), granule);
+    finish(me, address, access, granule, leaf, race);
+}
+
+/// A plain access within a granule has its cell, and races with that of another, or not: it meets atomic locations, and
+/// what was found is reported.
+fn finish(
+    me: &mut Entered,
+    address: usize,
+    Access { mask, kind, .. }: Access,
+    granule: Granule,
+    leaf: Node,
+    race: Option<Race>,
+) {
     let bytes = mask.count_ones() as usize;
     let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
     if let Some(other) = race {

@@ -189,9 +189,13 @@ pub(super) struct Writes {
 struct Wide(Box<[u128]>);
 
 impl Wide {
-    fn place(&mut self, write: Timestamp) -> &mut u128 {
-        let index = write.0 as usize & (self.0.len() - 1);
-        &mut self.0[index]
+    fn index(&self, write: Timestamp) -> usize {
+        write.0 as usize & (self.0.len() - 1)
+    }
+
+    fn set(&mut self, write: Timestamp, bits: u128) {
+        let index = self.index(write);
+        self.0[index] = bits;
     }
 }
 
@@ -204,12 +208,12 @@ impl Writes {
         if self.wide.as_ref().is_none_or(|wide| wide.0.len() < kept) {
             let mut wide = Wide(vec![0; kept].into());
             for write in (state.oldest_write().0..last.0).map(Timestamp) {
-                *wide.place(write) = self.value(state, write).unwrap_or_default();
+                wide.set(write, self.value(state, write).unwrap_or_default());
             }
             self.wide = Some(Box::new(wide));
         }
         if let Some(wide) = &mut self.wide {
-            *wide.place(last) = bits;
+            wide.set(last, bits);
         }
     }
 
@@ -222,7 +226,7 @@ impl Writes {
     pub(super) fn value(&self, state: &LocationState, write: Timestamp) -> Option<u128> {
         let (note, number) = state.note(write)?;
         Some(match &self.wide {
-            Some(wide) => wide.0[write.0 as usize & (wide.0.len() - 1)],
+            Some(wide) => wide.0[wide.index(write)],
             None => value(number, note),
         })
     }
