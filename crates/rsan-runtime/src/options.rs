@@ -29,6 +29,8 @@ pub struct Options {
     pub model: Model,
     /// Writes kept per location; 0 keeps all.
     pub log_cap: usize,
+    /// A proof is claimed: forget nothing that could still be part of a finding, and say where something could not be decided.
+    pub exact: bool,
     /// The number that the epochs of threads begin with.
     pub first_epoch: u32,
     /// Threads' places in the clocks before those of ended threads are taken.
@@ -97,6 +99,7 @@ table! {
     robustness, "1", flag, "report violations of robustness";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
+    exact, "0", flag, "forget no access that could still race, and say what could not be decided (slower)";
     first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
@@ -142,6 +145,7 @@ impl Default for Options {
             robustness: false,
             model: Model::C20,
             log_cap: 0,
+            exact: false,
             first_epoch: 0,
             slots: 0,
             probes: 0,

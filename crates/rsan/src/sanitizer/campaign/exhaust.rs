@@ -41,7 +41,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         None => Explorer::new(bounds),
     };
     // Nothing may be forgotten: what is not found is taken as proved.
-    let options = format!("{} log_cap=0", request.options());
+    let options = format!("{} log_cap=0 exact=1", request.options());
     let setup = request.setup(&options, 2)?;
     let mut search = Search {
         request,
