@@ -11,6 +11,7 @@
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"undecided","message":"…","stack":FRAMES}   with exact=1: no proof, for this reason
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
 //! ```
 
@@ -83,6 +84,13 @@ pub(crate) fn refused(message: &str, stack: &str) {
     let message = report::quote(message);
     let rest = format!(",\"message\":{message},\"stack\":{stack}");
     append(line("refused", &rest).as_bytes());
+}
+
+/// Notes that something could not be decided, and where.
+pub(crate) fn undecided(message: &str, stack: &str) {
+    let message = report::quote(message);
+    let rest = format!(",\"message\":{message},\"stack\":{stack}");
+    append(line("undecided", &rest).as_bytes());
 }
 
 /// A line about the process.

@@ -38,6 +38,7 @@ use crate::ending;
 use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
+use crate::options::Options;
 use crate::probe::Wait;
 use crate::stack::{Node, Site};
 use crate::suppress;
@@ -64,10 +65,12 @@ pub enum Kind {
 static REPORTED: Lock<Option<HashSet<Key>>> = Lock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static OUTPUT: Lock<()> = Lock::new(());
+/// What could not be decided, and where.
+static UNDECIDED: Lock<Option<HashSet<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
-pub(crate) fn locks() -> [&'static crate::lock::RawLock; 2] {
-    [REPORTED.raw(), OUTPUT.raw()]
+pub(crate) fn locks() -> [&'static crate::lock::RawLock; 3] {
+    [REPORTED.raw(), OUTPUT.raw(), UNDECIDED.raw()]
 }
 
 /// Starts counting again.
@@ -295,6 +298,24 @@ pub(crate) fn deadlock(threads: &[Waiting]) {
     let logged = journal::append(json::deadlock(threads, &modules).as_bytes());
     if !logged || crate::runtime::options().is_some_and(|options| options.text) {
         write_to(2, text::deadlock(threads, &modules).as_bytes());
+    }
+}
+
+/// Says that something could not be decided at a place, once for each place and reason. An exploration that claims proofs
+/// is undecided then; without [`Options::exact`] nothing is said.
+pub(crate) fn undecided(me: &Body, site: Site, why: &str) {
+    undecided_with(me.options, site, why);
+}
+
+/// The same where there is no thread to ask.
+pub(crate) fn undecided_with(options: &Options, site: Site, why: &str) {
+    if !options.exact {
+        return;
+    }
+    let key = (site.pc, why.to_owned());
+    if UNDECIDED.lock().get_or_insert_default().insert(key) {
+        let modules = modules::modules();
+        journal::undecided(why, &json_stack(&frames(site, &modules)));
     }
 }
 

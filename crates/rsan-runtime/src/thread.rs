@@ -26,7 +26,6 @@ use crate::stack::{Node, Site, Stack};
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
-use rsan_model::ThreadId;
 use std::cell::UnsafeCell;
 use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
@@ -91,7 +90,7 @@ impl Body {
     fn refresh(&mut self) {
         let stamp = self.state.stamp();
         if stamp.epoch.is_exhausted() {
-            say_exhausted(self.state.id());
+            say_exhausted(self);
         }
         self.own = crate::race::stamp(stamp.slot, stamp.epoch);
     }
@@ -119,8 +118,12 @@ impl Body {
 /// Says, once, that a thread has come to the end of its epochs. The lock of a location may be held, against the rule; nobody
 /// waits for it who would have to read this first.
 #[cold]
-fn say_exhausted(thread: ThreadId) {
+fn say_exhausted(me: &Body) {
     static SAID: AtomicBool = AtomicBool::new(false);
+    let (thread, pc) = (me.state.id(), me.caller);
+    let node = Node::UNKNOWN;
+    let why = "a thread has made more writes and fences than can be counted";
+    crate::report::undecided(me, Site { node, pc }, why);
     // ORDERING: relaxed; a flag that is only ever set.
     if !SAID.load(Ordering::Relaxed) && !SAID.swap(true, Ordering::Relaxed) {
         let text = format!(
@@ -160,7 +163,7 @@ impl Context {
         };
         body.refresh();
         Box::into_raw(Box::new(Self {
-            busy: AtomicU8::new(IDLE),
+            busy: AtomicU8::new(if options.exact { WATCHED } else { IDLE }),
             ready: AtomicBool::new(false),
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),

@@ -5,6 +5,7 @@ use super::{Context, owners};
 use crate::horizon;
 use crate::lock::Lock;
 use crate::options::Options;
+use crate::report;
 use crate::stack::Site;
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
@@ -75,7 +76,13 @@ impl Registry {
     pub(super) fn create(&mut self, parent: Option<(&mut ThreadState, Site)>) -> *mut Context {
         let id = self.names.next();
         let rules = Rules::c20();
+        let forced = self.slots.counts().forced;
         let place = self.slots.assign(parent.as_ref().map(|p| &*p.0), rules);
+        if self.slots.counts().forced > forced {
+            let site = parent.as_ref().map_or(Site::default(), |p| p.1);
+            let why = "more threads were created than can be told from each other";
+            report::undecided_with(self.options, site, why);
+        }
         let (state, created) = match parent {
             Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
             None => (ThreadState::initial(id, place, rules), None),

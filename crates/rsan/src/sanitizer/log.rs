@@ -1,7 +1,7 @@
 //! What a run's processes logged: one JSON line per finding, in the form that the runtime documents in its `report`
 //! module. The same finding of several runs is one.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A finding as logged.
@@ -106,7 +106,7 @@ pub(crate) struct Side {
 }
 
 /// An instruction: a module and an address in its file.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Address {
     pub(crate) module: Option<String>,
     pub(crate) offset: String,

@@ -3,7 +3,7 @@
 
 use super::log::Address;
 use rsan_model::Model;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// A log, read.
@@ -19,6 +19,8 @@ pub(crate) struct Record {
     pub(crate) suppressed: usize,
     /// Whether a process whose schedule is ours made another one.
     pub(crate) forked: bool,
+    /// Why this run is no part of a proof.
+    pub(crate) undecided: Vec<Undecided>,
     /// The other lines: findings.
     pub(crate) findings: String,
 }
@@ -31,6 +33,14 @@ pub(crate) struct Fatal {
     pub(crate) stack: Vec<Address>,
 }
 
+/// Something that the runtime could not decide.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(crate) struct Undecided {
+    pub(crate) message: String,
+    /// Where, innermost first.
+    pub(crate) stack: Vec<Address>,
+}
+
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Line {
@@ -40,6 +50,7 @@ enum Line {
     },
     Suppressed,
     Forked,
+    Undecided(Undecided),
     Fatal {
         message: String,
     },
@@ -63,6 +74,7 @@ impl Record {
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,
                 Ok(Line::Forked) => record.forked = true,
+                Ok(Line::Undecided(undecided)) => record.undecided.push(undecided),
                 Ok(Line::Fatal { message }) => {
                     let stack = Vec::new();
                     record.fatal.get_or_insert(Fatal { message, stack });
@@ -89,10 +101,14 @@ mod tests {
         let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a","model":"rc20"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"race","address":"0x1"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"suppressed"}
+{"schema":"rsan-runtime/1","pid":7,"kind":"undecided","message":"no room","stack":[{"module":"m","offset":"0x1"}]}
 {"schema":"rsan-runtime/1","pid":7,"kind":"fatal","message":"out of memory"}
 {"schema":"rsan-ru"#;
         let record = Record::new(log);
         assert_eq!(record.suppressed, 1);
+        let undecided = record.undecided.iter();
+        let undecided: Vec<_> = undecided.map(|u| (&*u.message, u.stack.len())).collect();
+        assert_eq!(undecided, [("no room", 1)]);
         assert_eq!(record.processes.into_iter().collect::<Vec<_>>(), [7]);
         assert_eq!(record.model, Some(Model::Rc20));
         let fatal = record.fatal.expect("there is one");

@@ -1,11 +1,13 @@
 //! What a series of runs means: the exit status, and what there is to say about it.
 
 use super::execute::Runs;
-use super::record::Fatal;
+use super::log::Address;
+use super::record::{Fatal, Undecided};
 use super::symbols::{Frame, Symbols, place_of};
 use super::text::runs as count;
 use crate::status::Status;
 use signal_hook::low_level::signal_name;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -86,12 +88,39 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
 
 /// Why the runtime ended a run, and where.
 fn explained(fatal: &Fatal) -> String {
-    let stack = Symbols::default().stack(&fatal.stack);
     let message = &fatal.message;
-    match place_of(&stack).and_then(Frame::place) {
+    match place(&mut Symbols::default(), &fatal.stack) {
         Some(place) => format!("{place}: {message}"),
         None => message.clone(),
     }
+}
+
+/// Places that are named for one reason.
+const PLACES: usize = 3;
+
+/// What could not be decided, and where: a text for each reason.
+pub(super) fn undecided(all: &BTreeSet<Undecided>) -> Vec<String> {
+    let mut symbols = Symbols::default();
+    let mut reasons: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for Undecided { message, stack } in all {
+        let places = reasons.entry(message).or_default();
+        places.extend(place(&mut symbols, stack));
+    }
+    let text = |(why, places): (&str, BTreeSet<String>)| {
+        let mut named: Vec<_> = places.iter().take(PLACES).cloned().collect();
+        if places.len() > PLACES {
+            named.push(format!("and {} more places", places.len() - PLACES));
+        }
+        match named.join(", ") {
+            none if none.is_empty() => format!("undecided: {why}"),
+            places => format!("undecided at {places}: {why}"),
+        }
+    };
+    reasons.into_iter().map(text).collect()
+}
+
+fn place(symbols: &mut Symbols, stack: &[Address]) -> Option<String> {
+    place_of(&symbols.stack(stack)).and_then(Frame::place)
 }
 
 /// How a program ended.

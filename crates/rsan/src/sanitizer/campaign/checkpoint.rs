@@ -1,6 +1,7 @@
 //! An exploration in a file, with what it has found, to go on with later.
 
 use super::tally::Tally;
+use crate::sanitizer::record::Undecided;
 use rsan_schedule::Schedule;
 use rsan_schedule::explore::{Bounds, Explorer};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,9 @@ struct Document {
     exploration: String,
     /// Runs with something new.
     runs: Vec<Kept>,
+    /// What could not be decided in some run.
+    #[serde(default)]
+    undecided: Vec<Undecided>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,6 +57,7 @@ impl<'a> Checkpoint<'a> {
         same_preemptions(&document.exploration, bounds).map_err(fail)?;
         let explorer = Explorer::load(&rebounded(&document.exploration, bounds));
         let explorer = explorer.map_err(|error| fail(error.to_string()))?;
+        tally.undecided.extend(document.undecided);
         for kept in document.runs {
             let schedule = kept.schedule.parse::<Schedule>();
             let schedule = schedule.map_err(|error| fail(error.to_string()))?;
@@ -78,6 +83,7 @@ impl<'a> Checkpoint<'a> {
             schema: SCHEMA.to_owned(),
             exploration: explorer.save(),
             runs: runs.collect(),
+            undecided: tally.undecided.iter().cloned().collect(),
         };
         let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
         let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;

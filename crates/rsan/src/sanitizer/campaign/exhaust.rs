@@ -11,6 +11,7 @@ use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
 use crate::progress::Progress;
+use crate::sanitizer::verdict;
 use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::Style;
@@ -40,8 +41,8 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         Some(checkpoint) => checkpoint.load(bounds, &mut tally)?,
         None => Explorer::new(bounds),
     };
-    // Nothing may be forgotten: what is not found is taken as proved.
-    let options = format!("{} log_cap=0 exact=1", request.options());
+    // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
+    let options = format!("{} log_cap=0 exact=1 slots=65536", request.options());
     let setup = request.setup(&options, 2)?;
     let mut search = Search {
         request,
@@ -208,6 +209,9 @@ impl Search<'_, '_> {
             }
             schedules.notes.push((Status::Undecided, note));
         }
+        let undecided = verdict::undecided(&self.tally.undecided);
+        let notes = undecided.into_iter().map(|note| (Status::Undecided, note));
+        schedules.notes.extend(notes);
         schedules.exploration = Some(exploration);
         (schedules, self.tally)
     }

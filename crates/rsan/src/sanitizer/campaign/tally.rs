@@ -2,11 +2,11 @@
 
 use super::execution::{Execution, Fate};
 use crate::sanitizer::execute::Runs;
-use crate::sanitizer::record::Fatal;
+use crate::sanitizer::record::{Fatal, Undecided};
 use crate::sanitizer::verdict::ended;
 use rsan_model::Model;
 use rsan_schedule::{Coverage, Fingerprint, Schedule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -17,6 +17,7 @@ pub(super) struct Trial {
     findings: String,
     suppressed: usize,
     fatal: Option<Fatal>,
+    undecided: Vec<Undecided>,
     model: Option<Model>,
     /// Of runs that showed something.
     schedule: Option<Schedule>,
@@ -39,6 +40,7 @@ impl Trial {
             findings: record.findings,
             suppressed: record.suppressed,
             fatal: record.fatal,
+            undecided: record.undecided,
             model,
             schedule,
         }
@@ -63,6 +65,8 @@ pub(super) struct Tally {
     pub(super) schedules: BTreeMap<usize, Schedule>,
     /// Of the same runs: their findings, as logged.
     pub(super) kept: BTreeMap<usize, String>,
+    /// What could not be decided in some run.
+    pub(super) undecided: BTreeSet<Undecided>,
     /// In the order of their first runs.
     pub(super) failures: Vec<Failure>,
 }
@@ -77,6 +81,7 @@ impl Tally {
         runs.processes += 1;
         runs.suppressed = runs.suppressed.max(trial.suppressed);
         runs.model = runs.model.or(trial.model);
+        self.undecided.extend(trial.undecided);
         let new = runs.findings.add(run, &trial.findings);
         if let Some(schedule) = trial.schedule.as_ref().filter(|_| new) {
             self.schedules.insert(run, schedule.clone());
