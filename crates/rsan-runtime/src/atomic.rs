@@ -84,6 +84,7 @@ impl Running<'_> {
         let candidates = stale.map(|stale| Candidate {
             side: side(location.logged(stale.write)),
             follows: stale.follows,
+            write: (stale.write, location.writer(stale.write)),
         });
         let by_sc = location.stale(thread, &Access::Store(WriteOrd::SeqCst));
         let replaceable = location.stale(thread, &Access::Store(WriteOrd::Relaxed));
@@ -107,6 +108,15 @@ impl Running<'_> {
             candidates: candidates.collect(),
             replaceable: replaceable.collect(),
             search,
+            before: self.me.options.exact.then(|| Box::new(thread.clone())),
+            order: match *access {
+                Access::Load(ord) | Access::Wait { ord, .. } => ord,
+                Access::Cas { fail, .. } => fail,
+                Access::Rmw(ord) | Access::Bcas { ord, .. } => ord.read(),
+                Access::Store(_) => ReadOrd::Relaxed,
+            },
+            operands: [0; 2],
+            wrote: false,
         }));
     }
 
@@ -171,6 +181,9 @@ impl Running<'_> {
         self.accessed(location, self.write, known);
         if location.is_mixed() {
             self.repeat = Some(effect(0));
+        }
+        if self.me.options.exact {
+            probe::exact::written(self.me, self.address, self.bytes);
         }
     }
 
@@ -252,6 +265,9 @@ fn repeat<W: Word, R>(
     let Some(mut locked) = Locked::for_access(address, bytes, Intent::Access) else {
         return Repeat::Not(None);
     };
+    if me.options.exact {
+        return Repeat::Not(Some(locked));
+    }
     let block = locked.block();
     let Some(location) = locked.repeated(address, bytes, &me.state, effect(0)) else {
         return Repeat::Not(Some(locked));
@@ -339,7 +355,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::store(at, value) };
     let Some(mut me) = enter_access() else {
-        return probe::store(at, ord, raw);
+        return probe::store(at, value, ord, raw);
     };
     let raw_locked = || {
         if ord.is_sc() {
@@ -390,7 +406,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         }
     };
     let Some(mut me) = enter_access() else {
-        return probe::rmw(at, &next, raw);
+        return probe::rmw(at, ord, &next, raw);
     };
     let write = WriteSite::new(&mut me, name, ord);
     let effect = |value| Effect::Rmw { value, ord };
@@ -406,8 +422,12 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
+            suspicion.operands = probe::operands_of(|bits| next(W::from_bits(bits)).bits());
         }
         let old = raw();
+        if let Some(suspicion) = &mut op.suspicion {
+            suspicion.wrote = next(old) != old;
+        }
         op.write(location, next(old).bits(), ord.releases(), effect);
         (old, Kind::ATOMIC_WRITE)
     });
@@ -439,7 +459,7 @@ pub unsafe fn compare_exchange<W: Word>(
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
     let Some(mut me) = enter_access() else {
-        return probe::compare_exchange(at, (expected, new), (ord, fail), raw);
+        return probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
     };
     let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
@@ -459,8 +479,12 @@ pub unsafe fn compare_exchange<W: Word>(
         }
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.compare(expected.bits(), new.bits(), strength);
+            suspicion.operands = [expected, new].map(|word| probe::fold(word.bits()));
         }
         let old = raw();
+        if let Some(suspicion) = &mut op.suspicion {
+            suspicion.wrote = old == expected;
+        }
         if old == expected {
             let effect = |value| Effect::Rmw { value, ord };
             op.write(location, new.bits(), ord.releases(), effect);

@@ -11,11 +11,14 @@ pub use writes::{LoggedWrite, Operation, WriteSite};
 
 use crate::horizon;
 use crate::options::Options;
+use crate::probe::messages;
 use crate::race::Kind;
 use crate::stack::Node;
 use crate::thread;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
-use rsan_clocks::write_log::{LocationState, Rules, StaleWrite, Stamp, ThreadState, Weakness};
+use rsan_clocks::write_log::{
+    Ahead, LocationState, Rules, StaleWrite, Stamp, ThreadState, Weakness,
+};
 use rsan_clocks::{Access, Effect, Timestamp};
 use rsan_model::{ReadOrd, RmwOrd, Value};
 use std::arch::asm;
@@ -155,6 +158,31 @@ impl Location {
         number(bits)
     }
 
+    /// Whether it is this range, and accessed with one size only.
+    pub fn is_at(&self, address: usize, bytes: usize) -> bool {
+        self.extent.is(address, bytes) && !self.is_mixed()
+    }
+
+    /// The oldest write that a thread that goes on alone may read.
+    pub fn reach(&self, ahead: &Ahead, ord: ReadOrd) -> Timestamp {
+        ahead.reach(self.extent.address(), &self.state, ord, Rules::c20())
+    }
+
+    /// The last write.
+    pub fn last_write(&self) -> Timestamp {
+        self.state.last_write()
+    }
+
+    /// Who made a write, and when; nobody made the initial one.
+    pub fn writer(&self, write: Timestamp) -> Option<Stamp> {
+        self.state.writer(write)
+    }
+
+    /// Whether a read-modify-write follows a write directly.
+    pub fn is_followed_by_rmw(&self, write: Timestamp) -> bool {
+        self.state.is_followed_by_rmw(write)
+    }
+
     /// Everything that makes such an access weak, newest first.
     pub fn stale(&self, thread: &ThreadState, access: &Access<'_>) -> Vec<StaleWrite> {
         self.state.stale(thread, access, Rules::c20())
@@ -189,6 +217,9 @@ impl Location {
         self.make_room(thread, options);
         self.state.apply(thread, effect(number(bits)), Rules::c20());
         self.note(bits, site);
+        if options.exact {
+            messages::note(self.extent.address(), &mut self.state);
+        }
     }
 
     /// Tells the monitor of a repeated write.
@@ -228,6 +259,9 @@ impl Location {
         self.make_room(thread, options);
         self.state.plain_write(thread, 0, Rules::c20());
         self.note(0, site);
+        if options.exact {
+            messages::note(self.extent.address(), &mut self.state);
+        }
     }
 
     #[inline]

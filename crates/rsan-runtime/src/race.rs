@@ -115,9 +115,10 @@ pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
 /// A plain access that may not be within a granule.
 #[inline(never)]
 extern "C" fn anywhere<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
-    // A copy of the process that has no context does not have the shadow either.
-    let recorded = thread::current().and_then(|context| {
-        let granule = within_page::<BYTES>(address)?;
+    let Some(context) = thread::current() else {
+        return crate::probe::plain_entry(address, BYTES, pc, WRITES);
+    };
+    let recorded = within_page::<BYTES>(address).and_then(|granule| {
         let me = context.enter_plain()?;
         let site = pack_site(me.known_leaf(pc)?, me.own);
         let (past, own, kind) = (me.state.hb().slice(), me.own, kind::<WRITES>());

@@ -84,6 +84,8 @@ pub struct Body {
     pub outermost: usize,
     /// It has written elsewhere than on its stack since this was last unset.
     pub wrote: bool,
+    /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
+    pub registers: [u64; 7],
 }
 
 impl Body {
@@ -160,6 +162,7 @@ impl Context {
             trail: Trail::default(),
             outermost: 0,
             wrote: false,
+            registers: [0; 7],
         };
         body.refresh();
         Box::into_raw(Box::new(Self {

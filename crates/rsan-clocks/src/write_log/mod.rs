@@ -39,6 +39,7 @@
 //! methods itself; [`WriteLog`] is the sequential driver of the same.
 
 mod access;
+mod ahead;
 mod check;
 mod epoch;
 mod fence;
@@ -60,6 +61,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use ahead::Ahead;
 pub use check::Weakness;
 pub use epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 pub use fence::ReservedLocation;

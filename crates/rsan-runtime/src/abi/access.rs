@@ -1,5 +1,6 @@
 //! Functions, plain accesses, and copies.
 
+use crate::probe;
 use crate::race::{self, Kind};
 use crate::stack::Callee;
 use crate::thread::{attach, current};
@@ -28,9 +29,10 @@ extern "C" fn first_func_entry(returns_to: usize, pc: usize) {
     }
 }
 
-extern "C" fn func_exit() {
-    if let Some(context) = current() {
-        context.stack().pop();
+extern "C" fn func_exit(_: usize, pc: usize) {
+    match current() {
+        Some(context) => context.stack().pop(),
+        None => probe::exit(pc),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a child finds out, and the page in which it says so.
 
+use super::exact::Outcome;
 use crate::system::system_call;
+use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the program does with an old value.
@@ -88,6 +90,8 @@ coded! {
     TimeLimit "it neither tried again nor went on in the time allowed",
     /// It only waits for something else.
     Pauses "it only sleeps or yields",
+    /// The runtime ran out of memory in it.
+    NoMemory "there was not enough memory to find out",
     /// Somebody ended the process.
     Killed "the process that was to find out was killed",
 }
@@ -130,13 +134,18 @@ struct Page {
     code: AtomicU32,
     low: AtomicU64,
     high: AtomicU64,
+    /// What a child in exact mode hands over, written before the answer.
+    outcome: UnsafeCell<Outcome>,
 }
+
+// SAFETY: the outcome is written by the only thread of the child, and read by the parent after the child's end.
+unsafe impl Sync for Page {}
 
 /// A page that a child shares with its parent. It holds nothing until the child has answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place(&'static Page);
 
-const PAGE: usize = 4096;
+const LENGTH: usize = size_of::<Page>().next_multiple_of(4096);
 
 impl Place {
     /// A fresh one, if there is memory. To be given back by [`Place::free`].
@@ -145,7 +154,10 @@ impl Place {
         let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
         // SAFETY: a fresh mapping of zeros, which are valid numbers.
         unsafe {
-            let page = system_call(libc::SYS_mmap, [0, PAGE, protection, flags, usize::MAX, 0]);
+            let page = system_call(
+                libc::SYS_mmap,
+                [0, LENGTH, protection, flags, usize::MAX, 0],
+            );
             (page > 0).then(|| Self(&*(page as *const Page)))
         }
     }
@@ -166,6 +178,18 @@ impl Place {
         self.0.code.store(code, Ordering::Relaxed);
     }
 
+    /// Leaves what the child found out, before the answer.
+    pub(super) fn hand_over(self, outcome: &Outcome) {
+        // SAFETY: the only thread of the child; the parent looks after its end.
+        unsafe { *self.0.outcome.get() = *outcome };
+    }
+
+    /// What the child found out. After its end.
+    pub(super) fn handed_over(self) -> Outcome {
+        // SAFETY: the child has ended. Fresh pages are zeros, which are an outcome.
+        unsafe { *self.0.outcome.get() }
+    }
+
     /// What was said.
     pub(super) fn get(&self) -> Option<Answer> {
         // ORDERING: relaxed; the child has ended.
@@ -178,7 +202,7 @@ impl Place {
     /// Gives the page back.
     pub(super) fn free(self) {
         // SAFETY: made by `new`; the value is consumed, and its copy in the child is another mapping.
-        unsafe { system_call(libc::SYS_munmap, [self.address(), PAGE, 0, 0, 0, 0]) };
+        unsafe { system_call(libc::SYS_munmap, [self.address(), LENGTH, 0, 0, 0, 0]) };
     }
 }
 

@@ -63,7 +63,7 @@ impl Point {
     }
 
     /// A digest of the state, with the stack up to `end`.
-    fn state(&self, end: usize) -> u64 {
+    pub(super) fn state(&self, end: usize) -> u64 {
         let registers = self.registers.iter().copied();
         let state = registers.fold(self.pc as u64, mix);
         let words = (self.stack..end & !7).step_by(8);

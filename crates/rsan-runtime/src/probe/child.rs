@@ -99,8 +99,23 @@ pub(super) fn start(question: Question, place: Place) {
     tls::set_context_word(tls::PROBING);
 }
 
+/// Sets a child of exact mode up; when it returns, the program goes on with what it is handed.
+pub(super) fn start_exact(place: Place) {
+    let ready = super::maps::protect(stack_pointer(), place.address());
+    if let Err(unknown) = ready.and_then(|_| process::confine()) {
+        place.set(Answer::Unknown(unknown));
+        process::end();
+    }
+    // SAFETY: the only thread, before it is inside.
+    unsafe { (*CHILD.0.get()).place = Some(place) };
+    tls::set_context_word(tls::PROBING);
+}
+
 /// The answer is known.
 pub(super) fn conclude(answer: Answer) -> ! {
+    // What is copied from now on is not the program's.
+    tls::set_context_word(tls::ABSENT);
+    super::weak::hand_over();
     // SAFETY: the only thread; it does not go on.
     let child = unsafe { &*CHILD.0.get() };
     let answer = match answer {
@@ -116,6 +131,12 @@ pub(super) fn conclude(answer: Answer) -> ! {
 /// The program does something visible.
 #[cold]
 pub(crate) fn passes(step: Step) -> ! {
+    super::weak::call();
+    conclude(Answer::Passes(step))
+}
+
+/// The same at a point that the program was noted to have come to.
+pub(super) fn passes_at_point(step: Step) -> ! {
     conclude(Answer::Passes(step))
 }
 

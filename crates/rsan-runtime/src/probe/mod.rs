@@ -55,16 +55,21 @@
 mod answer;
 mod arrivals;
 mod child;
+pub(crate) mod exact;
 mod maps;
+pub(crate) mod messages;
 mod process;
 mod question;
 mod sites;
+mod trace;
+mod weak;
 mod writes;
 
 pub use answer::{Answer, Step, Unknown};
 pub(crate) use child::{is_probing, passes};
 pub use sites::Trusted;
 pub(crate) use sites::{counts, lock};
+pub(crate) use weak::{exit, fold, operands_of, plain_entry};
 
 use crate::atomic::Word;
 use crate::benign;
@@ -77,7 +82,14 @@ use answer::Place;
 use child::Cas;
 use process::Fork;
 use question::{Kind, Question, Replaceable};
+use rsan_clocks::Timestamp;
+use rsan_clocks::write_log::{Stamp, ThreadState};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
+
+/// Locks of this module that are taken while a location is locked, for fork.
+pub(crate) fn inner_locks() -> [&'static crate::lock::RawLock; 2] {
+    [exact::lock(), messages::lock()]
+}
 
 /// What is known about the program's behaviour with an old value, for a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,6 +143,8 @@ pub struct Candidate {
     pub side: Side,
     /// The access may write after it; otherwise it only reads it.
     pub follows: bool,
+    /// The write, by its position in the modification order, and whose it is, unless it is the initial one.
+    pub write: (Timestamp, Option<Stamp>),
 }
 
 /// An access that the monitor finds weak, before it is known whether that is a finding.
@@ -154,6 +168,14 @@ pub struct Suspicion {
     pub replaceable: Vec<(u128, bool)>,
     /// What the chain of accesses that forces the order is looked for with.
     pub search: Option<Search>,
+    /// In exact mode: what the thread knew before the access.
+    pub before: Option<Box<ThreadState>>,
+    /// The order of the access when it only reads.
+    pub order: ReadOrd,
+    /// What it compares with and writes, or what it makes of two values.
+    pub operands: [u64; 2],
+    /// It has changed the location.
+    pub wrote: bool,
 }
 
 impl Suspicion {
@@ -235,6 +257,9 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     if !asks {
         let wait = Wait::Unknown(Unknown::Off);
         return Judgement::Report(suspicion.finding(best.side, wait, current));
+    }
+    if me.options.exact {
+        return exact::judge(me, suspicion, current);
     }
     let leaf = suspicion.places.0;
     let loads = matches!(suspicion.sort, Suspect::Load { .. });
@@ -353,7 +378,7 @@ fn run(question: Question) -> Reply {
         return nothing;
     };
     sites::count_question();
-    match process::fork() {
+    match process::fork(false) {
         Fork::Child => {
             child::start(question, place);
             Reply::Handed(question.handed)
@@ -367,6 +392,19 @@ fn run(question: Question) -> Reply {
             place.free();
             nothing
         }
+    }
+}
+
+/// Makes a child of exact mode, and waits for its answer; `None` in the child.
+fn fork_exact(place: Place) -> Option<Answer> {
+    sites::count_question();
+    match process::fork(true) {
+        Fork::Child => {
+            child::start_exact(place);
+            None
+        }
+        Fork::Parent(pid) => Some(process::wait(pid, &place)),
+        Fork::Failed => Some(Answer::Unknown(Unknown::NoProcess)),
     }
 }
 
@@ -386,21 +424,25 @@ pub(crate) fn load<W: Word>(at: *mut W, order: ReadOrd, raw: impl Fn() -> W) -> 
         return raw();
     }
     let (pc, bytes, acquires) = (tls::caller(), size_of::<W>(), order.acquires());
+    if let Some(bits) = weak::load(at as usize, bytes, order, raw().bits()) {
+        return W::from_bits(bits);
+    }
     W::from_bits(child::load(pc, at as usize, bytes, acquires, raw().bits()))
 }
 
 /// A fence outside of the monitors.
 #[cold]
 pub(crate) fn fence(order: FenceOrd) {
-    if is_probing() && order.acquires() {
+    if is_probing() && !weak::fence(order) && order.acquires() {
         child::acquire();
     }
 }
 
 /// A store outside of the monitors.
 #[cold]
-pub(crate) fn store<W: Word>(at: *mut W, order: WriteOrd, raw: impl Fn()) {
+pub(crate) fn store<W: Word>(at: *mut W, value: W, order: WriteOrd, raw: impl Fn()) {
     if is_probing() {
+        weak::store(at as usize, value.bits());
         child::store(at as usize, size_of::<W>(), order.releases());
     }
     raw();
@@ -408,12 +450,23 @@ pub(crate) fn store<W: Word>(at: *mut W, order: WriteOrd, raw: impl Fn()) {
 
 /// A read-modify-write outside of the monitors.
 #[cold]
-pub(crate) fn rmw<W: Word>(at: *mut W, next: impl Fn(W) -> W, raw: impl Fn() -> W) -> W {
+pub(crate) fn rmw<W: Word>(
+    at: *mut W,
+    order: RmwOrd,
+    next: impl Fn(W) -> W,
+    raw: impl Fn() -> W,
+) -> W {
     if !is_probing() {
         return raw();
     }
     let leaves = |bits| next(W::from_bits(bits)).bits() == bits;
     let (pc, bytes) = (tls::caller(), size_of::<W>());
+    let next_bits = |bits| next(W::from_bits(bits)).bits();
+    // SAFETY: the program's own operation, which reads in any case.
+    let memory = unsafe { W::load(at) }.bits();
+    if let Some(bits) = weak::rmw((at as usize, bytes), order, next_bits, memory) {
+        return W::from_bits(bits);
+    }
     W::from_bits(child::rmw(pc, at as usize, bytes, leaves))
 }
 
@@ -422,12 +475,27 @@ pub(crate) fn rmw<W: Word>(at: *mut W, next: impl Fn(W) -> W, raw: impl Fn() -> 
 pub(crate) fn compare_exchange<W: Word>(
     at: *mut W,
     (expected, new): (W, W),
-    (ord, fail): (RmwOrd, ReadOrd),
+    (ord, fail, strength): (RmwOrd, ReadOrd, CasStrength),
     raw: impl Fn() -> W,
 ) -> (W, bool) {
     if !is_probing() {
         let had = raw();
         return (had, had == expected);
+    }
+    // SAFETY: the program's own operation, which reads in any case.
+    let memory = unsafe { W::load(at) }.bits();
+    let weak = weak::compare_exchange(weak::Cas {
+        address: at as usize,
+        bytes: size_of::<W>(),
+        expected: expected.bits(),
+        new: new.bits(),
+        success: ord,
+        failure: fail,
+        strength,
+        memory,
+    });
+    if let Some(bits) = weak {
+        return (W::from_bits(bits), false);
     }
     let got = child::compare_exchange(Cas {
         pc: tls::caller(),
@@ -438,16 +506,24 @@ pub(crate) fn compare_exchange<W: Word>(
         sc: ord.is_sc(),
         acquires: ord.acquires(),
         failure_acquires: fail.acquires(),
-        // SAFETY: the program's own operation, which reads in any case.
-        memory: unsafe { W::load(at) }.bits(),
+        memory,
     });
     (W::from_bits(got), false)
+}
+
+/// A block is freed outside of the monitors.
+#[cold]
+pub(crate) fn free(address: usize, bytes: usize) {
+    if weak::is_on() {
+        passes(Step::Call);
+    }
+    plain(address, bytes, true);
 }
 
 /// A plain access outside of the monitors.
 #[cold]
 pub(crate) fn plain(address: usize, bytes: usize, writes: bool) {
-    if is_probing() && writes && bytes > 0 {
+    if is_probing() && !weak::range(address, bytes, writes) && writes && bytes > 0 {
         child::plain_write(address, bytes);
     }
 }

@@ -9,6 +9,7 @@ use super::answer::{Answer, Place, Step, Unknown};
 use super::child;
 use crate::shadow;
 use crate::system::{ALL_SIGNALS, SIGNAL_SET, block_signals, system_call};
+use crate::tls;
 use libc::{c_int, c_void, siginfo_t, sock_filter, ucontext_t};
 use std::arch::naked_asm;
 
@@ -27,13 +28,15 @@ pub(super) enum Fork {
     Failed,
 }
 
-/// Makes a copy of the process with this thread only.
-pub(super) fn fork() -> Fork {
+/// Makes a copy of the process with this thread only, and with the shadow of its memory if that is wanted.
+pub(super) fn fork(shadow: bool) -> Fork {
     let blocked = block_signals(ALL_SIGNALS);
     // The program's own fork takes the same lock, and its child gets everything.
     let alone = super::lock();
     alone.lock();
-    shadow::inherit(false);
+    if !shadow {
+        shadow::inherit(false);
+    }
     // SAFETY: a copy without shared memory, on a copy of this stack. The child goes on with what is said in `child`.
     let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
     match pid {
@@ -42,7 +45,9 @@ pub(super) fn fork() -> Fork {
             Fork::Child
         }
         _ => {
-            shadow::inherit(true);
+            if !shadow {
+                shadow::inherit(true);
+            }
             alone.unlock();
             block_signals(blocked);
             if pid > 0 {
@@ -206,7 +211,11 @@ unsafe extern "C" fn at_system_call(_: c_int, info: *const siginfo_t, context: *
             child::pause();
             registers[libc::REG_RAX as usize] = result;
         }
-        None => child::conclude(Answer::Passes(Step::SystemCall)),
+        // The runtime itself asks for memory.
+        None if tls::context_word() == tls::ABSENT => {
+            child::conclude(Answer::Unknown(Unknown::NoMemory))
+        }
+        None => child::passes(Step::SystemCall),
     }
 }
 

@@ -83,6 +83,25 @@ impl Writes {
         self.0.iter().flatten().any(Write::has_changed)
     }
 
+    /// A digest of what is not as it was, byte by byte.
+    pub(super) fn digest(&self) -> u64 {
+        let bytes = self.0.iter().flatten().flat_map(|write| {
+            // SAFETY: the program has written there.
+            let now = unsafe { bits_at(write.address, write.bytes) };
+            (0..write.bytes).filter_map(move |i| {
+                let byte = |bits: u128| (bits >> (8 * i)) as u8;
+                (byte(now) != byte(write.old)).then(|| (write.address + i, byte(now)))
+            })
+        });
+        let digests = bytes.map(|(address, byte)| {
+            let word = (address as u64) << 8 | u64::from(byte);
+            word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(31)
+                .wrapping_mul(0x517c_c1b7_2722_0a95)
+        });
+        digests.fold(0, u64::wrapping_add)
+    }
+
     /// Everything was written again.
     pub(super) fn are_renewed(&self) -> bool {
         self.0.iter().flatten().all(|write| write.renewed)

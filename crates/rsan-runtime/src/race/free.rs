@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 /// empty.
 pub fn free(address: usize, bytes: usize) {
     let Some(mut me) = thread::enter_access() else {
-        return crate::probe::plain(address, bytes, true);
+        return crate::probe::free(address, bytes);
     };
     let me = &mut me;
     if me.ignored != 0 {

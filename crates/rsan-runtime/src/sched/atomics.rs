@@ -32,6 +32,11 @@ impl Registers {
         Self(words)
     }
 
+    /// Registers that calls preserve, and the stack pointer.
+    fn preserved(&self) -> [u64; 7] {
+        std::array::from_fn(|i| self.0[i])
+    }
+
     /// The stack pointer.
     pub(super) fn stack(&self) -> usize {
         self.0[6] as usize
@@ -54,6 +59,7 @@ fn before_read(kind: Kind, (address, bytes): (usize, usize), operands: [u64; 2])
     let me = inside.number();
     let registers = Registers::now(inside.caller, address, operands);
     let wrote = std::mem::take(&mut inside.entered.wrote);
+    inside.entered.registers = registers.preserved();
     let Some(state) = guard.as_mut() else { return };
     let goes_round = state.strategy.goes_round();
     let thread = state.threads.get_mut(me).and_then(Option::as_deref_mut);

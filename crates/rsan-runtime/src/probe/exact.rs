@@ -1,0 +1,347 @@
+//! Exact mode: whether an access that can be weak matters, decided, not sampled.
+//!
+//! An exploration of all executions claims a proof when nothing is found. So a weak access may be left out only if it is
+//! certain that it makes no difference, and is a finding only if it is certain that it does. Everything else makes the answer undecided
+//! ([`crate::report::undecided`]).
+//!
+//! **Decides** for a load (or a compare-and-swap that fails, or a read-modify-write that writes what it read) that may take a
+//! stale write, whether every way in which its thread can go on from there only takes longer.
+//!
+//! **How**: one child is the *reference*: the thread goes on with the present values until its next visible step, and notes the
+//! states that it is in. Further children are *trials*: the access takes a stale write, and each later read of the thread takes
+//! any write that C++20 lets it take ([`rsan_clocks::write_log::Ahead`]); all combinations are tried, up to a limit. A trial ends
+//! 1. when the thread is in a state in which it was in the trial before: what it did in between are reads and fences, which can be
+//!    left out of the execution, and what comes then is tried elsewhere;
+//! 2. when it is in a state in which the reference is after n events, and its own last n events are the reference's, or stronger
+//!    reads of the same writes: what it did before can be left out of the execution;
+//! 3. with a visible step: the stale write makes a difference.
+//!
+//! Leaving reads and fences out of a consistent execution leaves a consistent one, for happens-before only gets smaller and
+//! nobody reads from them. A read-modify-write that writes what it read counts as a read: who reads from it can read the same
+//! value from the write before.
+//!
+//! **Why it is enough to let one thread go on**: in the runs of an exploration every set of writes that others can make without this
+//! thread is there at some point. If one of the words that trials looked at, other than the accessed one, is written by
+//! another thread later in the run, the answer for it might be another one; then it is undecided
+//! ([`written`]).
+//!
+//! **Undecided** are also: a loop in ever new states (it counts its rounds), too many combinations, and a visible step that is
+//! reached only by way of seq_cst reads or fences, for which the reach of reads is known too largely.
+//!
+//! **Deviations**: plain reads of a trial get what is in memory, and are not checked for races.
+
+use super::answer::{Answer, Place, Step, Unknown};
+use super::trace::Trace;
+use super::weak::{self, Deed, Taken};
+use super::writes::Writes;
+use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
+use crate::lock::{Lock, RawLock};
+use crate::report;
+use crate::stack::Site;
+use crate::thread::{Body, Entered};
+use rsan_clocks::write_log::Ahead;
+use rsan_model::ThreadId;
+
+/// Choices of a trial that are remembered.
+pub(super) const CHOICES: usize = 64;
+/// Words that trials looked at.
+const WORDS: usize = 32;
+/// Trials for one access.
+const TRIALS: usize = 400;
+/// How much of the stack is looked at.
+const WINDOW: usize = 64 << 10;
+
+/// What a child is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// To go on with the present values.
+    Reference,
+    /// To go on with a stale one.
+    Stale,
+}
+
+/// A child, and what it finds out.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) role: Role,
+    pub(super) ahead: Ahead,
+    pub(super) reference: Trace,
+    pub(super) own: Trace,
+    pub(super) writes: Writes,
+    /// What is to be chosen.
+    pub(super) wanted: Vec<u8>,
+    pub(super) chosen: usize,
+    /// How many ways to go on there were at each choice.
+    pub(super) options: [u8; CHOICES],
+    /// Every message that was needed was there.
+    pub(super) complete: bool,
+    /// The word that the access is to.
+    word: usize,
+    words: [(usize, usize); WORDS],
+    word_count: usize,
+    pub(super) stack_start: usize,
+    pub(super) stack_end: usize,
+    place: Option<Place>,
+}
+
+/// What a child hands over, beside its answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    own: Trace,
+    options: [u8; CHOICES],
+    chosen: usize,
+    is_exact: bool,
+    words: [(usize, usize); WORDS],
+    word_count: usize,
+}
+
+impl Outcome {
+    pub(super) const NONE: Self = Self {
+        own: Trace::NONE,
+        options: [0; CHOICES],
+        chosen: 0,
+        is_exact: false,
+        words: [(0, 0); WORDS],
+        word_count: 0,
+    };
+
+    /// The choices that come after these, if there are more.
+    fn next(&self, wanted: &[u8]) -> Option<Vec<u8>> {
+        let choice = |i: usize| wanted.get(i).copied().unwrap_or(0);
+        let last = (0..self.chosen)
+            .rev()
+            .find(|&i| choice(i) + 1 < self.options[i])?;
+        let kept = (0..last).map(choice);
+        Some(kept.chain([choice(last) + 1]).collect())
+    }
+}
+
+impl Trial {
+    /// The program looks at a word.
+    pub(super) fn looks_at(&mut self, address: usize, bytes: usize) {
+        let word = (address, bytes);
+        let known = &self.words[..self.word_count];
+        if address == self.word || known.contains(&word) {
+            return;
+        }
+        match self.words.get_mut(self.word_count) {
+            Some(place) => *place = word,
+            None => super::child::conclude(Answer::KeepsIterating),
+        }
+        self.word_count += 1;
+    }
+
+    pub(super) fn hand_over(&self) {
+        let Some(place) = self.place else { return };
+        place.hand_over(&Outcome {
+            own: self.own,
+            options: self.options,
+            chosen: self.chosen,
+            is_exact: self.ahead.is_exact() && self.complete,
+            words: self.words,
+            word_count: self.word_count,
+        });
+    }
+}
+
+/// Words that a decision relies on not being written any more, for whom and where.
+static RELIED_ON: Lock<Vec<Reliance>> = Lock::new(Vec::new());
+
+#[derive(Clone, Copy, Debug)]
+struct Reliance {
+    thread: ThreadId,
+    word: (usize, usize),
+    site: Site,
+}
+
+/// The lock of this module, for fork.
+pub(crate) fn lock() -> &'static RawLock {
+    RELIED_ON.raw()
+}
+
+/// The calling thread has written these bytes, in exact mode.
+#[cold]
+pub(crate) fn written(me: &mut Body, address: usize, bytes: usize) {
+    let writer = me.state.id();
+    let mut all = RELIED_ON.lock();
+    let hit = |reliance: &mut Reliance| {
+        let (start, size) = reliance.word;
+        reliance.thread != writer && address < start + size && start < address + bytes
+    };
+    let hits: Vec<Reliance> = all.extract_if(.., hit).collect();
+    drop(all);
+    for reliance in hits {
+        report::undecided(
+            me,
+            reliance.site,
+            "a stale value only waits there, but another word that the loop reads is written later",
+        );
+    }
+}
+
+/// An answer, or, in a child, the value to go on with.
+enum Reply {
+    Answer(Answer, Box<Outcome>),
+    Handed,
+}
+
+fn run(mut trial: Box<Trial>) -> Reply {
+    let nothing = || Reply::Answer(Answer::Unknown(Unknown::NoProcess), Box::new(Outcome::NONE));
+    let Some(place) = Place::new() else {
+        return nothing();
+    };
+    trial.place = Some(place);
+    weak::prepare(Some(trial));
+    let reply = match super::fork_exact(place) {
+        None => Reply::Handed,
+        Some(answer) => Reply::Answer(answer, Box::new(place.handed_over())),
+    };
+    if !matches!(reply, Reply::Handed) {
+        weak::prepare(None);
+        place.free();
+    }
+    reply
+}
+
+/// Decides whether a suspicion is a finding.
+#[cold]
+pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgement {
+    let Some(before) = &suspicion.before else {
+        return Judgement::Nothing;
+    };
+    let site = suspicion.access.site;
+    let registers = me.registers;
+    let stack = registers[6] as usize;
+    let stack_end = me.outermost.min(stack + WINDOW);
+    let deed = suspicion.deed();
+    let start = weak::with_memory(
+        weak::state(deed, me.caller, &registers, stack_end),
+        &Writes::NONE,
+    );
+    let mut reference = Trace::NONE;
+    let _ = reference.arrive(start);
+    let make = |role, reference: &Trace, wanted: &[u8]| {
+        Box::new(Trial {
+            role,
+            ahead: Ahead::new(before),
+            reference: *reference,
+            own: Trace::NONE,
+            writes: Writes::NONE,
+            wanted: wanted.to_vec(),
+            chosen: 0,
+            options: [0; CHOICES],
+            complete: true,
+            word: suspicion.address,
+            words: [(0, 0); WORDS],
+            word_count: 0,
+            stack_start: stack.saturating_sub(WINDOW),
+            stack_end,
+            place: None,
+        })
+    };
+    if !suspicion.wrote {
+        let mut trial = make(Role::Reference, &Trace::NONE, &[]);
+        let _ = trial.own.arrive(start);
+        trial.takes_first(suspicion, None);
+        match run(trial) {
+            Reply::Handed => return Judgement::Handed(current),
+            Reply::Answer(_, outcome) => {
+                if !outcome.own.points().is_empty() {
+                    reference = outcome.own;
+                }
+            }
+        }
+    }
+    let mut unclear = None;
+    let mut words: Vec<(usize, usize)> = Vec::new();
+    let mut trials = 0;
+    for candidate in &suspicion.candidates {
+        let Some(stale) = candidate.side.value else {
+            unclear = Some(Unknown::NoValue.text());
+            continue;
+        };
+        let mut wanted = Some(Vec::new());
+        while let Some(choices) = wanted {
+            trials += 1;
+            if trials > TRIALS {
+                return undecided(
+                    me,
+                    site,
+                    "there are too many ways to go on with a stale value",
+                );
+            }
+            let mut trial = make(Role::Stale, &reference, &choices);
+            trial.takes_first(suspicion, Some(candidate));
+            let (answer, outcome) = match run(trial) {
+                Reply::Handed => return Judgement::Handed(stale),
+                Reply::Answer(answer, outcome) => (answer, outcome),
+            };
+            match answer {
+                Answer::Iterates => {}
+                Answer::Passes(step) if outcome.is_exact && step != Step::Mixed => {
+                    let wait = Wait::Passes(step);
+                    return Judgement::Report(suspicion.finding(candidate.side, wait, current));
+                }
+                Answer::Passes(_) => {
+                    unclear = Some("seq_cst operations come between a stale value and its use");
+                }
+                Answer::KeepsIterating => {
+                    unclear = Some("a stale value lets a loop go round in ever new states");
+                }
+                Answer::Unknown(why) => unclear = Some(why.text()),
+                Answer::Retries { .. } | Answer::Doubtful => {
+                    unreachable!("children in exact mode do not answer so")
+                }
+            }
+            words.extend(&outcome.words[..outcome.word_count]);
+            wanted = outcome.next(&choices);
+        }
+    }
+    if let Some(why) = unclear {
+        return undecided(me, site, why);
+    }
+    rely_on(me, &words, site);
+    super::sites::dismiss();
+    Judgement::Nothing
+}
+
+fn undecided(me: &Entered, site: Site, why: &str) -> Judgement {
+    report::undecided(me, site, why);
+    Judgement::Nothing
+}
+
+fn rely_on(me: &Entered, words: &[(usize, usize)], site: Site) {
+    let thread = me.state.id();
+    let mut all = RELIED_ON.lock();
+    for &word in words {
+        let known = |other: &Reliance| (other.thread, other.word) == (thread, word);
+        if !all.iter().any(known) {
+            all.push(Reliance { thread, word, site });
+        }
+    }
+}
+
+impl Suspicion {
+    /// What the program was about to do, for the digest of its state.
+    fn deed(&self) -> (Deed, [u64; 3]) {
+        let address = self.address as u64;
+        let [first, second] = self.operands;
+        match self.sort {
+            Suspect::Load { .. } => (Deed::Load, [address, self.bytes as u64, 0]),
+            Suspect::Cas { .. } => (Deed::Cas, [address, first, second]),
+            Suspect::Rmw | Suspect::Writes => (Deed::Rmw, [address, first, second]),
+        }
+    }
+}
+
+impl Trial {
+    /// The access itself: of a stale write, or of the present one.
+    fn takes_first(&mut self, suspicion: &Suspicion, stale: Option<&Candidate>) {
+        let taken = stale.map(|candidate| {
+            let (write, by) = candidate.write;
+            let stale = true;
+            Taken { write, by, stale }
+        });
+        self.takes(suspicion.address, taken, suspicion.order);
+    }
+}

@@ -1,0 +1,130 @@
+//! What a thread does in a child, in exact mode: the points that it comes to, and the reads and fences in between.
+
+/// Points that are remembered.
+pub(super) const POINTS: usize = 512;
+/// Events that are remembered.
+pub(super) const EVENTS: usize = 96;
+
+/// A read, or a fence: `address:56 strength:6 stale:1 fence:1`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Event(pub(super) u64);
+
+const FENCE: u64 = 1;
+const STALE: u64 = 2;
+
+impl Event {
+    /// A read of the last write, or of an older one.
+    pub(super) fn read(address: usize, strength: u8, stale: bool) -> Self {
+        let stale = if stale { STALE } else { 0 };
+        Self((address as u64) << 8 | u64::from(strength) << 2 | stale)
+    }
+
+    /// A fence.
+    pub(super) fn fence(strength: u8) -> Self {
+        Self(u64::from(strength) << 2 | FENCE)
+    }
+
+    fn strength(self) -> u64 {
+        self.0 >> 2 & 0x3f
+    }
+
+    /// Whether this event can be replaced by another one, of the reference, without letting the thread know more.
+    fn can_become(self, other: Self) -> bool {
+        let rest = |event: Self| (event.0 >> 8, event.0 & (FENCE | STALE));
+        let stronger = match self.0 & FENCE {
+            0 => self.strength() >= other.strength(),
+            _ => self.strength() == other.strength(),
+        };
+        rest(self) == rest(other) && self.0 & STALE == 0 && stronger
+    }
+}
+
+/// A point: the state of the program there, and how many events came before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Point {
+    pub(super) state: u64,
+    pub(super) events: u64,
+}
+
+/// What a thread did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trace {
+    points: [Point; POINTS],
+    point_count: usize,
+    events: [Event; EVENTS],
+    event_count: usize,
+}
+
+impl Trace {
+    pub(super) const NONE: Self = Self {
+        points: [Point {
+            state: 0,
+            events: 0,
+        }; POINTS],
+        point_count: 0,
+        events: [Event(0); EVENTS],
+        event_count: 0,
+    };
+
+    pub(super) fn points(&self) -> &[Point] {
+        &self.points[..self.point_count]
+    }
+
+    pub(super) fn events(&self) -> &[Event] {
+        &self.events[..self.event_count]
+    }
+
+    /// Whether the thread was in this state before.
+    pub(super) fn has(&self, state: u64) -> bool {
+        self.points().iter().any(|point| point.state == state)
+    }
+
+    /// The thread comes to a point; `None` if there is no room.
+    pub(super) fn arrive(&mut self, state: u64) -> Option<()> {
+        let events = self.event_count as u64;
+        *self.points.get_mut(self.point_count)? = Point { state, events };
+        self.point_count += 1;
+        Some(())
+    }
+
+    /// The thread reads, or comes to a fence; `None` if there is no room.
+    pub(super) fn push(&mut self, event: Event) -> Option<()> {
+        *self.events.get_mut(self.event_count)? = event;
+        self.event_count += 1;
+        Some(())
+    }
+
+    /// Whether the thread, in this state, has come to where the reference comes, and has done last all that the reference does
+    /// until there. Then what it did before only took longer.
+    pub(super) fn follows(&self, reference: &Self, state: u64) -> bool {
+        let same = reference.points().iter().filter(|p| p.state == state);
+        same.into_iter().any(|point| {
+            let theirs = &reference.events()[..point.events as usize];
+            let first = self.event_count.checked_sub(theirs.len());
+            first.is_some_and(|first| {
+                let own = self.events()[first..].iter();
+                own.zip(theirs).all(|(own, their)| own.can_become(*their))
+            })
+        })
+    }
+}
+
+/// A digest of what a program's next steps depend on.
+#[derive(Debug)]
+pub(super) struct Digest(u64);
+
+impl Digest {
+    pub(super) fn new() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub(super) fn add(&mut self, word: u64) {
+        self.0 = (self.0 ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
+    }
+
+    pub(super) fn end(self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,484 @@
+//! What the program does in a child, in exact mode: a thread that goes on alone and reads whatever C++20 lets it read.
+//!
+//! See [`super::exact`] for what is decided. As in [`super::child`], every entry of the runtime ends up here, and the child has
+//! one thread. It has the state of locations, too, as other threads are not inside the runtime when the schedule is ours.
+
+use super::answer::{Answer, Step, Unknown};
+use super::arrivals::Point;
+use super::child;
+use super::exact::{Role, Trial};
+use super::messages;
+use super::trace::{Digest, Event};
+use super::writes::Writes;
+use crate::location::{Location, Locked};
+use crate::race::{self, Kind};
+use crate::sched::atomics::REGISTERS;
+use crate::shadow::Granule;
+use crate::tls;
+use rsan_clocks::Timestamp;
+use rsan_clocks::write_log::{Rules, Stamp};
+use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd};
+use std::arch::naked_asm;
+use std::cell::UnsafeCell;
+use std::sync::atomic::Ordering;
+
+struct Global(UnsafeCell<Option<Box<Trial>>>);
+
+// SAFETY: written by the one thread that runs while the schedule is ours, and then by the only thread of a child.
+unsafe impl Sync for Global {}
+
+static TRIAL: Global = Global(UnsafeCell::new(None));
+
+/// What the next child is to do. To be called before it is made, by the one thread that runs.
+pub(super) fn prepare(trial: Option<Box<Trial>>) {
+    // SAFETY: one thread runs, as exact mode is for schedules that are ours.
+    unsafe { *TRIAL.0.get() = trial };
+}
+
+/// The trial, in a child that makes one.
+fn trial() -> Option<&'static mut Trial> {
+    if !child::is_probing() && tls::context_word() != tls::ABSENT {
+        return None;
+    }
+    // SAFETY: the child has one thread, and every entry asks once.
+    unsafe { (*TRIAL.0.get()).as_deref_mut() }
+}
+
+/// The runtime's own code runs; what it does is not the program's.
+struct Inside(&'static mut Trial);
+
+impl Inside {
+    fn enter() -> Option<Self> {
+        if !child::is_probing() {
+            return None;
+        }
+        let trial = trial()?;
+        tls::set_context_word(tls::ABSENT);
+        Some(Self(trial))
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        tls::set_context_word(tls::PROBING);
+    }
+}
+
+/// Whether this is a child that makes a trial.
+pub(super) fn is_on() -> bool {
+    child::is_probing() && trial().is_some()
+}
+
+/// The answer is known, if this is a trial: what it found out is handed over with it.
+pub(super) fn hand_over() {
+    if let Some(trial) = trial() {
+        trial.hand_over();
+    }
+}
+
+/// What the program is about to do, for the digest of its state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub(super) enum Deed {
+    Load = 1,
+    Store,
+    Rmw,
+    Cas,
+    Fence,
+    Plain,
+    Exit,
+}
+
+/// Registers that calls preserve, and the stack pointer, where the program called.
+fn registers() -> [u64; 7] {
+    let mut words = [0; 7];
+    for (word, register) in words.iter_mut().zip(&REGISTERS) {
+        // ORDERING: relaxed; the only thread has written them.
+        *word = register.load(Ordering::Relaxed);
+    }
+    words
+}
+
+/// A digest of the state of the program: what it is about to do and where, its registers, and its stack up to `end`.
+pub(super) fn state(
+    (deed, operands): (Deed, [u64; 3]),
+    pc: usize,
+    registers: &[u64; 7],
+    end: usize,
+) -> u64 {
+    let mut digest = Digest::new();
+    let head = [deed as u64, pc as u64];
+    let words = head.iter().chain(&operands).chain(registers);
+    words.for_each(|word| digest.add(*word));
+    for at in (registers[6] as usize & !7..end & !7).step_by(8) {
+        // SAFETY: the thread's stack, from where the program is outwards.
+        digest.add(unsafe { (at as *const u64).read_volatile() });
+    }
+    digest.end()
+}
+
+/// The same with what was written to other memory.
+pub(super) fn with_memory(state: u64, writes: &Writes) -> u64 {
+    let mut all = Digest::new();
+    all.add(state);
+    all.add(writes.digest());
+    all.end()
+}
+
+impl Trial {
+    /// The program comes to a point.
+    fn arrive(&mut self, deed: (Deed, [u64; 3]), pc: usize) {
+        self.arrive_in(state(deed, pc, &registers(), self.stack_end));
+    }
+
+    /// The same, given the state but for memory.
+    fn arrive_in(&mut self, state: u64) {
+        let state = with_memory(state, &self.writes);
+        let is_over = match self.role {
+            Role::Reference => self.own.has(state),
+            Role::Stale => self.own.has(state) || self.own.follows(&self.reference, state),
+        };
+        if is_over {
+            child::conclude(Answer::Iterates);
+        }
+        if self.own.arrive(state).is_none() {
+            child::conclude(Answer::KeepsIterating);
+        }
+    }
+
+    fn push(&mut self, event: Event) {
+        if self.own.push(event).is_none() {
+            child::conclude(Answer::KeepsIterating);
+        }
+    }
+
+    /// One of so many ways to go on; the first if nothing else is wanted.
+    fn choose(&mut self, options: usize) -> usize {
+        if options < 2 {
+            return 0;
+        }
+        let Some(place) = self.options.get_mut(self.chosen) else {
+            child::conclude(Answer::KeepsIterating);
+        };
+        *place = options.min(255) as u8;
+        if options > 255 {
+            child::conclude(Answer::KeepsIterating);
+        }
+        let wanted = self.wanted.get(self.chosen).copied().unwrap_or(0);
+        self.chosen += 1;
+        usize::from(wanted)
+    }
+
+    /// The thread reads a write: the last, or another one.
+    pub(super) fn takes(&mut self, at: usize, write: Option<Taken>, ord: ReadOrd) {
+        if let Some(Taken { write, by, .. }) = write {
+            match by {
+                None => self.ahead.read(at, write, None, ord),
+                Some(by) => messages::with(at, (write, by), |message| {
+                    self.complete &= message.is_some();
+                    self.ahead.read(at, write, message, ord);
+                }),
+            }
+        }
+        let stale = write.is_some_and(|taken| taken.stale);
+        self.push(Event::read(at, ord as u8, stale));
+    }
+
+    /// One of the writes of a location that a read may take; the value that it has.
+    fn takes_one_of(
+        &mut self,
+        at: usize,
+        location: &Location,
+        options: &[(Timestamp, u128)],
+        ord: ReadOrd,
+    ) -> u128 {
+        let (write, value) = options[self.choose(options.len())];
+        let (by, stale) = (location.writer(write), write != location.last_write());
+        self.takes(at, Some(Taken { write, by, stale }), ord);
+        value
+    }
+
+    /// The writes of a location that a read may take, newest first, each with its value; none if only memory is known.
+    fn reachable(&self, location: &Location, ord: ReadOrd) -> Vec<(Timestamp, u128)> {
+        let oldest = location.reach(&self.ahead, ord);
+        let last = location.last_write();
+        let writes = (oldest.0..=last.0).rev().map(Timestamp);
+        let mut all = Vec::new();
+        for write in writes {
+            match location.logged(write).value {
+                Some(value) => all.push((write, value)),
+                None => child::conclude(Answer::Unknown(Unknown::NoValue)),
+            }
+        }
+        all
+    }
+}
+
+/// A write that is read: whose it is, unless it is the initial one, and whether it is not the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) write: Timestamp,
+    pub(super) by: Option<Stamp>,
+    pub(super) stale: bool,
+}
+
+/// Runs something on the location of an access, if it is known as such.
+fn at_location<R>(address: usize, bytes: usize, act: impl FnOnce(Option<&mut Location>) -> R) -> R {
+    let locked = Granule::existing(address).and_then(Locked::existing);
+    let Some(mut locked) = locked else {
+        return act(None);
+    };
+    let mut found = locked.overlapping(address, address + bytes);
+    match (found.next(), found.next()) {
+        (None, _) => {
+            drop(found);
+            act(None)
+        }
+        (Some(location), None) if location.is_at(address, bytes) => act(Some(location)),
+        _ => child::passes(Step::Mixed),
+    }
+}
+
+/// A value as a word.
+pub(crate) fn fold(bits: u128) -> u64 {
+    bits as u64 ^ (bits >> 64) as u64
+}
+
+/// What a read-modify-write makes of two values, which tells its operand.
+pub(crate) fn operands_of(next: impl Fn(u128) -> u128) -> [u64; 2] {
+    [0, u128::MAX].map(|bits| fold(next(bits)))
+}
+
+/// A load; `memory` is what is there. Returns what the program gets.
+pub(super) fn load(address: usize, bytes: usize, ord: ReadOrd, memory: u128) -> Option<u128> {
+    let inside = Inside::enter()?;
+    let trial = &mut *inside.0;
+    trial.arrive(
+        (Deed::Load, [address as u64, bytes as u64, 0]),
+        tls::caller(),
+    );
+    trial.looks_at(address, bytes);
+    if trial.role == Role::Reference {
+        trial.push(Event::read(address, ord as u8, false));
+        return Some(memory);
+    }
+    Some(at_location(address, bytes, |location| {
+        let Some(location) = location else {
+            trial.takes(address, None, ord);
+            return memory;
+        };
+        let options = trial.reachable(location, ord);
+        trial.takes_one_of(address, location, &options, ord)
+    }))
+}
+
+/// A read-modify-write; `next` is what it makes of a value. Returns what the program gets if it goes on.
+pub(super) fn rmw(
+    (address, bytes): (usize, usize),
+    ord: RmwOrd,
+    next: impl Fn(u128) -> u128,
+    memory: u128,
+) -> Option<u128> {
+    let inside = Inside::enter()?;
+    let trial = &mut *inside.0;
+    let [first, second] = operands_of(&next);
+    trial.arrive((Deed::Rmw, [address as u64, first, second]), tls::caller());
+    trial.looks_at(address, bytes);
+    let reads = ord.read();
+    let leaves = |value| next(value) == value;
+    if trial.role == Role::Reference {
+        if !leaves(memory) {
+            child::passes_at_point(Step::Rmw);
+        }
+        trial.push(Event::read(address, reads as u8, false));
+        return Some(memory);
+    }
+    Some(at_location(address, bytes, |location| {
+        let Some(location) = location else {
+            if !leaves(memory) {
+                child::passes_at_point(Step::Rmw);
+            }
+            trial.takes(address, None, reads);
+            return memory;
+        };
+        let last = location.last_write();
+        let mut options = trial.reachable(location, reads);
+        options.retain(|&(write, _)| write == last || !location.is_followed_by_rmw(write));
+        if options.iter().any(|&(_, value)| !leaves(value)) {
+            child::passes_at_point(Step::Rmw);
+        }
+        trial.takes_one_of(address, location, &options, reads)
+    }))
+}
+
+/// A compare-and-swap as a child sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cas {
+    pub(super) address: usize,
+    pub(super) bytes: usize,
+    pub(super) expected: u128,
+    pub(super) new: u128,
+    pub(super) success: RmwOrd,
+    pub(super) failure: ReadOrd,
+    pub(super) strength: CasStrength,
+    /// What is there.
+    pub(super) memory: u128,
+}
+
+/// A compare-and-swap that fails, if this returns; returns what the program gets.
+pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
+    let inside = Inside::enter()?;
+    let trial = &mut *inside.0;
+    let (address, bytes, expected) = (cas.address, cas.bytes, cas.expected);
+    let operands = [address as u64, fold(expected), fold(cas.new)];
+    trial.arrive((Deed::Cas, operands), tls::caller());
+    trial.looks_at(address, bytes);
+    if trial.role == Role::Reference {
+        if cas.memory == expected {
+            child::passes_at_point(Step::Cas);
+        }
+        trial.push(Event::read(address, cas.failure as u8, false));
+        return Some(cas.memory);
+    }
+    Some(at_location(address, bytes, |location| {
+        let Some(location) = location else {
+            if cas.memory == expected {
+                child::passes_at_point(Step::Cas);
+            }
+            trial.takes(address, None, cas.failure);
+            return cas.memory;
+        };
+        let last = location.last_write();
+        let succeeds = |&(write, value): &(Timestamp, u128)| {
+            value == expected && (write == last || !location.is_followed_by_rmw(write))
+        };
+        let read = cas.success.read();
+        let successes = trial.reachable(location, read);
+        if let Some((write, _)) = successes.iter().find(|option| succeeds(option)) {
+            child::passes_at_point(if *write == last {
+                Step::Cas
+            } else {
+                Step::StaleCas
+            });
+        }
+        let mut options = trial.reachable(location, cas.failure);
+        options.retain(|(_, value)| *value != expected || cas.strength == CasStrength::Weak);
+        if options.is_empty() {
+            // It can neither succeed nor fail: there is no such execution.
+            child::conclude(Answer::Iterates);
+        }
+        trial.takes_one_of(address, location, &options, cas.failure)
+    }))
+}
+
+/// A store. Whether this is a trial, which ends here.
+pub(super) fn store(address: usize, value: u128) {
+    let Some(inside) = Inside::enter() else {
+        return;
+    };
+    let operands = [address as u64, value as u64, (value >> 64) as u64];
+    inside.0.arrive((Deed::Store, operands), tls::caller());
+    child::passes_at_point(Step::Store);
+}
+
+/// A fence. Whether this is a trial.
+pub(super) fn fence(ord: FenceOrd) -> bool {
+    let Some(inside) = Inside::enter() else {
+        return false;
+    };
+    let trial = &mut *inside.0;
+    trial.arrive((Deed::Fence, [ord as u64, 0, 0]), tls::caller());
+    trial.ahead.fence(ord, Rules::c20());
+    trial.push(Event::fence(ord as u8));
+    true
+}
+
+/// Notes the registers that calls preserve, and the stack pointer, and goes on in a function of the same arguments. What calls it has
+/// hardly anything on the stack.
+macro_rules! with_registers {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) => $target:path) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub(crate) extern "C" fn $name($($argument: $type),+) {
+            naked_asm!(
+                "lea r11, [rip + {registers}]",
+                "mov qword ptr [r11], rbx",
+                "mov qword ptr [r11 + 8], rbp",
+                "mov qword ptr [r11 + 16], r12",
+                "mov qword ptr [r11 + 24], r13",
+                "mov qword ptr [r11 + 32], r14",
+                "mov qword ptr [r11 + 40], r15",
+                "lea rax, [rsp + 8]",
+                "mov qword ptr [r11 + 48], rax",
+                "jmp {target}",
+                registers = sym REGISTERS,
+                target = sym $target,
+            )
+        }
+    };
+}
+
+with_registers! {
+    /// A plain access of a thread without a context, about to be made at `pc`.
+    plain_entry(address: usize, bytes: usize, pc: usize, writes: bool) => plain
+}
+
+with_registers! {
+    /// The end of a function in a thread without a context.
+    exit(pc: usize) => exits
+}
+
+extern "C" fn plain(address: usize, bytes: usize, pc: usize, writes: bool) {
+    let Some(inside) = Inside::enter() else {
+        tls::set_caller(pc);
+        let kind = if writes { Kind::WRITE } else { Kind::READ };
+        return race::range(address, bytes, kind);
+    };
+    let trial = &mut *inside.0;
+    let operands = [address as u64, bytes as u64, u64::from(writes)];
+    if !trial.is_on_stack(address, bytes) {
+        trial.arrive((Deed::Plain, operands), pc);
+        trial.writes(address, bytes, writes);
+    }
+}
+
+/// A plain access of any size. Whether this is a trial.
+pub(super) fn range(address: usize, bytes: usize, writes: bool) -> bool {
+    let Some(inside) = Inside::enter() else {
+        return false;
+    };
+    if !inside.0.is_on_stack(address, bytes) {
+        inside.0.writes(address, bytes, writes);
+    }
+    true
+}
+
+impl Trial {
+    fn is_on_stack(&self, address: usize, bytes: usize) -> bool {
+        self.stack_start <= address && address + bytes <= self.stack_end
+    }
+
+    /// A plain access is about to be made; only a write is noted.
+    fn writes(&mut self, address: usize, bytes: usize, writes: bool) {
+        // SAFETY: the program is about to write there.
+        if writes && unsafe { self.writes.note(address, bytes) }.is_none() {
+            child::conclude(Answer::KeepsIterating);
+        }
+    }
+}
+
+extern "C" fn exits(pc: usize) {
+    if let Some(inside) = Inside::enter() {
+        inside.0.arrive((Deed::Exit, [0; 3]), pc);
+    }
+}
+
+/// The program calls something that is visible, if this is a trial.
+#[inline(never)]
+pub(super) fn call() {
+    let point = Point::here(tls::caller());
+    if let Some(inside) = Inside::enter() {
+        let state = point.state(inside.0.stack_end);
+        inside.0.arrive_in(state);
+    }
+}
