@@ -92,11 +92,7 @@ pub(crate) fn answer(
         effort: effort(&outcome.stats),
     };
     Ok(Reply {
-        status: match outcome.verdict {
-            Verdict::Robust => Status::Clean,
-            Verdict::Violation(_) => Status::Finding,
-            Verdict::Unknown(_) => Status::Undecided,
-        },
+        status: checked.judgement().into(),
         text: text(&checked, style),
         document: Answer::Read(Box::new(document(&checked))),
         dot: args.dot.is_some().then(|| dot(&checked)),

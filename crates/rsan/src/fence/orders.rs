@@ -5,14 +5,13 @@ use crate::args::FenceArgs;
 use crate::input::{self, Input, failure};
 use crate::progress::Progress;
 use crate::session::{Answer, Reply};
-use crate::status::Status;
 use crate::terminal;
 use crate::verify::settle;
 use rsan_lang::Format;
 use rsan_model::{Instr, Model, Reason, Source, Verdict};
 use rsan_repair::{Kind, Proved, Repair, Site, Synthesis, Target, cheapest, sites};
 use rsan_report::number::plural;
-use rsan_report::{Checked, Claim, Effort, Role, Style, document, sentence};
+use rsan_report::{Checked, Claim, Effort, Judgement, Role, Style, document, sentence};
 use rsan_verify::{Options, verify};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,7 +27,8 @@ pub(crate) struct RepairDocument {
     schema: &'static str,
     command: &'static str,
     subject: String,
-    verdict: &'static str,
+    /// Of the repaired program.
+    verdict: Judgement,
     model: &'static str,
     property: &'static str,
     target: &'static str,
@@ -190,10 +190,10 @@ fn reply(
     synthesis: &Synthesis,
     style: Style,
 ) -> Reply {
-    let (status, program, verdict, why) = match synthesis {
+    let (program, verdict, why) = match synthesis {
         Synthesis::Repair(repair) => {
             return Reply {
-                status: Status::Clean,
+                status: Judgement::Robust.into(),
                 text: repair_text(input, model, target, repair, style),
                 document: Answer::Repair(Box::new(repair_document(input, model, target, repair))),
                 dot: None,
@@ -201,19 +201,16 @@ fn reply(
             };
         }
         Synthesis::Impossible(program, witness) => (
-            Status::Finding,
             &**program,
             Verdict::Violation(witness.clone()),
             "no fences and orders help; this is left",
         ),
         Synthesis::Fault(witness) => (
-            Status::Finding,
             &input.program,
             Verdict::Violation(witness.clone()),
             "the program fails under sequential consistency already",
         ),
         Synthesis::Unknown { reason, .. } => (
-            Status::Undecided,
             &input.program,
             Verdict::Unknown(reason.clone()),
             "the search for a repair did not end",
@@ -228,8 +225,8 @@ fn reply(
         verdict: &verdict,
         effort: Effort::default(),
     };
-    let head = match status {
-        Status::Undecided => style.paint(Role::Undecided, "unknown"),
+    let head = match &verdict {
+        Verdict::Unknown(_) => style.paint(Role::Undecided, "unknown"),
         _ => style.paint(Role::Bad, "not repaired"),
     };
     let subject = &input.subject;
@@ -245,7 +242,7 @@ fn reply(
         Verdict::Robust => unreachable!("a robust program is repaired"),
     };
     Reply {
-        status,
+        status: checked.judgement().into(),
         text: format!("{subject}: {head}: {why}\n{details}"),
         document: Answer::Read(Box::new(document(&checked))),
         dot: None,
@@ -348,7 +345,7 @@ fn repair_document(input: &Input, model: Model, target: Target, repair: &Repair)
         schema: "rsan/1",
         command: "fence",
         subject: input.subject.clone(),
-        verdict: "robust",
+        verdict: Judgement::Robust,
         model: model.name(),
         property: "robust",
         target: target.name(),

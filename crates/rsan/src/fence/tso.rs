@@ -5,14 +5,13 @@ use crate::args::FenceArgs;
 use crate::input::failure;
 use crate::progress::Progress;
 use crate::session::{Answer, Reply};
-use crate::status::Status;
 use crate::tso::{
     self, Describe, TsoDocument, TsoInput, computation_doc, computation_text, explored,
 };
 use rsan_lang::Format;
 use rsan_model::automata::StateId;
 use rsan_model::{Reason, Source, ThreadId};
-use rsan_report::{Role, Style};
+use rsan_report::{Judgement, Role, Style};
 use rsan_tso::{
     FencePlace, FenceSet, Limits, Repair, Stats, Synthesis, Translated, Verdict, cheapest_fences,
     robustness,
@@ -175,54 +174,51 @@ fn reply(
         Synthesis::Repair(repair) => repair.stats,
         _ => Stats::default(),
     };
-    let mut document = TsoDocument::new("fence", subject, "robust", &stats);
-    let (status, text) = match synthesis {
+    // Of the program with its repair, if there is one.
+    let judgement = match synthesis {
+        Synthesis::Repair(_) => Judgement::Robust,
+        Synthesis::Impossible(_) | Synthesis::Fault(_) => Judgement::Violation,
+        Synthesis::Unknown { .. } => Judgement::Unknown,
+    };
+    let mut document = TsoDocument::new("fence", subject, judgement, "robust", &stats);
+    let text = match synthesis {
         Synthesis::Repair(repair) => {
             document.repair = Some(repair_doc(d, repair, cost));
-            let text = diff
-                .clone()
-                .unwrap_or_else(|| repair_text(input, repair, cost, style));
-            document.diff = diff;
-            (Status::Clean, text)
+            document.diff = diff.clone();
+            diff.unwrap_or_else(|| repair_text(input, repair, cost, style))
         }
         Synthesis::Impossible(computation) => {
-            document.verdict = "violation";
             let why = "no fence can stand between these two accesses";
             document.reason = Some(why.to_owned());
-            let text = format!(
+            format!(
                 "{subject}: {}: {why}\n\n{}",
                 style.paint(Role::Bad, "not repaired"),
                 computation_text(d, computation, style)
-            );
-            (Status::Finding, text)
+            )
         }
         Synthesis::Fault(_) => {
-            document.verdict = "violation";
             let why = "the program fails under sequential consistency already; `rsan verify --model tso` shows how";
             document.reason = Some(why.to_owned());
-            let text = format!(
+            format!(
                 "{subject}: {}: {why}\n",
                 style.paint(Role::Bad, "not repaired")
-            );
-            (Status::Finding, text)
+            )
         }
         Synthesis::Unknown {
             reason,
             at_least,
             enough,
         } => {
-            document.verdict = "unknown";
             let known = known(input, *at_least, enough.as_deref(), cost);
             document.reason = Some(format!("{reason}; {known}"));
-            let text = format!(
+            format!(
                 "{subject}: {}: {reason}\n{known}\n",
                 style.paint(Role::Undecided, "unknown")
-            );
-            (Status::Undecided, text)
+            )
         }
     };
     Reply {
-        status,
+        status: judgement.into(),
         text,
         document: Answer::Tso(Box::new(document)),
         dot: None,

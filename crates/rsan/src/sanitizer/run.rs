@@ -17,7 +17,7 @@ use crate::session::{Answer, Output, Reply, eprint};
 use crate::status::Status;
 use crate::terminal;
 use rsan_model::Model;
-use rsan_report::Style;
+use rsan_report::{Judgement, Style};
 use rsan_verify::Property;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub(crate) struct RunDocument {
     schema: &'static str,
     command: &'static str,
     subject: String,
-    verdict: &'static str,
+    verdict: Judgement,
     model: &'static str,
     property: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -244,7 +244,6 @@ fn answer(
     let mut found = findings::findings(&runs.findings, model);
     let suppressed = suppressions.apply(&mut found) + runs.suppressed;
     let (status, mut notes) = judge(&runs, program, found.len());
-    note_log(&runs, &mut notes);
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
         command,
@@ -253,6 +252,7 @@ fn answer(
         notes,
         found,
         suppressed,
+        explored: false,
         seconds: start.elapsed().as_secs_f64(),
         schedules: None,
     };
@@ -267,25 +267,41 @@ pub(super) struct Conclusion<'a> {
     pub(super) notes: Vec<String>,
     pub(super) found: Vec<Finding>,
     pub(super) suppressed: usize,
+    /// Whether the runs were all executions.
+    pub(super) explored: bool,
     pub(super) seconds: f64,
     pub(super) schedules: Option<Schedules>,
 }
 
 impl Conclusion<'_> {
+    /// What the runs say of the program. Only all executions are a proof, and only if they show nothing at all.
+    fn judgement(&self) -> Judgement {
+        match self.status {
+            Status::Clean if self.explored && self.suppressed == 0 => Judgement::Robust,
+            Status::Clean => Judgement::NoFinding,
+            Status::Finding => Judgement::Violation,
+            Status::BadInput | Status::Undecided | Status::Failed => Judgement::Unknown,
+        }
+    }
+
     /// The answer.
     pub(super) fn reply(self, runs: &Runs, style: Style) -> Reply {
         let reason = (!self.notes.is_empty()).then(|| self.notes.join("; "));
+        let verdict = self.judgement();
         let (status, found) = (self.status, self.found);
-        let text = answer_text(self.subject, &found, runs, status, reason.as_deref(), style);
+        let text = answer_text(
+            self.subject,
+            &found,
+            runs,
+            verdict,
+            reason.as_deref(),
+            style,
+        );
         let document = RunDocument {
             schema: "rsan/1",
             command: self.command,
             subject: self.subject.to_owned(),
-            verdict: match status {
-                Status::Clean => "robust",
-                Status::Finding => "violation",
-                Status::BadInput | Status::Undecided | Status::Failed => "unknown",
-            },
+            verdict,
             model: runs.model.unwrap_or(Model::C20).name(),
             property: "robust",
             reason,
@@ -310,15 +326,6 @@ impl Conclusion<'_> {
     }
 }
 
-pub(super) fn note_log(runs: &Runs, notes: &mut Vec<String>) {
-    if runs.findings.unreadable > 0 {
-        notes.push(format!(
-            "{} lines of the log are unreadable",
-            runs.findings.unreadable
-        ));
-    }
-}
-
 pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
     if suppressed > 0 {
         let s = if suppressed == 1 { "" } else { "s" };
@@ -334,7 +341,7 @@ fn answer_text(
     subject: &str,
     found: &[Finding],
     runs: &Runs,
-    status: Status,
+    verdict: Judgement,
     reason: Option<&str>,
     style: Style,
 ) -> String {
@@ -344,12 +351,11 @@ fn answer_text(
     };
     let in_runs = format!("in {}{model}", text::runs(runs.done));
     let plural = if found.len() == 1 { "" } else { "s" };
-    let mut text = match status {
-        Status::Finding => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
-        Status::Clean => format!("{subject}: no finding {in_runs}"),
-        Status::BadInput | Status::Undecided | Status::Failed => {
-            format!("{subject}: undecided, no finding {in_runs}")
-        }
+    let mut text = match verdict {
+        Judgement::Violation => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
+        Judgement::Robust => format!("{subject}: robust, no finding {in_runs}"),
+        Judgement::NoFinding => format!("{subject}: no finding {in_runs}"),
+        Judgement::Unknown => format!("{subject}: undecided, no finding {in_runs}"),
     };
     if let Some(reason) = reason {
         text.push_str("; ");

@@ -10,11 +10,10 @@ pub(crate) use render::{Describe, computation_text, explored, sentence};
 use crate::args::{Goal, LimitArgs, VerifyArgs};
 use crate::input::{self, Content, failure};
 use crate::session::{Answer, Reply};
-use crate::status::Status;
 use crate::terminal;
 use rsan_model::automata::Automata;
 use rsan_model::{Pc, Program, Reason};
-use rsan_report::Style;
+use rsan_report::{Judgement, Style};
 use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
 use std::sync::atomic::AtomicBool;
@@ -171,17 +170,22 @@ fn parametric(asked: &Asked, input: TsoInput, limits: &Limits<'_>) -> Reply {
     }
 }
 
+/// What a search says of its subject. Programs without triangular races are robust.
+fn judgement(verdict: &Verdict) -> Judgement {
+    match verdict {
+        Verdict::Robust => Judgement::Robust,
+        Verdict::Violation(_)
+        | Verdict::TriangularRace(_)
+        | Verdict::Fault(_)
+        | Verdict::Deadlock(_) => Judgement::Violation,
+        Verdict::Unknown(_) => Judgement::Unknown,
+    }
+}
+
 fn reply(asked: &Asked, input: &TsoInput, property: &'static str, outcome: &Outcome) -> Reply {
     let Asked { command, style, .. } = *asked;
     Reply {
-        status: match outcome.verdict {
-            Verdict::Robust => Status::Clean,
-            Verdict::Violation(_)
-            | Verdict::TriangularRace(_)
-            | Verdict::Fault(_)
-            | Verdict::Deadlock(_) => Status::Finding,
-            Verdict::Unknown(_) => Status::Undecided,
-        },
+        status: judgement(&outcome.verdict).into(),
         text: render::text(input, property, outcome, style),
         document: Answer::Tso(Box::new(document::document(
             command, input, property, outcome,
