@@ -196,13 +196,13 @@ pub(crate) struct CompilerArgs {
 /// What `verify` and `check` take.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// Programs (C litmus or TPL); `-` is standard input
+    /// Programs (C litmus, TPL or Trencher's automata); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: c20, rc20, ra or tso
-    #[arg(long, default_value = "c20", value_parser = verify_model)]
-    pub(crate) model: Model,
+    /// Memory model: c20 (the default), rc20, ra, or tso (the default for automata)
+    #[arg(long, value_parser = verify_model)]
+    pub(crate) model: Option<Model>,
 
     /// What to prove: robust, observational, safe; or trf, with --model tso
     #[arg(long, default_value = "robust", value_parser = property)]
@@ -260,13 +260,13 @@ impl LimitArgs {
 /// What `fence` takes.
 #[derive(Args, Debug)]
 pub(crate) struct FenceArgs {
-    /// Programs (Trencher's automata, C litmus or TPL); `-` is standard input
+    /// Programs (C litmus, TPL or Trencher's automata); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: tso, ra, rc20 or c20
-    #[arg(long, default_value = "tso", value_parser = fence_model)]
-    pub(crate) model: Model,
+    /// Memory model: c20 (the default), rc20, ra, or tso (the default for automata)
+    #[arg(long, value_parser = fence_model)]
+    pub(crate) model: Option<Model>,
 
     /// Machine whose costs count (ra, rc20, c20): armv8 (the default), riscv or x86
     #[arg(long, value_name = "TARGET", value_parser = str::parse::<Target>)]

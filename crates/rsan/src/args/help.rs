@@ -15,7 +15,7 @@ Models:
   c20            C++20, seq_cst accesses included
   rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
   ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
-  tso            x86: stores are delayed; orders count as what compilers make of them. Takes Trencher's automata too
+  tso            x86: stores are delayed; orders count as what compilers make of them. Automata are of this model only
 
 Properties:
   robust         every execution that the model allows is sequentially consistent
@@ -28,26 +28,26 @@ Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
 Examples:
   rsan verify peterson.litmus
   rsan verify --model ra --property observational seqlock.tpl
-  rsan verify --model tso --parametric spinlock.txt
+  rsan verify --parametric spinlock.txt
   rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
   rsan verify --format json --time-limit 60s *.litmus";
 
 pub(super) const FENCE_HELP: &str = "\
+c20, rc20, ra: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
+goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
+
 tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
 only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
 {\"thread\": {\"state\": 5}}.
-
-ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
-goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
 
 Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
 usage or bad input; 3 undecided.
 
 Examples:
-  rsan fence --model tso peterson.txt
-  rsan fence --model tso --format json dekker.litmus
+  rsan fence --diff mp.litmus | patch mp.litmus
   rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl
-  rsan fence --model c20 --diff mp.litmus | patch mp.litmus";
+  rsan fence --model tso --format json dekker.litmus
+  rsan fence peterson.txt";
 
 pub(super) const LITMUS_HELP: &str = "\
 Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.

@@ -2,10 +2,9 @@
 
 use super::{Costs, output, source};
 use crate::args::FenceArgs;
-use crate::input::{self, Input, failure};
+use crate::input::{Input, failure};
 use crate::progress::Progress;
 use crate::session::{Answer, Reply};
-use crate::terminal;
 use crate::verify::settle;
 use rsan_lang::Format;
 use rsan_model::{Instr, Model, Reason, Source, Verdict};
@@ -76,23 +75,23 @@ struct StatsDoc {
 /// The complete message for the user.
 pub(super) fn answer(
     args: &FenceArgs,
+    model: Model,
     weights: &Costs,
     stop: &AtomicBool,
-    file: &str,
+    input: &Input,
     style: Style,
 ) -> Result<Reply, String> {
-    let input = input::read(file, terminal::stderr_style())?;
     let program = &input.program;
-    let options = args.limits.options(args.model, stop);
+    let options = args.limits.options(model, stop);
     let format = program
         .source
         .as_ref()
         .and_then(|s| Format::detect(&s.name, &s.text))
-        .ok_or_else(|| failure(file, &"the language of the program is not known"))?;
+        .ok_or_else(|| failure(&input.subject, &"the language of the program is not known"))?;
     let target = args.target.unwrap_or_default();
     let scope = source::scope(program, format);
-    let mut sites = sites(program, args.model, &scope, target);
-    weigh(&input, &mut sites, weights)?;
+    let mut sites = sites(program, model, &scope, target);
+    weigh(input, &mut sites, weights)?;
     let mut progress = Progress::new(&input.subject);
     let synthesis = cheapest(program, &sites, &options, &mut |tried, cost| {
         progress.show(&format!("{tried} sets of changes fail; trying cost {cost}"));
@@ -101,7 +100,7 @@ pub(super) fn answer(
     let synthesis = match synthesis {
         Ok(synthesis) => synthesis,
         // The message for the user is the verifier's.
-        Err(error) => match settle(Err(error), &input)?.verdict {
+        Err(error) => match settle(Err(error), input)?.verdict {
             Verdict::Unknown(reason) => Synthesis::Unknown {
                 reason,
                 at_least: 0,
@@ -109,11 +108,11 @@ pub(super) fn answer(
             Verdict::Robust | Verdict::Violation(_) => unreachable!("an error is no verdict"),
         },
     };
-    let mut reply = reply(&input, args.model, target, &synthesis, style);
+    let mut reply = reply(input, model, target, &synthesis, style);
     if let Synthesis::Repair(repair) = &synthesis
         && (args.output.is_some() || args.diff)
     {
-        let text = repaired(&input, format, repair, &options)?;
+        let text = repaired(input, format, repair, &options)?;
         let old = program.source.as_ref().map_or("", |s| &*s.text);
         if let Some(diff) = output::deliver(args, &input.subject, (old, &text))? {
             if let Answer::Repair(document) = &mut reply.document {

@@ -31,18 +31,17 @@ pub(super) fn answer(
     args: &FenceArgs,
     costs: &Costs,
     stop: &AtomicBool,
-    file: &str,
+    input: &TsoInput,
     style: Style,
 ) -> Result<Reply, String> {
     if args.target.is_some() {
         let message = "--target is for ra, rc20 and c20; with --model tso a fence costs 1, or what --cost says";
-        return Err(failure(file, &message));
+        return Err(failure(&input.subject, &message));
     }
-    let input = tso::read(file)?;
-    check_costs(&input, costs)?;
+    check_costs(input, costs)?;
     let cost = |place: FencePlace| {
         let thread = costs.get(&input.automata.threads[place.thread].name);
-        let known = thread.and_then(|t| t.get(&cost_name(&input, place)?));
+        let known = thread.and_then(|t| t.get(&cost_name(input, place)?));
         known.copied().unwrap_or(1)
     };
     let limits = tso::limits(&args.limits, stop);
@@ -56,11 +55,11 @@ pub(super) fn answer(
         && (args.output.is_some() || args.diff)
     {
         let places: Vec<FencePlace> = repair.fences.iter().map(|f| f.0).collect();
-        let text = repaired(&input, &places, &limits)?;
+        let text = repaired(input, &places, &limits)?;
         let old = input.automata.source.as_ref().map_or("", |s| &*s.text);
         diff = output::deliver(args, &input.subject, (old, &text))?;
     }
-    Ok(reply(&input, &synthesis, &cost, diff, style))
+    Ok(reply(input, &synthesis, &cost, diff, style))
 }
 
 /// The text of the repaired program, which was read back and found robust.

@@ -154,7 +154,8 @@ pub(crate) fn check(
     style: Style,
 ) -> Result<Reply, String> {
     let fail = |message: String| failure(file, &message);
-    if ![Model::C20, Model::Rc20].contains(&args.verify.model)
+    let model = args.verify.model.unwrap_or(Model::C20);
+    if ![Model::C20, Model::Rc20].contains(&model)
         || args.verify.property != Goal::Search(Property::Robust)
     {
         return Err(fail(
@@ -186,7 +187,7 @@ pub(crate) fn check(
             runs: args.runs,
             jobs: args.verify.limits.jobs,
             time_limit: args.verify.limits.time_limit,
-            model: Some(args.verify.model),
+            model: Some(model),
             format: args.verify.format,
             stop,
         };
@@ -199,7 +200,7 @@ pub(crate) fn check(
         timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
-        options: option(args.verify.model),
+        options: option(model),
         halt: None,
         stop,
     };
