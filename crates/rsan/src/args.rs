@@ -19,7 +19,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use values::{fence_model, format, jobs, litmus_model, property, run_model, runs, verify_model};
+use values::{
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, verify_model,
+};
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
 #[derive(Parser, Debug)]
@@ -63,6 +65,10 @@ pub(crate) enum Command {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
+
+    /// Optimise compiled programs: 0 (the default), 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
+    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", default_value = "0", hide_default_value = true, value_parser = level)]
+    pub(crate) level: String,
 
     /// How often a compiled program is run: 5 times, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]

@@ -71,10 +71,11 @@ Examples:
 
 pub(super) const CHECK_HELP: &str = "\
 Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
-checked against TSO. Rust programs can't be checked yet.
+most --time-limit (60s). It is compiled without optimisation, so that every access of the source is there; -O chooses another
+level. The other options are those of `rsan verify`. Rust programs can't be checked yet.
 
-With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
+With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more. Runs
+without a finding prove nothing; only --exhaustive, and what is verified, can be `robust`.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
 itself, without a finding.
@@ -84,6 +85,7 @@ Examples:
   RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
   rsan check --sched pct queue.c
   rsan check --exhaustive --time-limit 5m queue.c
+  rsan check -O2 --runs 100 queue.c
   rsan check *.litmus *.tpl";
 
 pub(super) const RUN_HELP: &str = "\
@@ -96,9 +98,10 @@ With --sched one thread runs at a time, and a strategy says which; every seed gi
   pos            random priorities of operations: many executions evenly
 Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
 with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
-explored; the program is robust if there is no finding and nothing was cut off, failed or left out.
+explored; the program is robust if there is no finding and nothing was cut off, failed, left out or suppressed. Compile without
+optimisation (`rsan cc -O0`) for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
 
-Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
 
 Examples:

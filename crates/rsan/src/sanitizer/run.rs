@@ -2,7 +2,7 @@
 
 use super::campaign::{self, Request, Schedules, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
-use super::compiler::Language;
+use super::compiler::{Compiler, Language};
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
 use super::log::Findings;
@@ -115,6 +115,7 @@ fn scheduled(
         command: "run",
         subject,
         program: &args.program,
+        as_written: true,
         again: format!("-- {}", words.join(" ")),
         schedule: &args.schedule,
         sanitizer: &args.sanitizer,
@@ -167,8 +168,8 @@ pub(crate) fn check(
     }
     let scratch = Scratch::new().map_err(fail)?;
     let program = scratch.path().join("program");
-    let mut words: Vec<OsString> = ["-O1", "-pthread", "-o"].map(OsString::from).into();
-    words.push(program.clone().into());
+    let mut words = source_options(&args.level, language).map_err(fail)?;
+    words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
     // A name that begins with a dash is no option.
     words.push(Path::new(".").join(file).into());
     let status = compile(language, &words).map_err(fail)?;
@@ -181,7 +182,8 @@ pub(crate) fn check(
             command: "check",
             subject: file,
             program,
-            again: quoted(file),
+            as_written: args.level == "0",
+            again: again(&args.level, file),
             schedule: &args.schedule,
             sanitizer: &args.sanitizer,
             runs: args.runs,
@@ -205,6 +207,27 @@ pub(crate) fn check(
         stop,
     };
     answer("check", file, plan, &args.sanitizer, style).map_err(fail)
+}
+
+/// How `check` compiles: at level 0 every access of the source is there. Variables without a value get one, always the same,
+/// so that what was on the stack before does not make a difference between two rounds of a loop.
+fn source_options(level: &str, language: Language) -> Result<Vec<OsString>, String> {
+    let mut words = vec![OsString::from(format!("-O{level}"))];
+    if level == "0" && Compiler::find(language, None)?.takes(INITIALISE) {
+        words.push(INITIALISE.into());
+    }
+    Ok(words)
+}
+
+/// gcc has it since 12.
+const INITIALISE: &str = "-ftrivial-auto-var-init=pattern";
+
+/// What stands after the options in a command that checks the same program.
+fn again(level: &str, file: &str) -> String {
+    match level {
+        "0" => quoted(file),
+        level => format!("-O{level} {}", quoted(file)),
+    }
 }
 
 /// The setting of the runtime for a model.
@@ -268,7 +291,7 @@ pub(super) struct Conclusion<'a> {
     pub(super) notes: Vec<String>,
     pub(super) found: Vec<Finding>,
     pub(super) suppressed: usize,
-    /// Whether the runs were all executions.
+    /// Whether the runs were all executions of the subject.
     pub(super) explored: bool,
     pub(super) seconds: f64,
     pub(super) schedules: Option<Schedules>,
