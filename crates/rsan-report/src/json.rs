@@ -4,6 +4,7 @@
 use crate::Checked;
 use crate::describe::Describe;
 use crate::finding::Finding;
+use crate::judgement::Judgement;
 use rsan_model::{EventId, Graph, LocId, Span, ThreadId, Value, Verdict, Witness};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,8 +18,7 @@ pub struct Document {
     pub(crate) schema: &'static str,
     pub(crate) command: String,
     pub(crate) subject: String,
-    /// `robust`, `violation` or `unknown`; these three for every command.
-    pub(crate) verdict: &'static str,
+    pub(crate) verdict: Judgement,
     pub(crate) model: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) property: Option<&'static str>,
@@ -188,12 +188,12 @@ pub fn json(documents: &[Document], several: bool) -> String {
 /// The document of a verified program.
 pub fn document(checked: &Checked<'_>) -> Document {
     let effort = &checked.effort;
-    let (verdict, reason, findings) = match checked.verdict {
-        Verdict::Robust => ("robust", None, vec![]),
-        Verdict::Unknown(reason) => ("unknown", Some(reason.to_string()), vec![]),
+    let (reason, findings) = match checked.verdict {
+        Verdict::Robust => (None, vec![]),
+        Verdict::Unknown(reason) => (Some(reason.to_string()), vec![]),
         Verdict::Violation(witness) => {
             let finding = Finding::new(checked.program, checked.model, witness);
-            ("violation", None, vec![finding_doc(&finding)])
+            (None, vec![finding_doc(&finding)])
         }
     };
     Document {
@@ -209,12 +209,12 @@ pub fn document(checked: &Checked<'_>) -> Document {
             executions: None,
             seconds: effort.elapsed.as_secs_f64(),
         },
-        ..Document::empty(checked.command, checked.subject, verdict)
+        ..Document::empty(checked.command, checked.subject, checked.judgement())
     }
 }
 
 impl Document {
-    pub(crate) fn empty(command: &str, subject: &str, verdict: &'static str) -> Self {
+    pub(crate) fn empty(command: &str, subject: &str, verdict: Judgement) -> Self {
         Self {
             schema: SCHEMA,
             command: command.to_owned(),

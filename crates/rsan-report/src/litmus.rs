@@ -7,6 +7,7 @@
 use crate::condition::{self, name, quantifier};
 use crate::describe;
 use crate::json::{ConditionDoc, Document, FindingDoc, LitmusDoc, StateDoc, StatsDoc};
+use crate::judgement::Judgement;
 use crate::number::plural;
 use crate::style::{Role, Style};
 use rsan_model::{Condition, Model, Observable, Pc, Program, Quantifier, Reason, ThreadId, Value};
@@ -60,6 +61,17 @@ pub enum Answer {
     Fails,
     /// What was enumerated does not settle it.
     Undecided,
+}
+
+impl From<Answer> for Judgement {
+    /// A condition that holds says nothing of robustness.
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Holds => Self::NoFinding,
+            Answer::Fails => Self::Violation,
+            Answer::Undecided => Self::Unknown,
+        }
+    }
 }
 
 impl Litmus<'_> {
@@ -250,11 +262,6 @@ fn values(litmus: &Litmus<'_>, state: &Final) -> String {
 /// The document of one test.
 pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
     let answer = litmus.answer();
-    let verdict = match answer {
-        Answer::Holds => "robust",
-        Answer::Fails => "violation",
-        Answer::Undecided => "unknown",
-    };
     let cut_at = match litmus.incomplete {
         Some(Reason::LoopBound(n)) => Some(*n),
         _ => None,
@@ -286,7 +293,7 @@ pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
             seconds: litmus.elapsed.as_secs_f64(),
             ..StatsDoc::default()
         },
-        ..Document::empty(litmus.command, litmus.subject, verdict)
+        ..Document::empty(litmus.command, litmus.subject, answer.into())
     }
 }
 

@@ -19,7 +19,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use values::{fence_model, format, jobs, litmus_model, property, run_model, runs, verify_model};
+use values::{
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, verify_model,
+};
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
 #[derive(Parser, Debug)]
@@ -63,6 +65,10 @@ pub(crate) enum Command {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
+
+    /// Optimise compiled programs: 0 (the default), 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
+    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", default_value = "0", hide_default_value = true, value_parser = level)]
+    pub(crate) level: String,
 
     /// How often a compiled program is run: 5 times, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
@@ -196,13 +202,13 @@ pub(crate) struct CompilerArgs {
 /// What `verify` and `check` take.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// Programs (C litmus or TPL); `-` is standard input
+    /// Programs (C litmus, TPL or Trencher's automata); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: c20, rc20, ra or tso
-    #[arg(long, default_value = "c20", value_parser = verify_model)]
-    pub(crate) model: Model,
+    /// Memory model: c20 (the default), rc20, ra, or tso (the default for automata)
+    #[arg(long, value_parser = verify_model)]
+    pub(crate) model: Option<Model>,
 
     /// What to prove: robust, observational, safe; or trf, with --model tso
     #[arg(long, default_value = "robust", value_parser = property)]
@@ -260,13 +266,13 @@ impl LimitArgs {
 /// What `fence` takes.
 #[derive(Args, Debug)]
 pub(crate) struct FenceArgs {
-    /// Programs (Trencher's automata, C litmus or TPL); `-` is standard input
+    /// Programs (C litmus, TPL or Trencher's automata); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: tso, ra, rc20 or c20
-    #[arg(long, default_value = "tso", value_parser = fence_model)]
-    pub(crate) model: Model,
+    /// Memory model: c20 (the default), rc20, ra, or tso (the default for automata)
+    #[arg(long, value_parser = fence_model)]
+    pub(crate) model: Option<Model>,
 
     /// Machine whose costs count (ra, rc20, c20): armv8 (the default), riscv or x86
     #[arg(long, value_name = "TARGET", value_parser = str::parse::<Target>)]

@@ -3,7 +3,7 @@
 use crate::args::CheckArgs;
 use crate::sanitizer::run::{self, language};
 use crate::status::Status;
-use crate::{tso, verify};
+use crate::verify;
 use std::path::Path;
 
 /// Checks every input.
@@ -13,14 +13,6 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
         unsupported,
         &mut |file, stop, style| match language(file) {
             Some(language) => run::check(args, stop, file, language, style),
-            None if file.ends_with(".txt") => tso::answer(
-                "check",
-                &args.verify,
-                args.verify.property,
-                stop,
-                file,
-                style,
-            ),
             None => verify::answer("check", &args.verify, stop, file, style),
         },
     )

@@ -2,7 +2,7 @@
 
 use rsan_lang::Format;
 use rsan_model::automata::Automata;
-use rsan_model::{Program, Source, Span};
+use rsan_model::{Model, Program, Source, Span};
 use rsan_report::{Style, complaint};
 use std::fs::File;
 use std::io::{self, Read};
@@ -26,29 +26,50 @@ pub(crate) enum Content {
     Automata(Automata),
 }
 
+/// What was read, whatever its language.
+pub(crate) struct AnyInput {
+    pub(crate) source: Source,
+    pub(crate) content: Content,
+}
+
+impl AnyInput {
+    /// The memory model: the user's choice, or that of the language.
+    pub(crate) fn model(&self, chosen: Option<Model>) -> Model {
+        chosen.unwrap_or(match self.content {
+            Content::Program(_) => Model::C20,
+            Content::Automata(_) => Model::Tso,
+        })
+    }
+
+    /// The program, with memory orders.
+    ///
+    /// # Errors
+    /// The complete message for the user.
+    pub(crate) fn program(self) -> Result<Input, String> {
+        let subject = self.source.name;
+        match self.content {
+            Content::Program(program) => Ok(Input { subject, program }),
+            Content::Automata(_) => Err(failure(
+                &subject,
+                &"automata have no memory orders: they are verified and repaired against tso only",
+            )),
+        }
+    }
+}
+
 /// Reads and parses one input; `-` is standard input.
 ///
 /// # Errors
 /// The complete message for the user, with the file's name and, where there is one, the place.
 pub(crate) fn read(path: &str, style: Style) -> Result<Input, String> {
-    let (source, content) = read_any(path, style)?;
-    match content {
-        Content::Program(program) => Ok(Input {
-            subject: source.name,
-            program,
-        }),
-        Content::Automata(_) => Err(failure(
-            &source.name,
-            &"automata have no memory orders; use --model tso",
-        )),
-    }
+    read_any(path, style)?.program()
 }
 
 /// The same, automata included.
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_any(path: &str, style: Style) -> Result<(Source, Content), String> {
+pub(crate) fn read_any(path: &str, style: Style) -> Result<AnyInput, String> {
     let subject = if path == "-" { "<stdin>" } else { path };
     let bytes = bytes(path).map_err(|e| failure(subject, &e))?;
     let text = text(subject, bytes, style)?;
@@ -66,7 +87,7 @@ pub(crate) fn read_any(path: &str, style: Style) -> Result<(Source, Content), St
     };
     let content =
         content.map_err(|diagnostics| diagnostics.render(&source, style == Style::Color))?;
-    Ok((source, content))
+    Ok(AnyInput { source, content })
 }
 
 /// `error: FILE: message`

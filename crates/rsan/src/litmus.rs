@@ -7,7 +7,7 @@ use crate::status::Status;
 use crate::terminal;
 use rsan_axioms::{Error, Limits, Outcomes, outcomes};
 use rsan_model::{Model, Pc, Reason, ThreadId};
-use rsan_report::{Answer, Final, Litmus, Style, complaint, litmus_document, litmus_text};
+use rsan_report::{Final, Judgement, Litmus, Style, complaint, litmus_document, litmus_text};
 use std::time::Instant;
 
 /// Answers every input.
@@ -56,11 +56,7 @@ fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, Strin
         elapsed: start.elapsed(),
     };
     Ok(Reply {
-        status: match litmus.answer() {
-            Answer::Holds => Status::Clean,
-            Answer::Fails => Status::Finding,
-            Answer::Undecided => Status::Undecided,
-        },
+        status: Judgement::from(litmus.answer()).into(),
         text: litmus_text(&litmus, style),
         document: session::Answer::Read(Box::new(litmus_document(&litmus))),
         dot: None,

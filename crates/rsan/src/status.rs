@@ -1,5 +1,7 @@
 //! Exit statuses.
 
+use rsan_report::Judgement;
+
 /// How a command ends; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
@@ -13,6 +15,16 @@ pub(crate) enum Status {
     Undecided,
     /// 4: the program under test failed by itself, and there is no finding.
     Failed,
+}
+
+impl From<Judgement> for Status {
+    fn from(judgement: Judgement) -> Self {
+        match judgement {
+            Judgement::Robust | Judgement::NoFinding => Self::Clean,
+            Judgement::Violation => Self::Finding,
+            Judgement::Unknown => Self::Undecided,
+        }
+    }
 }
 
 impl Status {

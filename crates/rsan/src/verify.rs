@@ -40,11 +40,16 @@ pub(crate) fn inputs(
     session.run(&mut |file, style| engine(file, &stop, style))
 }
 
-fn options<'a>(args: &VerifyArgs, property: Property, stop: &'a AtomicBool) -> Options<'a> {
+fn options<'a>(
+    args: &VerifyArgs,
+    model: Model,
+    property: Property,
+    stop: &'a AtomicBool,
+) -> Options<'a> {
     Options {
         property,
         deadlock: args.deadlock,
-        ..args.limits.options(args.model, stop)
+        ..args.limits.options(model, stop)
     }
 }
 
@@ -59,8 +64,12 @@ pub(crate) fn answer(
     file: &str,
     style: Style,
 ) -> Result<Reply, String> {
-    let property = match (args.model, args.property) {
-        (Model::Tso, goal) => return tso::answer(command, args, goal, stop, file, style),
+    let input = input::read_any(file, terminal::stderr_style())?;
+    let model = input.model(args.model);
+    let property = match (model, args.property) {
+        (Model::Tso, goal) => {
+            return tso::answer(command, args, goal, stop, input.into(), style);
+        }
         (_, Goal::Search(_)) if args.parametric => {
             let message = "any number of copies is decided for TSO only: use --model tso";
             return Err(failure(file, &message));
@@ -71,11 +80,11 @@ pub(crate) fn answer(
             return Err(failure(file, &message));
         }
     };
-    let input = &input::read(file, terminal::stderr_style())?;
+    let input = &input.program()?;
     let mut progress = Progress::new(&input.subject);
     let outcome = rsan_verify::verify(
         &input.program,
-        &options(args, property, stop),
+        &options(args, model, property, stop),
         &mut |stats| {
             progress.update(stats);
         },
@@ -86,17 +95,13 @@ pub(crate) fn answer(
         command,
         subject: &input.subject,
         program: &input.program,
-        model: args.model,
+        model,
         claim: claim(property),
         verdict: &outcome.verdict,
         effort: effort(&outcome.stats),
     };
     Ok(Reply {
-        status: match outcome.verdict {
-            Verdict::Robust => Status::Clean,
-            Verdict::Violation(_) => Status::Finding,
-            Verdict::Unknown(_) => Status::Undecided,
-        },
+        status: checked.judgement().into(),
         text: text(&checked, style),
         document: Answer::Read(Box::new(document(&checked))),
         dot: args.dot.is_some().then(|| dot(&checked)),

@@ -176,3 +176,11 @@ fn json_carries_states_and_condition() {
     assert_eq!(value["litmus"]["states"][0]["satisfies"], true);
     assert_eq!(value["stats"]["executions"], 4);
 }
+
+#[test]
+fn a_condition_that_holds_is_no_proof_of_robustness() {
+    let program = test(Quantifier::Exists);
+    let finals = finals(&ALL);
+    let value = serde_json::to_value(litmus_document(&litmus(&program, &finals)));
+    assert_eq!(value.expect("a JSON value")["verdict"], "no-finding");
+}

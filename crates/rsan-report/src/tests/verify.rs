@@ -222,6 +222,18 @@ fn json_has_the_documented_fields() {
 }
 
 #[test]
+fn only_a_proof_of_robustness_is_robust() {
+    let program = store_buffering();
+    let verdict = |claim| {
+        let doc = document(&checked(&program, claim, &Verdict::Robust));
+        serde_json::to_value(&doc).expect("a JSON value")["verdict"].clone()
+    };
+    assert_eq!(verdict(Claim::Robust), "robust");
+    assert_eq!(verdict(Claim::Observational), "robust");
+    assert_eq!(verdict(Claim::Safe), "no-finding");
+}
+
+#[test]
 fn unknown_documents_say_why() {
     let program = store_buffering();
     let verdict = Verdict::Unknown(Reason::MemoryLimit);

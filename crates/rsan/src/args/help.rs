@@ -15,7 +15,7 @@ Models:
   c20            C++20, seq_cst accesses included
   rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
   ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
-  tso            x86: stores are delayed; orders count as what compilers make of them. Takes Trencher's automata too
+  tso            x86: stores are delayed; orders count as what compilers make of them. Automata are of this model only
 
 Properties:
   robust         every execution that the model allows is sequentially consistent
@@ -28,26 +28,26 @@ Exit status: 0 robust; 1 violation; 2 wrong usage or bad input; 3 undecided.
 Examples:
   rsan verify peterson.litmus
   rsan verify --model ra --property observational seqlock.tpl
-  rsan verify --model tso --parametric spinlock.txt
+  rsan verify --parametric spinlock.txt
   rsan verify --dot cycle.dot sb.litmus && dot -Tsvg -O cycle.dot
   rsan verify --format json --time-limit 60s *.litmus";
 
 pub(super) const FENCE_HELP: &str = "\
+c20, rc20, ra: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
+goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
+
 tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
 only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
 {\"thread\": {\"state\": 5}}.
-
-ra, rc20, c20: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
-goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
 
 Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
 usage or bad input; 3 undecided.
 
 Examples:
-  rsan fence --model tso peterson.txt
-  rsan fence --model tso --format json dekker.litmus
+  rsan fence --diff mp.litmus | patch mp.litmus
   rsan fence --model rc20 --target riscv -o fixed.tpl deque.tpl
-  rsan fence --model c20 --diff mp.litmus | patch mp.litmus";
+  rsan fence --model tso --format json dekker.litmus
+  rsan fence peterson.txt";
 
 pub(super) const LITMUS_HELP: &str = "\
 Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
@@ -71,10 +71,11 @@ Examples:
 
 pub(super) const CHECK_HELP: &str = "\
 Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). The other options are those of `rsan verify`. Trencher's automata (.txt) are
-checked against TSO. Rust programs can't be checked yet.
+most --time-limit (60s). It is compiled without optimisation, so that every access of the source is there; -O chooses another
+level. The other options are those of `rsan verify`. Rust programs can't be checked yet.
 
-With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more.
+With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more. Runs
+without a finding prove nothing; only --exhaustive, and what is verified, can be `robust`.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
 itself, without a finding.
@@ -84,6 +85,7 @@ Examples:
   RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
   rsan check --sched pct queue.c
   rsan check --exhaustive --time-limit 5m queue.c
+  rsan check -O2 --runs 100 queue.c
   rsan check *.litmus *.tpl";
 
 pub(super) const RUN_HELP: &str = "\
@@ -96,9 +98,10 @@ With --sched one thread runs at a time, and a strategy says which; every seed gi
   pos            random priorities of operations: many executions evenly
 Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
 with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
-explored; the program is robust if there is no finding and nothing was cut off, failed or left out.
+explored; the program is robust if there is no finding and nothing was cut off, failed, left out or suppressed. Compile without
+optimisation (`rsan cc -O0`) for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
 
-Exit status: 0 no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
 
 Examples:

@@ -91,6 +91,16 @@ pub(super) fn runs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Levels of optimisation that gcc and clang have.
+const LEVELS: [&str; 8] = ["0", "1", "2", "3", "s", "z", "g", "fast"];
+
+pub(super) fn level(text: &str) -> Result<String, String> {
+    match LEVELS.contains(&text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!("there are {}", LEVELS.join(", "))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +112,6 @@ mod tests {
         assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
         assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
         assert!(jobs("100000").is_err());
+        assert!(level("4").is_err_and(|e| e.contains("there are 0, 1")));
     }
 }

@@ -9,10 +9,11 @@ mod tso;
 pub(crate) use orders::RepairDocument;
 
 use crate::args::FenceArgs;
-use crate::input::failure;
+use crate::input::{failure, read_any};
 use crate::interrupt;
 use crate::session::{Reply, Session, accept_all, eprint};
 use crate::status::Status;
+use crate::terminal;
 use rsan_model::Model;
 use rsan_report::Style;
 use std::collections::BTreeMap;
@@ -63,8 +64,9 @@ fn answer(
     file: &str,
     style: Style,
 ) -> Result<Reply, String> {
-    if args.model != Model::Tso {
-        return orders::answer(args, costs, stop, file, style);
+    let input = read_any(file, terminal::stderr_style())?;
+    match input.model(args.model) {
+        Model::Tso => tso::answer(args, costs, stop, &input.into(), style),
+        model => orders::answer(args, model, costs, stop, &input.program()?, style),
     }
-    tso::answer(args, costs, stop, file, style)
 }

@@ -2,17 +2,15 @@
 
 use super::{Costs, output, source};
 use crate::args::FenceArgs;
-use crate::input::{self, Input, failure};
+use crate::input::{Input, failure};
 use crate::progress::Progress;
 use crate::session::{Answer, Reply};
-use crate::status::Status;
-use crate::terminal;
 use crate::verify::settle;
 use rsan_lang::Format;
 use rsan_model::{Instr, Model, Reason, Source, Verdict};
 use rsan_repair::{Kind, Proved, Repair, Site, Synthesis, Target, cheapest, sites};
 use rsan_report::number::plural;
-use rsan_report::{Checked, Claim, Effort, Role, Style, document, sentence};
+use rsan_report::{Checked, Claim, Effort, Judgement, Role, Style, document, sentence};
 use rsan_verify::{Options, verify};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -28,7 +26,8 @@ pub(crate) struct RepairDocument {
     schema: &'static str,
     command: &'static str,
     subject: String,
-    verdict: &'static str,
+    /// Of the repaired program.
+    verdict: Judgement,
     model: &'static str,
     property: &'static str,
     target: &'static str,
@@ -76,23 +75,23 @@ struct StatsDoc {
 /// The complete message for the user.
 pub(super) fn answer(
     args: &FenceArgs,
+    model: Model,
     weights: &Costs,
     stop: &AtomicBool,
-    file: &str,
+    input: &Input,
     style: Style,
 ) -> Result<Reply, String> {
-    let input = input::read(file, terminal::stderr_style())?;
     let program = &input.program;
-    let options = args.limits.options(args.model, stop);
+    let options = args.limits.options(model, stop);
     let format = program
         .source
         .as_ref()
         .and_then(|s| Format::detect(&s.name, &s.text))
-        .ok_or_else(|| failure(file, &"the language of the program is not known"))?;
+        .ok_or_else(|| failure(&input.subject, &"the language of the program is not known"))?;
     let target = args.target.unwrap_or_default();
     let scope = source::scope(program, format);
-    let mut sites = sites(program, args.model, &scope, target);
-    weigh(&input, &mut sites, weights)?;
+    let mut sites = sites(program, model, &scope, target);
+    weigh(input, &mut sites, weights)?;
     let mut progress = Progress::new(&input.subject);
     let synthesis = cheapest(program, &sites, &options, &mut |tried, cost| {
         progress.show(&format!("{tried} sets of changes fail; trying cost {cost}"));
@@ -101,7 +100,7 @@ pub(super) fn answer(
     let synthesis = match synthesis {
         Ok(synthesis) => synthesis,
         // The message for the user is the verifier's.
-        Err(error) => match settle(Err(error), &input)?.verdict {
+        Err(error) => match settle(Err(error), input)?.verdict {
             Verdict::Unknown(reason) => Synthesis::Unknown {
                 reason,
                 at_least: 0,
@@ -109,11 +108,11 @@ pub(super) fn answer(
             Verdict::Robust | Verdict::Violation(_) => unreachable!("an error is no verdict"),
         },
     };
-    let mut reply = reply(&input, args.model, target, &synthesis, style);
+    let mut reply = reply(input, model, target, &synthesis, style);
     if let Synthesis::Repair(repair) = &synthesis
         && (args.output.is_some() || args.diff)
     {
-        let text = repaired(&input, format, repair, &options)?;
+        let text = repaired(input, format, repair, &options)?;
         let old = program.source.as_ref().map_or("", |s| &*s.text);
         if let Some(diff) = output::deliver(args, &input.subject, (old, &text))? {
             if let Answer::Repair(document) = &mut reply.document {
@@ -190,10 +189,10 @@ fn reply(
     synthesis: &Synthesis,
     style: Style,
 ) -> Reply {
-    let (status, program, verdict, why) = match synthesis {
+    let (program, verdict, why) = match synthesis {
         Synthesis::Repair(repair) => {
             return Reply {
-                status: Status::Clean,
+                status: Judgement::Robust.into(),
                 text: repair_text(input, model, target, repair, style),
                 document: Answer::Repair(Box::new(repair_document(input, model, target, repair))),
                 dot: None,
@@ -201,19 +200,16 @@ fn reply(
             };
         }
         Synthesis::Impossible(program, witness) => (
-            Status::Finding,
             &**program,
             Verdict::Violation(witness.clone()),
             "no fences and orders help; this is left",
         ),
         Synthesis::Fault(witness) => (
-            Status::Finding,
             &input.program,
             Verdict::Violation(witness.clone()),
             "the program fails under sequential consistency already",
         ),
         Synthesis::Unknown { reason, .. } => (
-            Status::Undecided,
             &input.program,
             Verdict::Unknown(reason.clone()),
             "the search for a repair did not end",
@@ -228,8 +224,8 @@ fn reply(
         verdict: &verdict,
         effort: Effort::default(),
     };
-    let head = match status {
-        Status::Undecided => style.paint(Role::Undecided, "unknown"),
+    let head = match &verdict {
+        Verdict::Unknown(_) => style.paint(Role::Undecided, "unknown"),
         _ => style.paint(Role::Bad, "not repaired"),
     };
     let subject = &input.subject;
@@ -245,7 +241,7 @@ fn reply(
         Verdict::Robust => unreachable!("a robust program is repaired"),
     };
     Reply {
-        status,
+        status: checked.judgement().into(),
         text: format!("{subject}: {head}: {why}\n{details}"),
         document: Answer::Read(Box::new(document(&checked))),
         dot: None,
@@ -348,7 +344,7 @@ fn repair_document(input: &Input, model: Model, target: Target, repair: &Repair)
         schema: "rsan/1",
         command: "fence",
         subject: input.subject.clone(),
-        verdict: "robust",
+        verdict: Judgement::Robust,
         model: model.name(),
         property: "robust",
         target: target.name(),

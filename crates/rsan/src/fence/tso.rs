@@ -5,14 +5,13 @@ use crate::args::FenceArgs;
 use crate::input::failure;
 use crate::progress::Progress;
 use crate::session::{Answer, Reply};
-use crate::status::Status;
 use crate::tso::{
     self, Describe, TsoDocument, TsoInput, computation_doc, computation_text, explored,
 };
 use rsan_lang::Format;
 use rsan_model::automata::StateId;
 use rsan_model::{Reason, Source, ThreadId};
-use rsan_report::{Role, Style};
+use rsan_report::{Judgement, Role, Style};
 use rsan_tso::{
     FencePlace, FenceSet, Limits, Repair, Stats, Synthesis, Translated, Verdict, cheapest_fences,
     robustness,
@@ -32,18 +31,17 @@ pub(super) fn answer(
     args: &FenceArgs,
     costs: &Costs,
     stop: &AtomicBool,
-    file: &str,
+    input: &TsoInput,
     style: Style,
 ) -> Result<Reply, String> {
     if args.target.is_some() {
         let message = "--target is for ra, rc20 and c20; with --model tso a fence costs 1, or what --cost says";
-        return Err(failure(file, &message));
+        return Err(failure(&input.subject, &message));
     }
-    let input = tso::read(file)?;
-    check_costs(&input, costs)?;
+    check_costs(input, costs)?;
     let cost = |place: FencePlace| {
         let thread = costs.get(&input.automata.threads[place.thread].name);
-        let known = thread.and_then(|t| t.get(&cost_name(&input, place)?));
+        let known = thread.and_then(|t| t.get(&cost_name(input, place)?));
         known.copied().unwrap_or(1)
     };
     let limits = tso::limits(&args.limits, stop);
@@ -57,11 +55,11 @@ pub(super) fn answer(
         && (args.output.is_some() || args.diff)
     {
         let places: Vec<FencePlace> = repair.fences.iter().map(|f| f.0).collect();
-        let text = repaired(&input, &places, &limits)?;
+        let text = repaired(input, &places, &limits)?;
         let old = input.automata.source.as_ref().map_or("", |s| &*s.text);
         diff = output::deliver(args, &input.subject, (old, &text))?;
     }
-    Ok(reply(&input, &synthesis, &cost, diff, style))
+    Ok(reply(input, &synthesis, &cost, diff, style))
 }
 
 /// The text of the repaired program, which was read back and found robust.
@@ -175,54 +173,51 @@ fn reply(
         Synthesis::Repair(repair) => repair.stats,
         _ => Stats::default(),
     };
-    let mut document = TsoDocument::new("fence", subject, "robust", &stats);
-    let (status, text) = match synthesis {
+    // Of the program with its repair, if there is one.
+    let judgement = match synthesis {
+        Synthesis::Repair(_) => Judgement::Robust,
+        Synthesis::Impossible(_) | Synthesis::Fault(_) => Judgement::Violation,
+        Synthesis::Unknown { .. } => Judgement::Unknown,
+    };
+    let mut document = TsoDocument::new("fence", subject, judgement, "robust", &stats);
+    let text = match synthesis {
         Synthesis::Repair(repair) => {
             document.repair = Some(repair_doc(d, repair, cost));
-            let text = diff
-                .clone()
-                .unwrap_or_else(|| repair_text(input, repair, cost, style));
-            document.diff = diff;
-            (Status::Clean, text)
+            document.diff = diff.clone();
+            diff.unwrap_or_else(|| repair_text(input, repair, cost, style))
         }
         Synthesis::Impossible(computation) => {
-            document.verdict = "violation";
             let why = "no fence can stand between these two accesses";
             document.reason = Some(why.to_owned());
-            let text = format!(
+            format!(
                 "{subject}: {}: {why}\n\n{}",
                 style.paint(Role::Bad, "not repaired"),
                 computation_text(d, computation, style)
-            );
-            (Status::Finding, text)
+            )
         }
         Synthesis::Fault(_) => {
-            document.verdict = "violation";
             let why = "the program fails under sequential consistency already; `rsan verify --model tso` shows how";
             document.reason = Some(why.to_owned());
-            let text = format!(
+            format!(
                 "{subject}: {}: {why}\n",
                 style.paint(Role::Bad, "not repaired")
-            );
-            (Status::Finding, text)
+            )
         }
         Synthesis::Unknown {
             reason,
             at_least,
             enough,
         } => {
-            document.verdict = "unknown";
             let known = known(input, *at_least, enough.as_deref(), cost);
             document.reason = Some(format!("{reason}; {known}"));
-            let text = format!(
+            format!(
                 "{subject}: {}: {reason}\n{known}\n",
                 style.paint(Role::Undecided, "unknown")
-            );
-            (Status::Undecided, text)
+            )
         }
     };
     Reply {
-        status,
+        status: judgement.into(),
         text,
         document: Answer::Tso(Box::new(document)),
         dot: None,

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// A language, for the choice of the compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +122,15 @@ impl Compiler {
             first,
             family,
         })
+    }
+
+    /// Whether the compiler knows an option.
+    pub(crate) fn takes(&self, option: &str) -> bool {
+        let mut command = Command::new(&self.program);
+        command.args(&self.first).arg(option);
+        command.args(["-x", "c", "-fsyntax-only", "/dev/null"]);
+        let output = command.stdin(Stdio::null()).output();
+        output.is_ok_and(|output| output.status.success())
     }
 
     /// Runs the compiler.

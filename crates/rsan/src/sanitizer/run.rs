@@ -2,7 +2,7 @@
 
 use super::campaign::{self, Request, Schedules, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
-use super::compiler::Language;
+use super::compiler::{Compiler, Language};
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
 use super::log::Findings;
@@ -17,7 +17,7 @@ use crate::session::{Answer, Output, Reply, eprint};
 use crate::status::Status;
 use crate::terminal;
 use rsan_model::Model;
-use rsan_report::Style;
+use rsan_report::{Judgement, Style};
 use rsan_verify::Property;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub(crate) struct RunDocument {
     schema: &'static str,
     command: &'static str,
     subject: String,
-    verdict: &'static str,
+    verdict: Judgement,
     model: &'static str,
     property: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +115,7 @@ fn scheduled(
         command: "run",
         subject,
         program: &args.program,
+        as_written: true,
         again: format!("-- {}", words.join(" ")),
         schedule: &args.schedule,
         sanitizer: &args.sanitizer,
@@ -154,7 +155,8 @@ pub(crate) fn check(
     style: Style,
 ) -> Result<Reply, String> {
     let fail = |message: String| failure(file, &message);
-    if ![Model::C20, Model::Rc20].contains(&args.verify.model)
+    let model = args.verify.model.unwrap_or(Model::C20);
+    if ![Model::C20, Model::Rc20].contains(&model)
         || args.verify.property != Goal::Search(Property::Robust)
     {
         return Err(fail(
@@ -166,8 +168,8 @@ pub(crate) fn check(
     }
     let scratch = Scratch::new().map_err(fail)?;
     let program = scratch.path().join("program");
-    let mut words: Vec<OsString> = ["-O1", "-pthread", "-o"].map(OsString::from).into();
-    words.push(program.clone().into());
+    let mut words = source_options(&args.level, language).map_err(fail)?;
+    words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
     // A name that begins with a dash is no option.
     words.push(Path::new(".").join(file).into());
     let status = compile(language, &words).map_err(fail)?;
@@ -180,13 +182,14 @@ pub(crate) fn check(
             command: "check",
             subject: file,
             program,
-            again: quoted(file),
+            as_written: args.level == "0",
+            again: again(&args.level, file),
             schedule: &args.schedule,
             sanitizer: &args.sanitizer,
             runs: args.runs,
             jobs: args.verify.limits.jobs,
             time_limit: args.verify.limits.time_limit,
-            model: Some(args.verify.model),
+            model: Some(model),
             format: args.verify.format,
             stop,
         };
@@ -199,11 +202,32 @@ pub(crate) fn check(
         timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
-        options: option(args.verify.model),
+        options: option(model),
         halt: None,
         stop,
     };
     answer("check", file, plan, &args.sanitizer, style).map_err(fail)
+}
+
+/// How `check` compiles: at level 0 every access of the source is there. Variables without a value get one, always the same,
+/// so that what was on the stack before does not make a difference between two rounds of a loop.
+fn source_options(level: &str, language: Language) -> Result<Vec<OsString>, String> {
+    let mut words = vec![OsString::from(format!("-O{level}"))];
+    if level == "0" && Compiler::find(language, None)?.takes(INITIALISE) {
+        words.push(INITIALISE.into());
+    }
+    Ok(words)
+}
+
+/// gcc has it since 12.
+const INITIALISE: &str = "-ftrivial-auto-var-init=pattern";
+
+/// What stands after the options in a command that checks the same program.
+fn again(level: &str, file: &str) -> String {
+    match level {
+        "0" => quoted(file),
+        level => format!("-O{level} {}", quoted(file)),
+    }
 }
 
 /// The setting of the runtime for a model.
@@ -244,7 +268,6 @@ fn answer(
     let mut found = findings::findings(&runs.findings, model);
     let suppressed = suppressions.apply(&mut found) + runs.suppressed;
     let (status, mut notes) = judge(&runs, program, found.len());
-    note_log(&runs, &mut notes);
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
         command,
@@ -253,6 +276,7 @@ fn answer(
         notes,
         found,
         suppressed,
+        explored: false,
         seconds: start.elapsed().as_secs_f64(),
         schedules: None,
     };
@@ -267,25 +291,41 @@ pub(super) struct Conclusion<'a> {
     pub(super) notes: Vec<String>,
     pub(super) found: Vec<Finding>,
     pub(super) suppressed: usize,
+    /// Whether the runs were all executions of the subject.
+    pub(super) explored: bool,
     pub(super) seconds: f64,
     pub(super) schedules: Option<Schedules>,
 }
 
 impl Conclusion<'_> {
+    /// What the runs say of the program. Only all executions are a proof, and only if they show nothing at all.
+    fn judgement(&self) -> Judgement {
+        match self.status {
+            Status::Clean if self.explored && self.suppressed == 0 => Judgement::Robust,
+            Status::Clean => Judgement::NoFinding,
+            Status::Finding => Judgement::Violation,
+            Status::BadInput | Status::Undecided | Status::Failed => Judgement::Unknown,
+        }
+    }
+
     /// The answer.
     pub(super) fn reply(self, runs: &Runs, style: Style) -> Reply {
         let reason = (!self.notes.is_empty()).then(|| self.notes.join("; "));
+        let verdict = self.judgement();
         let (status, found) = (self.status, self.found);
-        let text = answer_text(self.subject, &found, runs, status, reason.as_deref(), style);
+        let text = answer_text(
+            self.subject,
+            &found,
+            runs,
+            verdict,
+            reason.as_deref(),
+            style,
+        );
         let document = RunDocument {
             schema: "rsan/1",
             command: self.command,
             subject: self.subject.to_owned(),
-            verdict: match status {
-                Status::Clean => "robust",
-                Status::Finding => "violation",
-                Status::BadInput | Status::Undecided | Status::Failed => "unknown",
-            },
+            verdict,
             model: runs.model.unwrap_or(Model::C20).name(),
             property: "robust",
             reason,
@@ -310,15 +350,6 @@ impl Conclusion<'_> {
     }
 }
 
-pub(super) fn note_log(runs: &Runs, notes: &mut Vec<String>) {
-    if runs.findings.unreadable > 0 {
-        notes.push(format!(
-            "{} lines of the log are unreadable",
-            runs.findings.unreadable
-        ));
-    }
-}
-
 pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
     if suppressed > 0 {
         let s = if suppressed == 1 { "" } else { "s" };
@@ -334,7 +365,7 @@ fn answer_text(
     subject: &str,
     found: &[Finding],
     runs: &Runs,
-    status: Status,
+    verdict: Judgement,
     reason: Option<&str>,
     style: Style,
 ) -> String {
@@ -344,12 +375,11 @@ fn answer_text(
     };
     let in_runs = format!("in {}{model}", text::runs(runs.done));
     let plural = if found.len() == 1 { "" } else { "s" };
-    let mut text = match status {
-        Status::Finding => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
-        Status::Clean => format!("{subject}: no finding {in_runs}"),
-        Status::BadInput | Status::Undecided | Status::Failed => {
-            format!("{subject}: undecided, no finding {in_runs}")
-        }
+    let mut text = match verdict {
+        Judgement::Violation => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
+        Judgement::Robust => format!("{subject}: robust, no finding {in_runs}"),
+        Judgement::NoFinding => format!("{subject}: no finding {in_runs}"),
+        Judgement::Unknown => format!("{subject}: undecided, no finding {in_runs}"),
     };
     if let Some(reason) = reason {
         text.push_str("; ");

@@ -6,6 +6,7 @@ use super::record::{Fatal, Undecided};
 use super::symbols::{Frame, Symbols, place_of};
 use super::text::runs as count;
 use crate::status::Status;
+use rsan_report::number::plural;
 use signal_hook::low_level::signal_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -62,6 +63,11 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
     ];
     for (number, what) in more.into_iter().filter(|(number, _)| *number > 0) {
         notes.push(format!("{} {what}", count(number)));
+        status = status.and(Status::Undecided);
+    }
+    if runs.findings.unreadable > 0 {
+        let lines = plural(runs.findings.unreadable as u64, "line");
+        notes.push(format!("the log has {lines} that cannot be read"));
         status = status.and(Status::Undecided);
     }
     if runs.interrupted {
@@ -141,6 +147,20 @@ pub(super) fn ended(status: ExitStatus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_read_may_be_a_finding() {
+        let mut runs = Runs {
+            done: 1,
+            main_seen: true,
+            ..Runs::default()
+        };
+        let judged = |runs: &Runs| judge(runs, OsStr::new("a.out"), 0);
+        assert_eq!(judged(&runs), (Status::Clean, Vec::new()));
+        runs.findings.add(0, "{\"kind\":\"ra");
+        let note = "the log has 1 line that cannot be read".to_owned();
+        assert_eq!(judged(&runs), (Status::Undecided, vec![note]));
+    }
 
     #[test]
     fn signals_have_names() {

@@ -1,7 +1,8 @@
 //! Answers about TSO for machines; the same top level as the documents of `rsan-report`.
 
-use super::TsoInput;
 use super::render::{Describe, blocked, fault_name, sentence};
+use super::{TsoInput, judgement};
+use rsan_report::Judgement;
 use rsan_tso::{Action, Computation, Event, Outcome, Verdict};
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ pub(crate) struct TsoDocument {
     pub(crate) schema: &'static str,
     pub(crate) command: &'static str,
     pub(crate) subject: String,
-    pub(crate) verdict: &'static str,
+    pub(crate) verdict: Judgement,
     pub(crate) model: &'static str,
     pub(crate) property: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +126,7 @@ impl TsoDocument {
     pub(crate) fn new(
         command: &'static str,
         subject: &str,
+        verdict: Judgement,
         property: &'static str,
         stats: &rsan_tso::Stats,
     ) -> Self {
@@ -132,7 +134,7 @@ impl TsoDocument {
             schema: "rsan/1",
             command,
             subject: subject.to_owned(),
-            verdict: "robust",
+            verdict,
             model: "tso",
             property,
             reason: None,
@@ -154,11 +156,12 @@ pub(super) fn document(
     let d = Describe {
         automata: &input.automata,
     };
-    let mut document = TsoDocument::new(command, &input.subject, property, &outcome.stats);
+    let verdict = judgement(&outcome.verdict);
+    let subject = &input.subject;
+    let mut document = TsoDocument::new(command, subject, verdict, property, &outcome.stats);
     let finding = match &outcome.verdict {
         Verdict::Robust => return document,
         Verdict::Unknown(reason) => {
-            document.verdict = "unknown";
             document.reason = Some(reason.to_string());
             return document;
         }
@@ -199,7 +202,6 @@ pub(super) fn document(
             schedule: steps(d, &fault.actions, &fault.events),
         },
     };
-    document.verdict = "violation";
     document.findings.push(finding);
     document
 }

@@ -8,13 +8,11 @@ pub(crate) use document::{FenceDoc, PlaceDoc, RepairDoc, TsoDocument, computatio
 pub(crate) use render::{Describe, computation_text, explored, sentence};
 
 use crate::args::{Goal, LimitArgs, VerifyArgs};
-use crate::input::{self, Content, failure};
+use crate::input::{AnyInput, Content, failure};
 use crate::session::{Answer, Reply};
-use crate::status::Status;
-use crate::terminal;
 use rsan_model::automata::Automata;
 use rsan_model::{Pc, Program, Reason};
-use rsan_report::Style;
+use rsan_report::{Judgement, Style};
 use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
 use std::sync::atomic::AtomicBool;
@@ -37,30 +35,28 @@ pub(crate) struct TsoOrigin {
     pub(crate) places: Vec<Vec<Option<Pc>>>,
 }
 
-/// Reads one input, whatever its language.
-///
-/// # Errors
-/// The complete message for the user.
-pub(crate) fn read(file: &str) -> Result<TsoInput, String> {
-    let (source, content) = input::read_any(file, terminal::stderr_style())?;
-    Ok(match content {
-        Content::Automata(automata) => TsoInput {
-            subject: source.name,
-            automata,
-            origin: None,
-        },
-        Content::Program(program) => {
-            let translated = Translated::from(&program);
-            TsoInput {
-                subject: source.name,
-                automata: translated.automata,
-                origin: Some(TsoOrigin {
-                    program,
-                    places: translated.places,
-                }),
+impl From<AnyInput> for TsoInput {
+    fn from(input: AnyInput) -> Self {
+        let subject = input.source.name;
+        match input.content {
+            Content::Automata(automata) => Self {
+                subject,
+                automata,
+                origin: None,
+            },
+            Content::Program(program) => {
+                let translated = Translated::from(&program);
+                Self {
+                    subject,
+                    automata: translated.automata,
+                    origin: Some(TsoOrigin {
+                        program,
+                        places: translated.places,
+                    }),
+                }
             }
         }
-    })
+    }
 }
 
 /// The limits of a search.
@@ -82,10 +78,9 @@ pub(crate) fn answer(
     args: &VerifyArgs,
     goal: Goal,
     stop: &AtomicBool,
-    file: &str,
+    input: TsoInput,
     style: Style,
 ) -> Result<Reply, String> {
-    let input = read(file)?;
     let limits = limits(&args.limits, stop);
     let asked = Asked {
         command,
@@ -98,7 +93,7 @@ pub(crate) fn answer(
                 Ok(parametric(&asked, input, &limits))
             }
             _ => Err(failure(
-                file,
+                &input.subject,
                 &"--parametric is about the property robust, without --deadlock",
             )),
         };
@@ -114,7 +109,7 @@ pub(crate) fn answer(
         }
         Goal::Search(Property::Observational | Property::Safe) => {
             let message = "with --model tso there are the properties robust and trf";
-            return Err(failure(file, &message));
+            return Err(failure(&input.subject, &message));
         }
     };
     if args.deadlock && outcome.verdict == Verdict::Robust {
@@ -171,17 +166,22 @@ fn parametric(asked: &Asked, input: TsoInput, limits: &Limits<'_>) -> Reply {
     }
 }
 
+/// What a search says of its subject. Programs without triangular races are robust.
+fn judgement(verdict: &Verdict) -> Judgement {
+    match verdict {
+        Verdict::Robust => Judgement::Robust,
+        Verdict::Violation(_)
+        | Verdict::TriangularRace(_)
+        | Verdict::Fault(_)
+        | Verdict::Deadlock(_) => Judgement::Violation,
+        Verdict::Unknown(_) => Judgement::Unknown,
+    }
+}
+
 fn reply(asked: &Asked, input: &TsoInput, property: &'static str, outcome: &Outcome) -> Reply {
     let Asked { command, style, .. } = *asked;
     Reply {
-        status: match outcome.verdict {
-            Verdict::Robust => Status::Clean,
-            Verdict::Violation(_)
-            | Verdict::TriangularRace(_)
-            | Verdict::Fault(_)
-            | Verdict::Deadlock(_) => Status::Finding,
-            Verdict::Unknown(_) => Status::Undecided,
-        },
+        status: judgement(&outcome.verdict).into(),
         text: render::text(input, property, outcome, style),
         document: Answer::Tso(Box::new(document::document(
             command, input, property, outcome,

@@ -86,8 +86,13 @@ fn wrong_usage_is_refused() {
         &["--model tso"],
     );
     refused(
-        &["verify", "../../../../automata/peterson.txt"],
-        &["automata have no memory orders", "--model tso"],
+        &[
+            "verify",
+            "--model",
+            "rc20",
+            "../../../../automata/peterson.txt",
+        ],
+        &["automata have no memory orders", "against tso only"],
     );
     refused(
         &[
@@ -122,7 +127,7 @@ fn wrong_usage_is_refused() {
         &["unknown target `vax`"],
     );
     refused(
-        &["fence", "--target", "x86", "sb.litmus"],
+        &["fence", "--model", "tso", "--target", "x86", "sb.litmus"],
         &["--target is for ra, rc20 and c20"],
     );
     refused(

@@ -11,3 +11,4 @@ mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
 mod scheduling;
+mod verdicts;

@@ -160,7 +160,7 @@ fn documents_have_the_common_form() {
     let verdicts: Vec<_> = (0..3).map(|i| documents[i]["verdict"].as_str()).collect();
     assert_eq!(
         verdicts,
-        [Some("violation"), Some("violation"), Some("robust")]
+        [Some("violation"), Some("violation"), Some("no-finding")]
     );
     let weak = &documents[0];
     assert_eq!(weak["schema"], "rsan/1");

@@ -35,6 +35,8 @@ pub(crate) struct Request<'a> {
     pub(crate) subject: &'a str,
     /// A name and arguments.
     pub(crate) program: &'a [OsString],
+    /// Whether the program makes every access of the subject; an optimised one does not.
+    pub(crate) as_written: bool,
     /// What stands after the options in a command that runs the same program.
     pub(crate) again: String,
     pub(crate) schedule: &'a ScheduleArgs,

@@ -3,7 +3,7 @@
 use super::tally::{Failure, Tally, describe};
 use super::{Clock, Request, quoted};
 use crate::sanitizer::findings::{self, Finding, Recorded};
-use crate::sanitizer::run::{Conclusion, note_log, note_suppressions};
+use crate::sanitizer::run::{Conclusion, note_suppressions};
 use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::text;
 use crate::sanitizer::verdict::judge;
@@ -179,12 +179,15 @@ pub(super) fn conclude(
         status = status.and(more);
         notes.push(note);
     }
-    note_log(&runs, &mut notes);
     note_suppressions(suppressed, suppressions, &mut notes);
     schedules.executions = tally.coverage.distinct();
     schedules.last_new = tally.coverage.last_new();
-    let proved = schedules.exploration.as_ref();
-    let proved = proved.is_some_and(|all| all.complete) && status == Status::Clean;
+    let exploration = schedules.exploration.as_ref();
+    let mut explored = exploration.is_some_and(|all| all.complete);
+    if explored && !request.as_written {
+        explored = false;
+        notes.push("no proof of the source: the compiler may have removed accesses".to_owned());
+    }
     let seconds = clock.start.elapsed().as_secs_f64();
     schedules.runs_per_second = (runs.done as f64 / seconds.max(1e-6)).round();
     let summary = match &schedules.exploration {
@@ -199,15 +202,12 @@ pub(super) fn conclude(
         notes,
         found,
         suppressed,
+        explored,
         seconds,
         schedules: Some(schedules),
     };
     let mut reply = conclusion.reply(&runs, style);
     let (first, rest) = reply.text.split_once('\n').unwrap_or((&reply.text, ""));
-    let first = match proved {
-        true => first.replacen(": no finding in", ": robust, no finding in", 1),
-        false => first.to_owned(),
-    };
     reply.text = format!("{first}\n{summary}{rest}{failures}");
     Ok(reply)
 }
