@@ -117,6 +117,7 @@ impl Running<'_> {
             },
             operands: [0; 2],
             wrote: false,
+            is_free_of_sc: location.is_free_of_sc(),
         }));
     }
 

@@ -168,6 +168,16 @@ impl Location {
         ahead.reach(self.extent.address(), &self.state, ord, Rules::c20())
     }
 
+    /// Whether it knows of no seq_cst access or fence.
+    pub fn is_free_of_sc(&self) -> bool {
+        self.state.is_free_of_sc()
+    }
+
+    /// Whether the reach of a thread that goes on alone is exact, also for old writes.
+    pub fn knows_reach(&self, ahead: &Ahead, ord: ReadOrd) -> bool {
+        ahead.knows_reach(&self.state, ord)
+    }
+
     /// The last write.
     pub fn last_write(&self) -> Timestamp {
         self.state.last_write()

@@ -12,7 +12,8 @@
 //!                                   older one that the access may read or follow
 //!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
 //!  "chain":CHAIN|null               violation: the accesses that force the order, from the missed write to the
-//!                                   access, if they are known}
+//!                                   access, if they are known
+//!  "step":N}                        steps of the run until then, if its schedule is ours
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
 //!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link

@@ -433,7 +433,7 @@ fn outcome(graph: &Graph, objects: &Objects, trace: &Trace) -> Outcome {
     Outcome::Execution { stuck }
 }
 
-/// Whether a word was changed after a round in vain has read it.
+/// Whether a word was written after a round in vain has read it, be it with the same value: another run has the round behind the write.
 fn has_starved(objects: &Objects, steps: &[Step]) -> bool {
     let mut read = BTreeSet::new();
     steps.iter().any(|step| {
@@ -441,6 +441,6 @@ fn has_starved(objects: &Objects, steps: &[Step]) -> bool {
         if step.vain {
             read.extend(object);
         }
-        step.changes() && object.is_some_and(|object| read.contains(&object))
+        step.writes && !step.vain && object.is_some_and(|object| read.contains(&object))
     })
 }

@@ -5,9 +5,9 @@
 //! what the thread has read itself (coherence). Reading a write teaches the thread that write's message if it acquires, now or at
 //! the next acquire fence.
 //!
-//! **Exact** as long as no step of the thread is seq_cst. A seq_cst read of an old write, or a seq_cst fence after one, puts
-//! more out of reach than is known here (the sets of seq_cst events that old writes carried are not kept): then the reach is
-//! too large, and [`Ahead::is_exact`] says so. It is never too small.
+//! **Exact** for the first read, and for every read of a last write: such a read has nothing behind it that could forbid it. A
+//! further read of an old write is exact where no seq_cst event is about: the sets of seq_cst events that old writes carried
+//! are not kept, so the reach may be too large. [`Ahead::is_exact`] says whether that was needed. The reach is never too small.
 //!
 //! The thread makes reads and fences only. What it would write is not modelled.
 
@@ -24,7 +24,22 @@ pub struct Ahead {
     thread: ThreadState,
     /// By location: the newest write that it has read since.
     read: Vec<(usize, Timestamp)>,
+    /// No seq_cst event is known of so far, of the thread or of what it has read.
+    is_free_of_sc: bool,
     exact: bool,
+}
+
+/// A write that is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<'m> {
+    /// The write.
+    pub write: Timestamp,
+    /// What it lets its acquirers know; nothing if it is the initial one.
+    pub message: Option<&'m VectorClock>,
+    /// It is not the last.
+    pub is_old: bool,
+    /// Its location knows of no seq_cst event ([`LocationState::is_free_of_sc`]).
+    pub is_free_of_sc: bool,
 }
 
 impl Ahead {
@@ -33,13 +48,19 @@ impl Ahead {
         Self {
             thread: thread.clone(),
             read: Vec::with_capacity(16),
+            is_free_of_sc: thread.is_free_of_sc(),
             exact: true,
         }
     }
 
-    /// Whether the reach is exactly what C++20 allows, not more.
+    /// Whether nothing was read that C++20 might forbid.
     pub fn is_exact(&self) -> bool {
         self.exact
+    }
+
+    /// Whether the reach of an access with this order is exact, also for old writes.
+    pub fn knows_reach(&self, location: &LocationState, ord: ReadOrd) -> bool {
+        self.read.is_empty() || self.is_free_of_sc && location.is_free_of_sc() && !ord.is_sc()
     }
 
     /// The oldest write of a location that a read may take.
@@ -55,20 +76,17 @@ impl Ahead {
         read.map_or(known, |&(_, write)| write.max(known))
     }
 
-    /// It reads a write, which has a message if it is not the initial one.
-    pub fn read(
-        &mut self,
-        at: usize,
-        write: Timestamp,
-        message: Option<&VectorClock>,
-        ord: ReadOrd,
-    ) {
-        self.exact &= !ord.is_sc();
+    /// It reads a write.
+    pub fn read(&mut self, at: usize, taken: Taken<'_>, ord: ReadOrd) {
+        let free_of_sc = taken.is_free_of_sc && !ord.is_sc();
+        let known = self.read.is_empty() || self.is_free_of_sc && free_of_sc;
+        self.exact &= known || !taken.is_old;
+        self.is_free_of_sc &= free_of_sc;
         match self.read.iter_mut().find(|(other, _)| *other == at) {
-            Some((_, newest)) => *newest = write.max(*newest),
-            None => self.read.push((at, write)),
+            Some((_, newest)) => *newest = taken.write.max(*newest),
+            None => self.read.push((at, taken.write)),
         }
-        let Some(message) = message else { return };
+        let Some(message) = taken.message else { return };
         if ord.acquires() {
             self.thread.learn_hb(message);
         } else {
@@ -79,8 +97,16 @@ impl Ahead {
 
     /// It comes to a fence.
     pub fn fence(&mut self, ord: FenceOrd, rules: Rules) {
-        self.exact &= !ord.is_sc();
+        self.is_free_of_sc &= !ord.is_sc();
         self.thread.fence_c20(ord, rules);
+    }
+}
+
+impl ThreadState {
+    /// Whether it knows of no seq_cst access or fence.
+    fn is_free_of_sc(&self) -> bool {
+        let views = [&self.view, &self.pending];
+        views.iter().all(|view| view.sc.is_absent()) && !self.has_sc
     }
 }
 
@@ -89,6 +115,11 @@ impl LocationState {
     pub fn last_message(&mut self, rules: Rules) -> &VectorClock {
         self.catch_up(rules);
         &self.message
+    }
+
+    /// Whether it knows of no seq_cst access or fence.
+    pub fn is_free_of_sc(&self) -> bool {
+        self.sc.is_none() && (!self.saturated || self.access_past.is_zero())
     }
 
     /// Whether a read-modify-write follows a write directly, so that nobody else can.

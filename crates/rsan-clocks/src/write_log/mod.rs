@@ -61,7 +61,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use ahead::Ahead;
+pub use ahead::{Ahead, Taken};
 pub use check::Weakness;
 pub use epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 pub use fence::ReservedLocation;

@@ -26,13 +26,13 @@
 //! ([`written`]).
 //!
 //! **Undecided** are also: a loop in ever new states (it counts its rounds), too many combinations, and a visible step that is
-//! reached only by way of seq_cst reads or fences, for which the reach of reads is known too largely.
+//! reached only by way of a second stale read where seq_cst operations are about, for which the reach is known too largely.
 //!
 //! **Deviations**: plain reads of a trial get what is in memory, and are not checked for races.
 
 use super::answer::{Answer, Place, Step, Unknown};
 use super::trace::Trace;
-use super::weak::{self, Deed, Taken};
+use super::weak::{self, Choice, Deed};
 use super::writes::Writes;
 use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
 use crate::lock::{Lock, RawLock};
@@ -50,6 +50,10 @@ const WORDS: usize = 32;
 const TRIALS: usize = 400;
 /// How much of the stack is looked at.
 const WINDOW: usize = 64 << 10;
+
+/// Why an answer is not clear.
+const SECOND: &str =
+    "what follows a stale read depends on another one, which seq_cst operations may forbid";
 
 /// What a child is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +79,8 @@ pub(super) struct Trial {
     pub(super) options: [u8; CHOICES],
     /// Every message that was needed was there.
     pub(super) complete: bool,
+    /// A visible step was left out of which it is not known whether it is possible.
+    pub(super) is_unclear: bool,
     /// The word that the access is to.
     word: usize,
     words: [(usize, usize); WORDS],
@@ -91,6 +97,7 @@ pub(super) struct Outcome {
     options: [u8; CHOICES],
     chosen: usize,
     is_exact: bool,
+    is_unclear: bool,
     words: [(usize, usize); WORDS],
     word_count: usize,
 }
@@ -101,6 +108,7 @@ impl Outcome {
         options: [0; CHOICES],
         chosen: 0,
         is_exact: false,
+        is_unclear: false,
         words: [(0, 0); WORDS],
         word_count: 0,
     };
@@ -138,6 +146,7 @@ impl Trial {
             options: self.options,
             chosen: self.chosen,
             is_exact: self.ahead.is_exact() && self.complete,
+            is_unclear: self.is_unclear,
             words: self.words,
             word_count: self.word_count,
         });
@@ -231,6 +240,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
             chosen: 0,
             options: [0; CHOICES],
             complete: true,
+            is_unclear: false,
             word: suspicion.address,
             words: [(0, 0); WORDS],
             word_count: 0,
@@ -277,14 +287,13 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
                 Reply::Answer(answer, outcome) => (answer, outcome),
             };
             match answer {
+                Answer::Iterates if outcome.is_unclear => unclear = Some(SECOND),
                 Answer::Iterates => {}
                 Answer::Passes(step) if outcome.is_exact && step != Step::Mixed => {
                     let wait = Wait::Passes(step);
                     return Judgement::Report(suspicion.finding(candidate.side, wait, current));
                 }
-                Answer::Passes(_) => {
-                    unclear = Some("seq_cst operations come between a stale value and its use");
-                }
+                Answer::Passes(_) => unclear = Some(SECOND),
                 Answer::KeepsIterating => {
                     unclear = Some("a stale value lets a loop go round in ever new states");
                 }
@@ -337,11 +346,12 @@ impl Suspicion {
 impl Trial {
     /// The access itself: of a stale write, or of the present one.
     fn takes_first(&mut self, suspicion: &Suspicion, stale: Option<&Candidate>) {
-        let taken = stale.map(|candidate| {
-            let (write, by) = candidate.write;
-            let stale = true;
-            Taken { write, by, stale }
+        let choice = stale.map(|candidate| Choice {
+            write: candidate.write.0,
+            by: candidate.write.1,
+            is_old: true,
+            is_free_of_sc: suspicion.is_free_of_sc,
         });
-        self.takes(suspicion.address, taken, suspicion.order);
+        self.takes(suspicion.address, choice, suspicion.order);
     }
 }

@@ -176,6 +176,8 @@ pub struct Suspicion {
     pub operands: [u64; 2],
     /// It has changed the location.
     pub wrote: bool,
+    /// The location knows of no seq_cst access or fence.
+    pub is_free_of_sc: bool,
 }
 
 impl Suspicion {

@@ -16,7 +16,7 @@ use crate::sched::atomics::REGISTERS;
 use crate::shadow::Granule;
 use crate::tls;
 use rsan_clocks::Timestamp;
-use rsan_clocks::write_log::{Rules, Stamp};
+use rsan_clocks::write_log::{Rules, Stamp, Taken};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd};
 use std::arch::naked_asm;
 use std::cell::UnsafeCell;
@@ -170,18 +170,24 @@ impl Trial {
     }
 
     /// The thread reads a write: the last, or another one.
-    pub(super) fn takes(&mut self, at: usize, write: Option<Taken>, ord: ReadOrd) {
-        if let Some(Taken { write, by, .. }) = write {
-            match by {
-                None => self.ahead.read(at, write, None, ord),
-                Some(by) => messages::with(at, (write, by), |message| {
+    pub(super) fn takes(&mut self, at: usize, write: Option<Choice>, ord: ReadOrd) {
+        if let Some(choice) = write {
+            let taken = Taken {
+                write: choice.write,
+                message: None,
+                is_old: choice.is_old,
+                is_free_of_sc: choice.is_free_of_sc,
+            };
+            match choice.by {
+                None => self.ahead.read(at, taken, ord),
+                Some(by) => messages::with(at, (choice.write, by), |message| {
                     self.complete &= message.is_some();
-                    self.ahead.read(at, write, message, ord);
+                    self.ahead.read(at, Taken { message, ..taken }, ord);
                 }),
             }
         }
-        let stale = write.is_some_and(|taken| taken.stale);
-        self.push(Event::read(at, ord as u8, stale));
+        let is_old = write.is_some_and(|choice| choice.is_old);
+        self.push(Event::read(at, ord as u8, is_old));
     }
 
     /// One of the writes of a location that a read may take; the value that it has.
@@ -193,8 +199,13 @@ impl Trial {
         ord: ReadOrd,
     ) -> u128 {
         let (write, value) = options[self.choose(options.len())];
-        let (by, stale) = (location.writer(write), write != location.last_write());
-        self.takes(at, Some(Taken { write, by, stale }), ord);
+        let choice = Choice {
+            write,
+            by: location.writer(write),
+            is_old: write != location.last_write(),
+            is_free_of_sc: location.is_free_of_sc(),
+        };
+        self.takes(at, Some(choice), ord);
         value
     }
 
@@ -214,12 +225,16 @@ impl Trial {
     }
 }
 
-/// A write that is read: whose it is, unless it is the initial one, and whether it is not the last.
+/// A write that is read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
+pub(super) struct Choice {
     pub(super) write: Timestamp,
+    /// Whose it is, unless it is the initial one.
     pub(super) by: Option<Stamp>,
-    pub(super) stale: bool,
+    /// It is not the last.
+    pub(super) is_old: bool,
+    /// Its location knows of no seq_cst event.
+    pub(super) is_free_of_sc: bool,
 }
 
 /// Runs something on the location of an access, if it is known as such.
@@ -304,8 +319,12 @@ pub(super) fn rmw(
         let last = location.last_write();
         let mut options = trial.reachable(location, reads);
         options.retain(|&(write, _)| write == last || !location.is_followed_by_rmw(write));
-        if options.iter().any(|&(_, value)| !leaves(value)) {
-            child::passes_at_point(Step::Rmw);
+        if let Some(&(write, _)) = options.iter().find(|&&(_, value)| !leaves(value)) {
+            if write == last || location.knows_reach(&trial.ahead, reads) {
+                child::passes_at_point(Step::Rmw);
+            }
+            trial.is_unclear = true;
+            options.retain(|&(_, value)| leaves(value));
         }
         trial.takes_one_of(address, location, &options, reads)
     }))
@@ -355,11 +374,13 @@ pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
         let read = cas.success.read();
         let successes = trial.reachable(location, read);
         if let Some((write, _)) = successes.iter().find(|option| succeeds(option)) {
-            child::passes_at_point(if *write == last {
-                Step::Cas
-            } else {
-                Step::StaleCas
-            });
+            if *write == last {
+                child::passes_at_point(Step::Cas);
+            }
+            if location.knows_reach(&trial.ahead, read) {
+                child::passes_at_point(Step::StaleCas);
+            }
+            trial.is_unclear = true;
         }
         let mut options = trial.reachable(location, cas.failure);
         options.retain(|(_, value)| *value != expected || cas.strength == CasStrength::Weak);

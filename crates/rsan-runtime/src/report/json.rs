@@ -5,6 +5,7 @@ use crate::chain::Chain;
 use crate::heap;
 use crate::memory::Memory;
 use crate::modules::Module;
+use crate::sched;
 use crate::thread;
 use std::fmt::Write as _;
 
@@ -28,6 +29,9 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
         let _ = write!(line, ",\"wait\":{wait}");
         line.push_str(",\"chain\":");
         json_chain(&mut line, chain, modules);
+    }
+    if let Some(step) = sched::steps() {
+        let _ = write!(line, ",\"step\":{step}");
     }
     line.push_str("}\n");
     line

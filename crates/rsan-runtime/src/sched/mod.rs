@@ -121,6 +121,12 @@ pub(crate) fn number() -> Option<ThreadId> {
     Some(ThreadId::new(inside.number()))
 }
 
+/// Steps of the run so far, if its schedule is ours.
+pub(crate) fn steps() -> Option<u64> {
+    let guard = active().then(|| STATE.lock())?;
+    guard.as_ref().map(|state| state.trace.steps())
+}
+
 /// A thread is about to write; on its own stack only it sees that.
 #[cold]
 pub(crate) fn note_write(me: &mut thread::Body, address: usize) {

@@ -17,6 +17,7 @@ use crate::status::Status;
 use rsan_report::Style;
 use rsan_report::number::count;
 use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
+use serde::Deserialize;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -171,10 +172,15 @@ impl Search<'_, '_> {
         }
         if !matches!(outcome, Outcome::Execution { .. }) {
             // Threads that this run keeps waiting may go on in another one.
-            let findings = &mut execution.record.findings;
-            let lines = findings.lines();
-            let lines = lines.filter(|line| !line.contains("\"kind\":\"deadlock\""));
-            *findings = lines.map(|line| format!("{line}\n")).collect();
+            leave_out(&mut execution.record.findings, "deadlock", 0);
+        }
+        if outcome == Outcome::Excess {
+            // What comes after a round in vain may be weak only because of what that round has read. Another run is the same
+            // execution without the round, and shows what is weak in it.
+            let vain = execution.trace.steps.iter().position(|step| step.vain);
+            let last = vain.map_or(u64::MAX, |step| step as u64 + 1);
+            leave_out(&mut execution.record.findings, "violation", last);
+            execution.record.undecided.clear();
         }
         let new = self.tally.add(Trial::new(execution));
         self.tally.runs.halted |= new && self.request.sanitizer.halt_on_error;
@@ -215,6 +221,25 @@ impl Search<'_, '_> {
         schedules.exploration = Some(exploration);
         (schedules, self.tally)
     }
+}
+
+/// What a line of the log says about a finding, as far as it matters here.
+#[derive(Deserialize)]
+struct Place {
+    kind: String,
+    /// Steps of the run until the finding.
+    #[serde(default)]
+    step: u64,
+}
+
+/// Leaves out the findings of a kind that were made after so many steps.
+fn leave_out(findings: &mut String, kind: &str, steps: u64) {
+    let stays = |line: &&str| {
+        let place = serde_json::from_str::<Place>(line);
+        !place.is_ok_and(|place| place.kind == kind && (steps == 0 || place.step > steps))
+    };
+    let kept = findings.lines().filter(stays);
+    *findings = kept.map(|line| format!("{line}\n")).collect();
 }
 
 /// Makes the runs that are wanted.
