@@ -13,16 +13,11 @@ use std::fmt::Write;
 /// The graph of a violation; for other verdicts a comment that says so, which is an empty DOT file.
 pub fn dot(checked: &Checked<'_>) -> String {
     match checked.verdict {
-        Verdict::Robust => format!(
-            "// {}: robust, no graph to show\n",
-            one_line(checked.subject)
+        Verdict::Robust | Verdict::Unknown(_) => format!(
+            "// {}: {}, no graph to show\n",
+            one_line(checked.subject),
+            checked.judgement().name()
         ),
-        Verdict::Unknown(_) => {
-            format!(
-                "// {}: unknown, no graph to show\n",
-                one_line(checked.subject)
-            )
-        }
         Verdict::Violation(witness) => {
             let finding = Finding::new(checked.program, checked.model, witness);
             digraph(checked, &finding)

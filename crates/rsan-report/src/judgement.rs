@@ -2,12 +2,11 @@
 
 use crate::{Checked, Claim};
 use rsan_model::Verdict;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What an answer says of its subject. The first line of the text, the field `verdict` of the document and the exit status
 /// follow from this value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Judgement {
     /// Proved, for every execution.
     Robust,
@@ -18,6 +17,24 @@ pub enum Judgement {
     Violation,
     /// Nothing was found, and what was asked for was not completed.
     Unknown,
+}
+
+impl Judgement {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Robust => "robust",
+            Self::NoFinding => "no-finding",
+            Self::Violation => "violation",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Serialize for Judgement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl Checked<'_> {

@@ -260,6 +260,8 @@ fn the_graph_marks_the_cycle() {
     assert_eq!(graph.matches('{').count(), graph.matches('}').count());
     let robust = dot(&checked(&program, Claim::Robust, &Verdict::Robust));
     assert_eq!(robust, "// sb.litmus: robust, no graph to show\n");
+    let safe = dot(&checked(&program, Claim::Safe, &Verdict::Robust));
+    assert_eq!(safe, "// sb.litmus: no-finding, no graph to show\n");
 }
 
 #[test]
