@@ -66,9 +66,9 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
 
-    /// Optimise compiled programs: 0 (the default), 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
-    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", default_value = "0", hide_default_value = true, value_parser = level)]
-    pub(crate) level: String,
+    /// Compile with this level of optimisation: 0, 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
+    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", value_parser = level)]
+    pub(crate) level: Option<String>,
 
     /// How often a compiled program is run: 5 times, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]

@@ -71,8 +71,8 @@ Examples:
 
 pub(super) const CHECK_HELP: &str = "\
 Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). It is compiled without optimisation, so that every access of the source is there; -O chooses another
-level. The other options are those of `rsan verify`. Rust programs can't be checked yet.
+most --time-limit (60s). It is compiled so that every access of the source is there; -O chooses a level of optimisation
+instead. The other options are those of `rsan verify`. Rust programs can't be checked yet.
 
 With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more. Runs
 without a finding prove nothing; only --exhaustive, and what is verified, can be `robust`.
@@ -98,8 +98,8 @@ With --sched one thread runs at a time, and a strategy says which; every seed gi
   pos            random priorities of operations: many executions evenly
 Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
 with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
-explored; the program is robust if there is no finding and nothing was cut off, failed, left out or suppressed. Compile without
-optimisation (`rsan cc -O0`) for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
+explored; the program is robust if there is no finding and nothing was cut off, failed, left out or suppressed. Compile with
+`rsan cc --rsan-as-written` for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
@@ -113,7 +113,8 @@ Examples:
 
 pub(super) const COMPILER_HELP: &str = "\
 The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
-installed. The exit status is the compiler's, or 2 for what can't be built with rsan.
+installed. With --rsan-as-written every access of the source is there, whatever the level of optimisation. The exit
+status is the compiler's, or 2 for what can't be built with rsan.
 
 Examples:
   rsan cc -O2 -pthread -o my_test my_test.c

@@ -4,6 +4,7 @@
 //! `-fsanitize=thread` at the linker would bring in libtsan, so a command line that compiles and links is done in two
 //! steps, with the objects in a temporary folder.
 
+use super::as_written;
 use super::compiler::{Compiler, Family, Language};
 use super::invocation::{Argument, Invocation, Steps, without_thread};
 use super::library;
@@ -15,7 +16,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-/// The one option of our own: the compiler's name or path.
+/// An option of our own, beside [`as_written::OPTION`]: the compiler's name or path.
 const CHOICE: &str = "--rsan-compiler=";
 
 /// A command line of the user's; returns the compiler's exit status.
@@ -42,11 +43,10 @@ fn code(status: ExitStatus) -> u8 {
 pub(crate) fn compile(language: Language, words: &[OsString]) -> Result<ExitStatus, String> {
     let choice = |word: &OsString| word.to_str()?.strip_prefix(CHOICE).map(str::to_owned);
     let chosen = words.iter().filter_map(choice).next_back();
-    let words: Vec<_> = words
-        .iter()
-        .filter(|w| choice(w).is_none())
-        .cloned()
-        .collect();
+    let is_written = |word: &OsString| word == as_written::OPTION;
+    let as_written = words.iter().any(is_written);
+    let ours = |word: &OsString| choice(word).is_some() || is_written(word);
+    let words: Vec<_> = words.iter().filter(|w| !ours(w)).cloned().collect();
     let compiler = Compiler::find(language, chosen.as_deref())?;
     let expanded = expand(&words);
     let invocation = Invocation::new(&expanded);
@@ -54,7 +54,7 @@ pub(crate) fn compile(language: Language, words: &[OsString]) -> Result<ExitStat
     match invocation.steps {
         Steps::Ask => compiler.run(&words),
         Steps::Compile => {
-            let last = last_options(&compiler, &expanded);
+            let last = last_options(&compiler, &expanded, as_written);
             compiler.run(&[instrumentation(&compiler), words, last].concat())
         }
         Steps::Link => {
@@ -63,7 +63,10 @@ pub(crate) fn compile(language: Language, words: &[OsString]) -> Result<ExitStat
             let words = if kept == expanded { words } else { kept };
             compiler.run(&[link_options(&invocation)?, words].concat())
         }
-        Steps::CompileAndLink => in_two_steps(&compiler, &invocation, &expanded),
+        Steps::CompileAndLink => {
+            let last = last_options(&compiler, &expanded, as_written);
+            in_two_steps(&compiler, &invocation, &last)
+        }
     }
 }
 
@@ -90,7 +93,7 @@ fn refuse(invocation: &Invocation) -> Result<(), String> {
 fn in_two_steps(
     compiler: &Compiler,
     invocation: &Invocation,
-    expanded: &[OsString],
+    last: &[OsString],
 ) -> Result<ExitStatus, String> {
     let scratch = Scratch::new()?;
     let mut link = link_options(invocation)?;
@@ -107,7 +110,7 @@ fn in_two_steps(
                 let mut words = instrumentation(compiler);
                 words.extend(other_step.clone());
                 words.extend(compile_options(invocation));
-                words.extend(last_options(compiler, expanded));
+                words.extend_from_slice(last);
                 words.extend(dependency_options(invocation, source, compiler.family));
                 words.extend(["-c".into(), "-o".into(), object.clone().into()]);
                 words.extend(language.iter().flat_map(|l| ["-x".into(), l.clone()]));
@@ -155,11 +158,14 @@ fn instrumentation(compiler: &Compiler) -> Vec<OsString> {
 }
 
 /// What is stronger than the user's own options: gcc would instrument at link time, but not without libtsan.
-fn last_options(compiler: &Compiler, words: &[OsString]) -> Vec<OsString> {
+fn last_options(compiler: &Compiler, words: &[OsString], as_written: bool) -> Vec<OsString> {
     let lto = |word: &OsString| word.to_string_lossy().starts_with("-flto");
     let mut last: Vec<OsString> = Vec::new();
     if compiler.family == Family::Gcc && words.iter().any(lto) {
         last.push("-fno-lto".into());
+    }
+    if as_written {
+        last.extend(as_written::options(compiler));
     }
     // Without a place for it there is no header; whoever needs it is told so by the compiler.
     if let Ok(folder) = library::include_folder() {

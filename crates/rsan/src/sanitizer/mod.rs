@@ -3,6 +3,7 @@
 //!
 //! Decides nothing about memory models: findings come from the runtime.
 
+mod as_written;
 mod campaign;
 mod chain;
 pub(crate) mod compile;

@@ -1,8 +1,9 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
+use super::as_written;
 use super::campaign::{self, Request, Schedules, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
-use super::compiler::{Compiler, Language};
+use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
 use super::log::Findings;
@@ -168,7 +169,9 @@ pub(crate) fn check(
     }
     let scratch = Scratch::new().map_err(fail)?;
     let program = scratch.path().join("program");
-    let mut words = source_options(&args.level, language).map_err(fail)?;
+    let level = args.level.as_deref();
+    let compiled = level.map_or(as_written::OPTION.to_owned(), |level| format!("-O{level}"));
+    let mut words = vec![OsString::from(compiled)];
     words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
     // A name that begins with a dash is no option.
     words.push(Path::new(".").join(file).into());
@@ -182,8 +185,8 @@ pub(crate) fn check(
             command: "check",
             subject: file,
             program,
-            as_written: args.level == "0",
-            again: again(&args.level, file),
+            as_written: level.is_none_or(|level| level == "0"),
+            again: again(level, file),
             schedule: &args.schedule,
             sanitizer: &args.sanitizer,
             runs: args.runs,
@@ -209,24 +212,11 @@ pub(crate) fn check(
     answer("check", file, plan, &args.sanitizer, style).map_err(fail)
 }
 
-/// How `check` compiles: at level 0 every access of the source is there. Variables without a value get one, always the same,
-/// so that what was on the stack before does not make a difference between two rounds of a loop.
-fn source_options(level: &str, language: Language) -> Result<Vec<OsString>, String> {
-    let mut words = vec![OsString::from(format!("-O{level}"))];
-    if level == "0" && Compiler::find(language, None)?.takes(INITIALISE) {
-        words.push(INITIALISE.into());
-    }
-    Ok(words)
-}
-
-/// gcc has it since 12.
-const INITIALISE: &str = "-ftrivial-auto-var-init=pattern";
-
 /// What stands after the options in a command that checks the same program.
-fn again(level: &str, file: &str) -> String {
+fn again(level: Option<&str>, file: &str) -> String {
     match level {
-        "0" => quoted(file),
-        level => format!("-O{level} {}", quoted(file)),
+        None => quoted(file),
+        Some(level) => format!("-O{level} {}", quoted(file)),
     }
 }
 
