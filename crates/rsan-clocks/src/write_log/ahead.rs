@@ -6,7 +6,8 @@
 //! the next acquire fence.
 //!
 //! **Exact** for the first read, and for every read of a last write: such a read has nothing behind it that could forbid it. A
-//! further read of an old write is exact where no seq_cst event is about: the sets of seq_cst events that old writes carried
+//! further read of an old write is exact where no seq_cst event is about, or where it only repeats the first one before the thread has
+//! learnt anything: the sets of seq_cst events that old writes carried
 //! are not kept, so the reach may be too large. [`Ahead::is_exact`] says whether that was needed. The reach is never too small.
 //!
 //! The thread makes reads and fences only. What it would write is not modelled.
@@ -26,6 +27,8 @@ pub struct Ahead {
     read: Vec<(usize, Timestamp)>,
     /// No seq_cst event is known of so far, of the thread or of what it has read.
     is_free_of_sc: bool,
+    /// It has learnt nothing since its first read, which may be repeated.
+    is_quiet: bool,
     exact: bool,
 }
 
@@ -49,6 +52,7 @@ impl Ahead {
             thread: thread.clone(),
             read: Vec::with_capacity(16),
             is_free_of_sc: thread.is_free_of_sc(),
+            is_quiet: true,
             exact: true,
         }
     }
@@ -79,8 +83,11 @@ impl Ahead {
     /// It reads a write.
     pub fn read(&mut self, at: usize, taken: Taken<'_>, ord: ReadOrd) {
         let free_of_sc = taken.is_free_of_sc && !ord.is_sc();
-        let known = self.read.is_empty() || self.is_free_of_sc && free_of_sc;
+        let first = self.read.first();
+        let again = first.is_none_or(|first| *first == (at, taken.write)) && !ord.is_sc();
+        let known = first.is_none() || again && self.is_quiet || self.is_free_of_sc && free_of_sc;
         self.exact &= known || !taken.is_old;
+        self.is_quiet &= again || first.is_none() || taken.message.is_none() && !ord.is_sc();
         self.is_free_of_sc &= free_of_sc;
         match self.read.iter_mut().find(|(other, _)| *other == at) {
             Some((_, newest)) => *newest = taken.write.max(*newest),
@@ -98,6 +105,7 @@ impl Ahead {
     /// It comes to a fence.
     pub fn fence(&mut self, ord: FenceOrd, rules: Rules) {
         self.is_free_of_sc &= !ord.is_sc();
+        self.is_quiet &= !ord.is_sc();
         self.thread.fence_c20(ord, rules);
     }
 }

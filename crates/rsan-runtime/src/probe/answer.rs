@@ -10,6 +10,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub enum Answer {
     /// It only tries again; it came back to a state that it was in before.
     Iterates,
+    /// In exact mode: it goes round in a loop that began after so many choices, and that the access is not a part of.
+    Circles {
+        /// How many.
+        after: u32,
+    },
     /// It tried again as often as was watched, in ever new states.
     KeepsIterating,
     /// It comes to a compare-and-swap that expects the current value and is to write this one.
@@ -63,6 +68,8 @@ coded! {
     Write "a write to memory",
     /// An access to a part of the location, or with another size.
     Mixed "an access of another size",
+    /// Another loop, which it cannot leave.
+    Loop "a loop that it cannot leave",
     /// A lock, a thread, memory, or whatever else the runtime sees.
     Call "a call of a library function",
     /// A system call.
@@ -107,6 +114,7 @@ impl Answer {
             Self::KeepsIterating => (2, 0),
             Self::Doubtful => (3, 0),
             Self::Retries { new } => (4, new),
+            Self::Circles { after } => (5, u128::from(after)),
             Self::Passes(step) => (STEPS + step as u32, 0),
             Self::Unknown(unknown) => (UNKNOWNS + unknown as u32, 0),
         }
@@ -121,6 +129,7 @@ impl Answer {
             2 => Some(Self::KeepsIterating),
             3 => Some(Self::Doubtful),
             4 => Some(Self::Retries { new }),
+            5 => Some(Self::Circles { after: new as u32 }),
             _ => unknown()
                 .map(|u| Self::Unknown(*u))
                 .or_else(|| step().map(|s| Self::Passes(*s))),
@@ -218,6 +227,7 @@ mod tests {
             Answer::Iterates,
             Answer::KeepsIterating,
             Answer::Doubtful,
+            Answer::Circles { after: 7 },
             Answer::Retries {
                 new: u128::MAX - (1 << 70),
             },

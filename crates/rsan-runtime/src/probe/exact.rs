@@ -11,7 +11,8 @@
 //! states that it is in. Further children are *trials*: the access takes a stale write, and each later read of the thread takes
 //! any write that C++20 lets it take ([`rsan_clocks::write_log::Ahead`]); all combinations are tried, up to a limit. A trial ends
 //! 1. when the thread is in a state in which it was in the trial before: what it did in between are reads and fences, which can be
-//!    left out of the execution, and what comes then is tried elsewhere;
+//!    left out of the execution, and what comes then is tried elsewhere. If no way out of that loop ends as in 2, the thread
+//!    waits there for ever with its stale value, which makes a difference;
 //! 2. when it is in a state in which the reference is after n events, and its own last n events are the reference's, or stronger
 //!    reads of the same writes: what it did before can be left out of the execution;
 //! 3. with a visible step: the stale write makes a difference.
@@ -113,6 +114,12 @@ impl Outcome {
         word_count: 0,
     };
 
+    /// All choices of a trial that was to make these.
+    fn made(&self, wanted: &[u8]) -> Vec<u8> {
+        let choice = |i: usize| wanted.get(i).copied().unwrap_or(0);
+        (0..self.chosen).map(choice).collect()
+    }
+
     /// The choices that come after these, if there are more.
     fn next(&self, wanted: &[u8]) -> Option<Vec<u8>> {
         let choice = |i: usize| wanted.get(i).copied().unwrap_or(0);
@@ -121,6 +128,37 @@ impl Outcome {
             .find(|&i| choice(i) + 1 < self.options[i])?;
         let kept = (0..last).map(choice);
         Some(kept.chain([choice(last) + 1]).collect())
+    }
+}
+
+/// Loops that trials came to, by the choices that lead there.
+#[derive(Debug, Default)]
+struct Loops {
+    /// With whether that is possible for certain.
+    entered: Vec<(Vec<u8>, bool)>,
+    /// The choices that lead to where the stale value makes no difference.
+    left: Vec<Vec<u8>>,
+}
+
+impl Loops {
+    fn clear(&mut self) {
+        self.entered.clear();
+        self.left.clear();
+    }
+
+    fn enter(&mut self, choices: Vec<u8>, certain: bool) {
+        self.entered.push((choices, certain));
+    }
+
+    fn leave(&mut self, choices: Vec<u8>) {
+        self.left.push(choices);
+    }
+
+    /// Whether there is a loop that no trial leaves, and if so, whether one is possible for certain.
+    fn endless(&self) -> Option<bool> {
+        let is_left = |way: &[u8]| self.left.iter().any(|all| all.starts_with(way));
+        let endless = self.entered.iter().filter(|(way, _)| !is_left(way));
+        endless.map(|(_, certain)| *certain).max()
     }
 }
 
@@ -228,7 +266,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         &Writes::NONE,
     );
     let mut reference = Trace::NONE;
-    let _ = reference.arrive(start);
+    let _ = reference.arrive(start, 0);
     let make = |role, reference: &Trace, wanted: &[u8]| {
         Box::new(Trial {
             role,
@@ -251,7 +289,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
     };
     if !suspicion.wrote {
         let mut trial = make(Role::Reference, &Trace::NONE, &[]);
-        let _ = trial.own.arrive(start);
+        let _ = trial.own.arrive(start, 0);
         trial.takes_first(suspicion, None);
         match run(trial) {
             Reply::Handed => return Judgement::Handed(current),
@@ -263,6 +301,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         }
     }
     let mut unclear = None;
+    let mut loops = Loops::default();
     let mut words: Vec<(usize, usize)> = Vec::new();
     let mut trials = 0;
     for candidate in &suspicion.candidates {
@@ -271,6 +310,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
             continue;
         };
         let mut wanted = Some(Vec::new());
+        loops.clear();
         while let Some(choices) = wanted {
             trials += 1;
             if trials > TRIALS {
@@ -287,8 +327,12 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
                 Reply::Answer(answer, outcome) => (answer, outcome),
             };
             match answer {
-                Answer::Iterates if outcome.is_unclear => unclear = Some(SECOND),
-                Answer::Iterates => {}
+                Answer::Iterates => loops.leave(outcome.made(&choices)),
+                Answer::Circles { after } => {
+                    let mut made = outcome.made(&choices);
+                    made.truncate(after as usize);
+                    loops.enter(made, outcome.is_exact);
+                }
                 Answer::Passes(step) if outcome.is_exact && step != Step::Mixed => {
                     let wait = Wait::Passes(step);
                     return Judgement::Report(suspicion.finding(candidate.side, wait, current));
@@ -302,8 +346,19 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
                     unreachable!("children in exact mode do not answer so")
                 }
             }
+            if outcome.is_unclear {
+                unclear = Some(SECOND);
+            }
             words.extend(&outcome.words[..outcome.word_count]);
             wanted = outcome.next(&choices);
+        }
+        match loops.endless() {
+            Some(true) => {
+                let wait = Wait::Passes(Step::Loop);
+                return Judgement::Report(suspicion.finding(candidate.side, wait, current));
+            }
+            Some(false) => unclear = Some(SECOND),
+            None => {}
         }
     }
     if let Some(why) = unclear {

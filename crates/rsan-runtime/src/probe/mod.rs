@@ -296,7 +296,10 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             None => Answer::Unknown(Unknown::NoValue),
         };
         match answer {
-            Answer::Iterates | Answer::Retries { .. } | Answer::Doubtful => {}
+            Answer::Iterates
+            | Answer::Circles { .. }
+            | Answer::Retries { .. }
+            | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
                 let wait = Wait::Passes(step);

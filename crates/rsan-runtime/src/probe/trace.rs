@@ -44,6 +44,8 @@ impl Event {
 pub(super) struct Point {
     pub(super) state: u64,
     pub(super) events: u64,
+    /// Choices before it.
+    pub(super) choices: u64,
 }
 
 /// What a thread did.
@@ -60,6 +62,7 @@ impl Trace {
         points: [Point {
             state: 0,
             events: 0,
+            choices: 0,
         }; POINTS],
         point_count: 0,
         events: [Event(0); EVENTS],
@@ -74,15 +77,20 @@ impl Trace {
         &self.events[..self.event_count]
     }
 
-    /// Whether the thread was in this state before.
-    pub(super) fn has(&self, state: u64) -> bool {
-        self.points().iter().any(|point| point.state == state)
+    /// The earlier point at which the thread was in this state.
+    pub(super) fn find(&self, state: u64) -> Option<Point> {
+        let mut points = self.points().iter();
+        points.find(|point| point.state == state).copied()
     }
 
-    /// The thread comes to a point; `None` if there is no room.
-    pub(super) fn arrive(&mut self, state: u64) -> Option<()> {
-        let events = self.event_count as u64;
-        *self.points.get_mut(self.point_count)? = Point { state, events };
+    /// The thread comes to a point, after so many choices; `None` if there is no room.
+    pub(super) fn arrive(&mut self, state: u64, choices: usize) -> Option<()> {
+        let point = Point {
+            state,
+            events: self.event_count as u64,
+            choices: choices as u64,
+        };
+        *self.points.get_mut(self.point_count)? = point;
         self.point_count += 1;
         Some(())
     }

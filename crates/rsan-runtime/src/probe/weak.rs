@@ -134,14 +134,14 @@ impl Trial {
     /// The same, given the state but for memory.
     fn arrive_in(&mut self, state: u64) {
         let state = with_memory(state, &self.writes);
-        let is_over = match self.role {
-            Role::Reference => self.own.has(state),
-            Role::Stale => self.own.has(state) || self.own.follows(&self.reference, state),
-        };
-        if is_over {
+        if self.role == Role::Stale && self.own.follows(&self.reference, state) {
             child::conclude(Answer::Iterates);
         }
-        if self.own.arrive(state).is_none() {
+        if let Some(earlier) = self.own.find(state) {
+            let after = earlier.choices as u32;
+            child::conclude(Answer::Circles { after });
+        }
+        if self.own.arrive(state, self.chosen).is_none() {
             child::conclude(Answer::KeepsIterating);
         }
     }
