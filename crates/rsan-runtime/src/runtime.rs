@@ -136,6 +136,7 @@ extern "C" fn before_fork() {
     thread::owners::lock().lock();
     stack::spare_lock().lock();
     horizon::lock().lock();
+    crate::race::kept_lock().lock();
     allocator::lock_all();
 }
 
@@ -159,6 +160,7 @@ extern "C" fn in_parent() {
 /// In the parent and in the child.
 extern "C" fn after_fork() {
     allocator::unlock_all();
+    crate::race::kept_lock().unlock();
     horizon::lock().unlock();
     stack::spare_lock().unlock();
     thread::owners::lock().unlock();
