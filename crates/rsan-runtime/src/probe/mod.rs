@@ -55,6 +55,7 @@
 mod answer;
 mod arrivals;
 mod child;
+pub(crate) mod failure;
 mod maps;
 mod process;
 mod question;

@@ -93,3 +93,24 @@ fn an_old_value_that_is_not_known_is_no_proof() {
         format!("undecided at {source}:16: an old value that may be read here is not known");
     answers(&explored, 3, &place);
 }
+
+/// A weak compare-and-swap may fail for no reason. Trying again changes nothing; what else the program does then is not explored.
+#[test]
+fn failures_for_no_reason_matter_unless_the_program_tries_again() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("weak", "weak");
+    for program in ["add", "push", "locked", "strong"] {
+        answers(&explore(&folder, &["./weak", program]), 0, ": robust, ");
+    }
+    let failure = "a weak compare-and-swap may fail here for no reason, and then the program ";
+    for (program, does) in [
+        ("once", "goes on with a call of a library function"),
+        ("counting", "tries again in another state"),
+        ("telling", "goes on with a read-modify-write"),
+    ] {
+        let explored = explore(&folder, &["./weak", program]);
+        answers(&explored, 3, &format!("{failure}{does}"));
+    }
+}
