@@ -54,6 +54,16 @@ impl Running<'_> {
         }
     }
 
+    /// Says so if the monitor may be wrong about an access that compares, for it compares numbers. The lock of the
+    /// location is held; where proofs are claimed, one thread runs at a time.
+    #[inline]
+    fn doubt(&self, location: &Location, compared: &[u128]) {
+        if self.me.options.exact && !location.tells(&self.me.state, compared) {
+            let why = "an old value that may be read here is not known";
+            report::undecided(self.me, self.write.site(), why);
+        }
+    }
+
     #[cold]
     fn suspect(&mut self, location: &Location, access: &Access<'_>, weakness: Weakness) {
         let leaf = self.write.leaf;
@@ -146,6 +156,9 @@ impl Running<'_> {
         let body: &mut Body = self.me;
         let learnt = body.state.past_version() != known;
         location.accessed(&body.state, &mut body.trail, access, learnt);
+        if body.options.exact {
+            location.remember(&body.state, access);
+        }
         self.learnt = learnt;
     }
 
@@ -202,6 +215,9 @@ impl Running<'_> {
                 body.has_written(effect.releases());
             }
             piece.accessed(&body.state, &mut body.trail, access, false);
+            if body.options.exact {
+                piece.remember(&body.state, access);
+            }
         }
     }
 }
@@ -279,6 +295,9 @@ fn repeat<W: Word, R>(
     let (state, trail) = (&mut body.state, &body.trail);
     location.repeat_write(state, trail, value.bits(), &effect, write, body.options);
     body.has_written(effect(0).releases());
+    if body.options.exact {
+        location.remember(&body.state, write);
+    }
     drop(locked);
     race::atomic(me, address, bytes, Kind::ATOMIC_WRITE);
     Repeat::Done(result)
@@ -473,6 +492,7 @@ pub unsafe fn compare_exchange<W: Word>(
             fail,
             strength,
         };
+        op.doubt(location, &[expected.bits()]);
         let weakness = location.check_compare(&op.me.state, expected.bits(), access);
         if let Some(weakness) = weakness {
             let access = access(Location::compared(expected.bits()));

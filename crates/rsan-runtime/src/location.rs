@@ -143,6 +143,18 @@ impl Location {
         (right && !self.has_unknown_value()).then_some(weakness)
     }
 
+    /// Whether the monitor's numbers tell what is compared with from all old values that the thread's next access may read.
+    /// Two values may share a number, and the value of a plain write is not known.
+    pub fn tells(&self, thread: &ThreadState, compared: &[u128]) -> bool {
+        let told = |value: u128| {
+            let alike = |bits: u128| (number(value) == number(bits)) == (value == bits);
+            compared.iter().all(|bits| alike(*bits))
+        };
+        let stale = self.stale(thread, &Access::Load(ReadOrd::Relaxed));
+        let mut values = stale.iter().map(|stale| self.logged(stale.write).value);
+        self.is_mixed() || values.all(|value| value.is_some_and(told))
+    }
+
     /// Asks for what lies elsewhere, and will be looked at if there is some.
     #[inline]
     pub fn expect_access(&self, writes: bool) {
@@ -315,8 +327,17 @@ impl Location {
             .accessed(trail, by, self.extent.address(), learnt, writer);
     }
 
+    /// Remembers an atomic access that the monitor was told of for races, however many follow: the log of writes is pruned by
+    /// what can still be read, and accessors push each other out.
+    #[cold]
+    pub fn remember(&mut self, thread: &ThreadState, access: WriteSite) {
+        let writes = Act::from(access.operation).writes();
+        let stamp = thread.stamp();
+        self.accessors.remember(writes, stamp, access.leaf);
+    }
+
     /// An atomic access that the thread does not know to happen before its next event: a write, or a read if those are
-    /// wanted. Of several the newest write comes first.
+    /// wanted. Of several the newest write comes first. Without [`Location::remember`] an old one may be missing.
     pub fn unordered(&self, thread: &ThreadState, reads: bool) -> Option<(Kind, Stamp, Node)> {
         let is_unordered =
             |at: Stamp| at.slot != thread.slot() && thread.hb().get(at.slot) < at.epoch;
@@ -326,10 +347,14 @@ impl Location {
             let atomic = site.operation != Operation::PlainWrite;
             (atomic && is_unordered(stamp)).then_some((Kind::ATOMIC_WRITE, stamp, site.leaf))
         });
-        let reads = self.accessors.reads().filter(|_| reads);
-        let reads = reads.filter(|(stamp, _)| is_unordered(*stamp));
-        let reads = reads.map(|(stamp, leaf)| (Kind::ATOMIC_READ, stamp, leaf));
-        writes.chain(reads).next()
+        let old = self.accessors.remembered(true);
+        let old = old.filter(|(stamp, _)| is_unordered(*stamp));
+        let old = old.map(|(stamp, leaf)| (Kind::ATOMIC_WRITE, stamp, leaf));
+        let readers = self.accessors.reads();
+        let readers = readers.chain(self.accessors.remembered(false));
+        let readers = readers.filter(|(stamp, _)| reads && is_unordered(*stamp));
+        let readers = readers.map(|(stamp, leaf)| (Kind::ATOMIC_READ, stamp, leaf));
+        writes.chain(old).chain(readers).next()
     }
 
     /// Where a write was made.
@@ -352,5 +377,50 @@ impl Location {
             write: site,
             epoch: writer.map_or(0, |stamp| stamp.epoch.number()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsan_clocks::write_log::SlotTable;
+    use rsan_model::{ThreadId, WriteOrd};
+
+    const SITE: WriteSite = WriteSite {
+        leaf: Node(1),
+        operation: Operation::Store,
+        order: Some(RmwOrd::Relaxed),
+    };
+
+    fn store(location: &mut Location, thread: &mut ThreadState, bits: u128) {
+        let ord = WriteOrd::Relaxed;
+        let effect = |value| Effect::Write { value, ord };
+        location.write(thread, bits, effect, SITE, &Options::default());
+    }
+
+    #[test]
+    fn values_that_share_a_number_or_are_not_known_are_noticed() {
+        let alike = 1 << 32 | u128::from(0x9e37_79b1_u32 ^ 7);
+        assert_eq!(number(alike), number(7));
+        let (rules, mut slots) = (Rules::c20(), SlotTable::new(None));
+        let [mut one, mut two] =
+            [0, 1].map(|id| ThreadState::initial(ThreadId(id), slots.assign(None, rules), rules));
+        let [mut data, mut flag] = [0x1000, 0x2000].map(|at| Location::new(at, 8, alike));
+        assert!(data.tells(&two, &[7]), "nothing is stale");
+        store(&mut data, &mut one, 1);
+        store(&mut flag, &mut one, 1);
+        flag.read(&mut two, Effect::Read(ReadOrd::Relaxed));
+        assert!(!data.tells(&two, &[7]) && !data.tells(&two, &[8, 7]));
+        assert!(data.tells(&two, &[8]) && data.tells(&two, &[alike]));
+        let plain = WriteSite {
+            operation: Operation::PlainWrite,
+            order: None,
+            ..SITE
+        };
+        data.plain_write(&mut one, plain, &Options::default());
+        store(&mut data, &mut one, 2);
+        store(&mut flag, &mut one, 2);
+        flag.read(&mut two, Effect::Read(ReadOrd::Relaxed));
+        assert!(!data.tells(&two, &[8]));
     }
 }

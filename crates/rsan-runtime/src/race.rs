@@ -28,7 +28,8 @@
 //! 2. An access of another thread that is ordered before this one can only race with third threads; such a write is
 //!    worth as much as a read that is not ordered. This thread's own can race with all others.
 //!
-//! Of equals the epoch of the access chooses, so that it is another one as soon as that has changed.
+//! Of equals the epoch of the access chooses, so that it is another one as soon as that has changed. Where nothing may be forgotten
+//! (`kept.rs`), every access is looked at in full, and what cells give up is kept elsewhere.
 //!
 //! **Notation**: a cell is `slot:16 epoch:32 mask:8 kind:8`; 0 is empty, since a mask is never 0.
 //!
@@ -37,6 +38,7 @@
 
 mod cells;
 mod free;
+mod kept;
 mod kind;
 mod lanes;
 mod quick;
@@ -45,6 +47,7 @@ pub use free::free;
 pub use kind::Kind;
 
 pub(crate) use cells::stamp;
+pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Side};
@@ -184,7 +187,8 @@ extern "C" fn in_full<const WRITES: bool>(
     me.make_private();
     let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
     let access = Access { own, mask, kind };
-    let race = access.record(me.state.hb().slice(), granule, pack_site(leaf, own));
+    let (past, exact) = (me.state.hb().slice(), me.options.exact);
+    let race = access.record(past, granule, pack_site(leaf, own), exact);
     finish(me, address, access, granule, leaf, race);
 }
 
@@ -264,7 +268,7 @@ fn note<const WRITES: bool>(
         start,
         end,
     } = strip;
-    if granule.has(HAS_BLOCKS) {
+    if granule.has(HAS_BLOCKS) || me.options.exact {
         return note_beside_locations::<WRITES>(me, strip, leaf);
     }
     let (own, kind) = (me.own, kind::<WRITES>());
@@ -297,20 +301,20 @@ fn note<const WRITES: bool>(
     }
 }
 
-/// The same where there may be atomic locations, which are met even if the access is known.
+/// The same where there may be atomic locations, which are met even if the access is known; or nothing may be forgotten.
 #[inline(never)]
 fn note_beside_locations<const WRITES: bool>(
     me: &mut Entered,
     Strip { start, end, .. }: Strip,
     leaf: Node,
 ) -> Option<(usize, usize, Race)> {
-    let (own, kind) = (me.own, kind::<WRITES>());
+    let (own, kind, exact) = (me.own, kind::<WRITES>(), me.options.exact);
     let site = pack_site(leaf, own);
     let mut found = None;
     for (granule, at, size) in granules(start, end - start) {
         let mask = mask(at & 7, size);
         let past = me.state.hb().slice();
-        let race = (Access { own, mask, kind }).record(past, granule, site);
+        let race = (Access { own, mask, kind }).record(past, granule, site, exact);
         let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
         found = found.or(race.map(|other| (at, size, other)));
     }

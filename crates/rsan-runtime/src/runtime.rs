@@ -137,6 +137,7 @@ extern "C" fn before_fork() {
     stack::spare_lock().lock();
     horizon::lock().lock();
     probe::inner_locks().iter().for_each(|lock| lock.lock());
+    crate::race::kept_lock().lock();
     allocator::lock_all();
 }
 
@@ -161,6 +162,7 @@ extern "C" fn in_parent() {
 extern "C" fn after_fork() {
     allocator::unlock_all();
     probe::inner_locks().iter().for_each(|lock| lock.unlock());
+    crate::race::kept_lock().unlock();
     horizon::lock().unlock();
     stack::spare_lock().unlock();
     thread::owners::lock().unlock();

@@ -452,6 +452,7 @@ impl Chunk {
     }
 
     fn clear(&self, from: usize, to: usize) {
+        crate::race::forget_kept(&self.cells[from..=to]);
         for cells in &self.cells[from..=to] {
             for cell in cells {
                 // ORDERING: relaxed, as in `forget`.
@@ -472,6 +473,7 @@ impl Chunk {
             return;
         }
         let (cells, sites) = (&self.cells[from..=to], &self.sites[from..=to]);
+        crate::race::forget_kept(cells);
         // Sites mean nothing without their cells; they are only given back.
         for (start, bytes) in [
             (cells.as_ptr().cast::<u8>(), size_of_val(cells)),

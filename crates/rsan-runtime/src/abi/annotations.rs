@@ -3,6 +3,7 @@
 //! The Java interface is not here.
 
 use crate::entries;
+use crate::shadow::Granule;
 use crate::sync;
 use crate::thread::enter;
 use std::ffi::{c_char, c_int, c_uint, c_ulong};
@@ -95,7 +96,15 @@ extern "C" fn divert_end(_: usize, _: c_uint) {
 
 /// Memory begins a new life.
 extern "C" fn new_memory(_: *const c_char, _: c_int, address: usize, bytes: usize) {
-    if let Some(_me) = enter() {
+    if let Some(mut me) = enter() {
+        // Granules are forgotten as a whole.
+        let cut = [address, address.saturating_add(bytes)];
+        let mut cut = cut.into_iter().filter(|at| at % 8 != 0);
+        if cut.any(|at| Granule::existing(at).is_some_and(|granule| !granule.is_empty())) {
+            let why = "new memory shares 8 bytes with other memory that was accessed";
+            let site = me.site();
+            crate::report::undecided(&me, site, why);
+        }
         crate::shadow::forget(address, bytes);
     }
 }

@@ -70,15 +70,11 @@ fn attempt_until<W: Word>(
 impl Running<'_> {
     /// Asks the monitor about an access that takes only these values. The monitor compares numbers, which two values
     /// may share.
-    fn check_values(
-        &mut self,
-        location: &Location,
-        access: &Access<'_>,
-        takes: impl Fn(u128) -> bool,
-    ) {
+    fn check_values(&mut self, location: &Location, access: &Access<'_>, compared: &[u128]) {
+        self.doubt(location, compared);
         self.check(location, access);
         if let Some(suspicion) = &mut self.suspicion {
-            let right = |side: Option<u128>| side.is_some_and(&takes);
+            let right = |side: Option<u128>| side.is_some_and(|bits| compared.contains(&bits));
             suspicion
                 .candidates
                 .retain(|candidate| right(candidate.side.value));
@@ -91,9 +87,10 @@ impl Running<'_> {
 /// # Safety
 /// `at` is valid and aligned.
 pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
-    let numbers: Vec<_> = values
+    let compared: Vec<_> = values.iter().map(|value| value.bits()).collect();
+    let numbers: Vec<_> = compared
         .iter()
-        .map(|value| Location::compared(value.bits()))
+        .map(|bits| Location::compared(*bits))
         .collect();
     let ord = read_order(order);
     let kind = match values {
@@ -113,9 +110,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
                     ord,
                 };
                 if checks {
-                    op.check_values(location, &access, |bits| {
-                        values.contains(&W::from_bits(bits))
-                    });
+                    op.check_values(location, &access, &compared);
                 }
                 let found = raw();
                 if happens && values.contains(&found) {
@@ -158,7 +153,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
                     ord,
                 };
                 if checks {
-                    op.check_values(location, &access, |bits| bits == expected.bits());
+                    op.check_values(location, &access, &[expected.bits()]);
                 }
                 let found = raw();
                 if !happens || found != expected {

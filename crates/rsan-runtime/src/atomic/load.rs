@@ -136,6 +136,9 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         let value = raw();
         let body: &mut Body = &mut me;
         location.read_known(&mut body.state, &body.trail, order, access.leaf);
+        if body.options.exact {
+            location.remember(&body.state, access);
+        }
         drop(locked);
         race::atomic(&mut me, address, bytes, Kind::ATOMIC_READ);
         value

@@ -15,7 +15,7 @@ use crate::{entries, heap, probe, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 
-/// A freed block is checked for races, and remembered as freed, up to this many bytes.
+/// A freed block is checked for races, and remembered as freed, up to this many bytes, unless nothing may be forgotten.
 const FREED: usize = 1024;
 
 /// The program got a block of the allocator, which may be larger than it asked for.
@@ -49,7 +49,9 @@ fn died(block: *mut c_void) {
     let caller = tls::caller();
     let checked = callers::is_instrumented(caller);
     if checked {
-        race::free(block as usize, bytes.min(FREED));
+        let exact = crate::runtime::options().is_some_and(|options| options.exact);
+        let most = if exact { usize::MAX } else { FREED };
+        race::free(block as usize, bytes.min(most));
         // The runtime may have copied memory of its own.
         tls::set_caller(caller);
     }

@@ -56,6 +56,7 @@ mod answer;
 mod arrivals;
 mod child;
 pub(crate) mod exact;
+pub(crate) mod failure;
 mod maps;
 pub(crate) mod messages;
 mod process;

@@ -1,6 +1,7 @@
 //! The cells of a granule: what they hold, whether an access is in them already, and how it gets there.
 
 use super::Kind;
+use super::kept;
 use super::lanes::Pairs;
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
 use crate::stack::{Node, Site};
@@ -175,12 +176,19 @@ impl Access {
     }
 
     /// Checks the access against the cells of a granule and records it, if it is not in them. Returns what it races with.
+    /// With `exact` nothing is forgotten: what cells give up is kept.
     ///
     /// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
     /// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor,
     /// and not even that for the first accesses of a granule, which may have to wait for the memory of the cells.
     #[inline(never)]
-    pub(super) fn record(self, past: Past, granule: Granule, site: u32) -> Option<Race> {
+    pub(super) fn record(
+        self,
+        past: Past,
+        granule: Granule,
+        site: u32,
+        exact: bool,
+    ) -> Option<Race> {
         let cells = granule.cells();
         let seen = load(cells);
         if self.is_known(granule) {
@@ -204,9 +212,18 @@ impl Access {
         } else if classes & (ALL * EMPTY) != 0 {
             classes.trailing_zeros() as usize
         } else {
-            self.victim(past, &seen)
+            let place = self.victim(past, &seen);
+            if exact {
+                // ORDERING: relaxed; the word says itself whether it fits.
+                let site = granule.sites()[place].load(Ordering::Relaxed);
+                kept::keep(granule, seen[place], site);
+            }
+            place
         };
         let mut race = None;
+        if exact {
+            race = self.take_over_kept(past, granule);
+        }
         if classes >= RACING {
             race = Some(racing(granule, &seen, classes / RACING));
         }
@@ -301,7 +318,18 @@ impl Access {
     /// What an access races with that has no cell itself.
     #[cold]
     pub(super) fn race(self, past: Past, granule: Granule) -> Option<Race> {
-        self.look_again(past, granule, [0; CELLS], 0)
+        let race = self.look_again(past, granule, [0; CELLS], 0);
+        race.or_else(|| self.race_with_kept(past, granule))
+    }
+
+    /// Whether the access races with that of a cell.
+    pub(super) fn races_with(self, past: Past, cell: u64) -> bool {
+        self.class(past, cell) == RACING
+    }
+
+    /// Whether the access of a cell happens before this one, which stands for it.
+    pub(super) fn stands_for(self, past: Past, cell: u64) -> bool {
+        self.class(past, cell) == REPLACED
     }
 
     /// Whether the access races with one whose cell has just appeared.

@@ -20,7 +20,7 @@ pub fn free(address: usize, bytes: usize) {
     }
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
-    let word = pack_site(leaf, own);
+    let (word, exact) = (pack_site(leaf, own), me.options.exact);
     let mut found = None;
     for (granule, at, size) in granules(address, bytes) {
         let mask = mask(at & 7, size);
@@ -34,9 +34,12 @@ pub fn free(address: usize, bytes: usize) {
             granule.cells()[0].store(own | mask << 8 | kind.0, Ordering::Relaxed);
         } else {
             let access = Access { own, mask, kind };
+            let past = me.state.hb().slice();
             let cells = Pairs::load(granule.cells());
-            if !access.is_in(cells) {
-                race = access.record_or_race(me.state.hb().slice(), granule, cells, word);
+            if exact {
+                race = access.record(past, granule, word, exact);
+            } else if !access.is_in(cells) {
+                race = access.record_or_race(past, granule, cells, word);
             }
         }
         race = meet_locations(me, granule, (at, size), kind, leaf).or(race);

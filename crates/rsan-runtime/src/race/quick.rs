@@ -178,7 +178,7 @@ impl Access {
         match self.record_quickly(past, granule, cells, site, false) {
             Recorded::Alone => None,
             Recorded::Disturbed => self.race(past, granule),
-            Recorded::NotYet => self.record(past, granule, site),
+            Recorded::NotYet => self.record(past, granule, site, false),
         }
     }
 

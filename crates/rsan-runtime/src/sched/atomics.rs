@@ -1,11 +1,14 @@
 //! The program's atomic operations, when they are scheduled.
 
-use super::spin::Arrival;
+use super::spin::{Arrival, Loop};
 use super::state::{For, Need, Status, Values};
 use super::{STATE, done, give_way, op, point, point_when, scheduled};
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
 use crate::model;
+use crate::probe::failure::{self, Failure, Success};
+use crate::probe::is_probing;
+use crate::{report, thread, tls};
 use rsan_model::{CasStrength, ThreadId};
 use rsan_schedule::Kind;
 use std::ffi::c_int;
@@ -170,6 +173,47 @@ pub(crate) unsafe fn rmw<W: Word>(
     old
 }
 
+/// Whether a weak compare-and-swap fails for no reason: only in a child that finds out what the program does then. If that is more
+/// than trying again, not all executions are explored.
+///
+/// # Safety
+/// As [`atomic::compare_exchange`].
+unsafe fn fails<W: Word>(at: *mut W, expected: W, registers: &Registers) -> bool {
+    let state = |outermost| Loop::below(outermost).state(registers);
+    if is_probing() {
+        failure::arrive(state);
+        return false;
+    }
+    let Some(mut me) = thread::enter_access().filter(|me| me.options.exact) else {
+        return false;
+    };
+    // SAFETY: the caller's promise.
+    if unsafe { W::load(at) } != expected {
+        return false;
+    }
+    let (pc, site, outermost) = (me.caller, me.site(), me.outermost);
+    let answer = state(outermost).map(|state| {
+        failure::ask(Success {
+            pc,
+            address: at as usize,
+            bytes: size_of::<W>(),
+            value: expected.bits(),
+            state,
+            outermost,
+        })
+    });
+    let does = match answer {
+        Some(Failure::Happens) => return true,
+        Some(Failure::Retries) => return false,
+        Some(Failure::Matters(text)) => text,
+        None => "is in a state that is too large".to_owned(),
+    };
+    let why = "a weak compare-and-swap may fail here for no reason, and then the program";
+    report::undecided(&me, site, &format!("{why} {does}"));
+    tls::set_caller(pc);
+    false
+}
+
 /// # Safety
 /// As [`atomic::compare_exchange`].
 #[cold]
@@ -181,7 +225,12 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
     strength: CasStrength,
 ) -> (W, bool) {
     let operands = [expected, new].map(|word| fold(word.bits()));
+    let registers = Registers::now(tls::caller(), at as usize, operands);
     before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
+    // SAFETY: the caller's promise.
+    if strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {
+        return (expected, false);
+    }
     // SAFETY: the caller's promise.
     let (old, succeeded) = unsafe { atomic::compare_exchange(at, expected, new, orders, strength) };
     done(|step| {

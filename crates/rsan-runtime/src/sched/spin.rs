@@ -70,6 +70,14 @@ pub(super) enum Arrival {
 }
 
 impl Loop {
+    /// Of a thread whose stack begins there.
+    pub(super) fn below(outermost: usize) -> Self {
+        Self {
+            outermost,
+            ..Self::default()
+        }
+    }
+
     /// The thread has written something, or done something else that is no read.
     pub(super) fn reset(&mut self) {
         self.visits.clear();
@@ -156,7 +164,7 @@ impl Loop {
     }
 
     /// Arguments, registers and stack as a number.
-    fn state(&self, registers: &Registers) -> Option<u64> {
+    pub(super) fn state(&self, registers: &Registers) -> Option<u64> {
         let (here, stack) = (0u8, registers.stack());
         // Another thread may have filled the registers in, if this one came back from outside.
         let own = &raw const here as usize..self.outermost;

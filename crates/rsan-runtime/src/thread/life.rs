@@ -21,6 +21,7 @@ pub fn attach() -> Option<&'static Context> {
     let context = {
         let mut registry = REGISTRY.lock();
         let registry = registry.as_mut()?;
+        registry.notice_stranger();
         let context = registry.create(None);
         // SAFETY: no arguments.
         let me = unsafe { libc::pthread_self() };

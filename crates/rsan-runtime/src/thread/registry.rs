@@ -99,6 +99,14 @@ impl Registry {
         Context::new(state, self.options)
     }
 
+    /// A thread is there that nobody was seen to create, unless it is the first: its order is not known, nor its schedule ours.
+    pub(super) fn notice_stranger(&self) {
+        if !self.threads.is_empty() {
+            let why = "a thread runs that was created by a means that is not known";
+            report::undecided_with(self.options, Site::default(), why);
+        }
+    }
+
     /// A thread has ended.
     pub(super) fn retire(&mut self, thread: &ThreadState) {
         self.slots.retire(thread);

@@ -42,6 +42,32 @@ const FIRST: usize = OTHERS;
 struct Others {
     slots: [Slot; OTHERS],
     readers: [Reader; OTHERS],
+    all: Option<Box<All>>,
+}
+
+/// An access: when, and where.
+type Past = (Stamp, Node);
+
+/// Where nothing may be forgotten: the last read and the last atomic write of each slot. What races with an earlier one races
+/// with the last, too, for that comes later in program order.
+#[derive(Clone, Debug, Default)]
+struct All {
+    reads: Vec<Past>,
+    writes: Vec<Past>,
+}
+
+impl All {
+    fn add(&mut self, writes: bool, access: Past) {
+        let list = if writes {
+            &mut self.writes
+        } else {
+            &mut self.reads
+        };
+        match list.iter_mut().find(|old| old.0.slot == access.0.slot) {
+            Some(old) => *old = access,
+            None => list.push(access),
+        }
+    }
 }
 
 impl Accessors {
@@ -119,6 +145,19 @@ impl Accessors {
         self.fresh |= 1 << index;
     }
 
+    /// Remembers an atomic access for good.
+    pub fn remember(&mut self, writes: bool, at: Stamp, leaf: Node) {
+        let all = &mut self.others.get_or_insert_default().all;
+        all.get_or_insert_default().add(writes, (at, leaf));
+    }
+
+    /// All that is remembered for good: the last write of each slot, or the last read.
+    pub fn remembered(&self, writes: bool) -> impl Iterator<Item = Past> {
+        let all = self.others.iter().filter_map(|others| others.all.as_ref());
+        all.flat_map(move |all| if writes { &all.writes } else { &all.reads })
+            .copied()
+    }
+
     /// Last reads: by whom, when, and where.
     pub fn reads(&self) -> impl Iterator<Item = (Stamp, Node)> {
         let others = self.others.iter();
@@ -175,5 +214,24 @@ mod tests {
         let reads: Vec<_> = location.reads().map(|read| read.0).collect();
         let slots = [2, 4, 3].map(Slot);
         assert_eq!(reads, slots.map(|slot| Stamp { slot, epoch }));
+    }
+
+    #[test]
+    fn what_is_remembered_for_good_has_one_access_of_each_slot() {
+        let mut location = Accessors::default();
+        let stamp = |slot, epoch| Stamp {
+            slot: Slot(slot),
+            epoch: Epoch::new(epoch),
+        };
+        assert_eq!(location.remembered(false).count(), 0);
+        for slot in (1..=9).chain([4]) {
+            location.remember(false, stamp(slot, u32::from(slot)), Node(1));
+        }
+        location.remember(true, stamp(4, 5), Node(2));
+        location.remember(false, stamp(4, 6), Node(3));
+        let reads: Vec<_> = location.remembered(false).collect();
+        assert_eq!((reads.len(), reads[3]), (9, (stamp(4, 6), Node(3))));
+        let writes: Vec<_> = location.remembered(true).collect();
+        assert_eq!(writes, [(stamp(4, 5), Node(2))]);
     }
 }

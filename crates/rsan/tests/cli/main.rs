@@ -3,6 +3,7 @@
 mod common;
 mod contract;
 mod docs;
+mod exact;
 mod goldens;
 mod layers;
 mod sanitizer;

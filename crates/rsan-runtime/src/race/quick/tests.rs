@@ -88,7 +88,7 @@ fn both_forms_record_the_same() {
             site,
             access.mask == 0xff,
         );
-        let race = access.record(&past, full, site);
+        let race = access.record(&past, full, site, false);
         if recorded == Recorded::NotYet {
             assert!(race.is_some());
             assert_eq!(state(quick), before);
