@@ -128,6 +128,28 @@ impl Kind {
         }
     }
 
+    /// Whether the values that it reads and writes are told ([`Step::read`], [`Step::wrote`]).
+    pub fn shows_value(self) -> bool {
+        match self {
+            Self::Load
+            | Self::Store
+            | Self::Update
+            | Self::Compare
+            | Self::Wait
+            | Self::WaitAny
+            | Self::WaitUpdate => true,
+            Self::Begin
+            | Self::End
+            | Self::Fence
+            | Self::Lock
+            | Self::Unlock
+            | Self::Sync
+            | Self::Spawn
+            | Self::Join
+            | Self::Yield => false,
+        }
+    }
+
     /// Whether it can be disabled.
     pub fn may_block(self) -> bool {
         match self {
@@ -311,8 +333,9 @@ impl Step {
 
     /// Whether its object may have another value afterwards. A read-modify-write that finds what it writes leaves it as it is.
     pub fn changes(&self) -> bool {
+        let both = self.op.kind.may_read() && self.op.kind.shows_value();
         let same = self.read == self.wrote && self.op.bytes <= 8;
-        self.writes && !(self.op.kind == Kind::Update && same)
+        self.writes && !(both && same)
     }
 
     /// The number of the thread that it creates or joins.
@@ -399,6 +422,34 @@ mod tests {
         let mut bytes = Step::new(ThreadId(0), Op::bare(Kind::Fence)).to_bytes();
         bytes[4] = 16;
         assert_eq!(Step::from_bytes(&bytes), None);
+    }
+
+    #[test]
+    fn writing_what_is_there_changes_nothing() {
+        let step = |kind, read, wrote| Step {
+            read,
+            wrote,
+            expected: read,
+            writes: true,
+            ..Step::new(ThreadId(0), Op::new(kind, 8, 4))
+        };
+        for kind in [Kind::Update, Kind::Compare, Kind::WaitUpdate] {
+            assert!(!step(kind, 3, 3).changes(), "{kind}");
+            assert!(step(kind, 3, 4).changes(), "{kind}");
+            // Wider values are folded, which does not tell.
+            let wide = Op::new(kind, 8, 16);
+            assert!(
+                Step {
+                    op: wide,
+                    ..step(kind, 3, 3)
+                }
+                .changes(),
+                "{kind}"
+            );
+        }
+        for kind in [Kind::Store, Kind::Lock, Kind::Unlock, Kind::Sync] {
+            assert!(step(kind, 0, 0).changes(), "{kind}");
+        }
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn loops_that_only_wait_are_explored() {
     let mut executions = 0;
     for _ in 0..300 {
         let thread = |random: &mut Random| -> Vec<Toy> {
-            let toy = |random: &mut Random| match random.below(9) {
+            let toy = |random: &mut Random| match random.below(10) {
                 0 => vec![Toy::Until(8)],
                 1 => vec![Toy::Store(8)],
                 2 => vec![Toy::Load(8)],
@@ -142,6 +142,7 @@ fn loops_that_only_wait_are_explored() {
                 4 => vec![Toy::Clear(8)],
                 5 => vec![Toy::Either(8, 16)],
                 6 => vec![Toy::Both(8, 16)],
+                7 => vec![Toy::Compare(8)],
                 _ => vec![Toy::Spin(64), Toy::Add(16), Toy::Clear(64)],
             };
             (0..2).flat_map(|_| toy(random)).collect()

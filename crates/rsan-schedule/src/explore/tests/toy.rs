@@ -21,6 +21,8 @@ pub(super) enum Toy {
     Until(u64),
     /// Exchanges with 1 until the value was 0.
     Spin(u64),
+    /// Compares with 0, and writes that if it is there, until it is not.
+    Compare(u64),
     /// Loads the first until it is 0 or the second, which is loaded then, is not.
     Either(u64, u64),
     /// Exchanges the first with 1, then loads the second, until that is not 0.
@@ -37,6 +39,7 @@ impl Toy {
             Self::Either(_, x) | Self::Both(_, x) if second => Op::new(Kind::Load, x, 4),
             Self::Load(x) | Self::Until(x) | Self::Either(x, _) => Op::new(Kind::Load, x, 4),
             Self::Store(x) | Self::Clear(x) => Op::new(Kind::Store, x, 4),
+            Self::Compare(x) => Op::new(Kind::Compare, x, 4),
             Self::Add(x) | Self::Spin(x) | Self::Both(x, _) => Op::new(Kind::Update, x, 4),
         }
     }
@@ -49,7 +52,8 @@ impl Toy {
             Self::Take(_) => old.checked_sub(1),
             Self::Post(_) | Self::Add(_) => Some(old + 1),
             Self::Both(..) if !second => Some(1),
-            Self::Load(_) | Self::Until(_) | Self::Either(..) | Self::Both(..) => Some(old),
+            Self::Load(_) | Self::Until(_) | Self::Compare(_) => Some(old),
+            Self::Either(..) | Self::Both(..) => Some(old),
             Self::Store(_) => Some(7),
             Self::Spin(_) => Some(1),
         }
@@ -59,7 +63,7 @@ impl Toy {
     fn then(self, second: bool, old: u64) -> Then {
         let pass_if = |passes| if passes { Then::Pass } else { Then::Again };
         match self {
-            Self::Until(_) => pass_if(old != 0),
+            Self::Until(_) | Self::Compare(_) => pass_if(old != 0),
             Self::Spin(_) => pass_if(old == 0),
             Self::Either(..) | Self::Both(..) if second => pass_if(old != 0),
             Self::Either(..) if old == 0 => Then::Pass,
@@ -151,6 +155,9 @@ impl Run {
         let mut step = Step::new(thread, toy.op(second));
         step.read = self.value(step.op.object);
         step.wrote = toy.next(second, step.read).expect("it is enabled");
+        if step.op.kind == Kind::Compare {
+            step.writes = step.read == step.expected;
+        }
         self.memory.insert(step.op.object, step.wrote);
         self.idle[t] = None;
         if step.changes() {
