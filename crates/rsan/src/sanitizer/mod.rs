@@ -14,6 +14,7 @@ mod invocation;
 mod library;
 mod log;
 mod memory;
+mod misuse;
 mod names;
 mod processes;
 mod record;
