@@ -44,9 +44,8 @@ pub fn add(address: usize, bytes: usize) {
 
 /// Whether a finding of this thread is none.
 pub fn covers(me: &Body, finding: &Finding) -> bool {
-    let (Finding::Race { address, bytes, .. } | Finding::Violation { address, bytes, .. }) =
-        finding;
-    let (start, end) = (*address, address + bytes);
+    let (start, bytes) = finding.extent();
+    let end = start + bytes;
     // ORDERING: relaxed; who was told of the memory in time sees it.
     let used = USED.load(Ordering::Relaxed);
     let hits = |range: &(usize, usize)| range.0 < end && start < range.1;

@@ -10,6 +10,7 @@
 //! **Cost**: three words are written per allocation, two per free, without a lock; 24 bytes per 32 bytes of pages in
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
+use crate::report::Side;
 use crate::shadow::map_zeroed;
 use crate::stack::Node;
 use crate::thread::Entered;
@@ -179,9 +180,23 @@ fn clear_after(start: usize, last: usize) {
     }
 }
 
+/// A block was allocated by a thread that is not looked at: nothing is known of it, but that it is there.
+pub fn allocated_unseen(start: usize, size: usize) {
+    note(start, size, 0);
+}
+
 /// The program gives a block back.
 pub fn freed(me: &mut Entered, start: usize) {
     let context = context(me);
+    note_freed(start, context);
+}
+
+/// A block was freed by a thread that is not looked at.
+pub fn freed_unseen(start: usize) {
+    note_freed(start, 0);
+}
+
+fn note_freed(start: usize, context: u64) {
     let Some(region) = existing(start) else {
         return;
     };
@@ -199,6 +214,13 @@ pub fn freed(me: &mut Entered, start: usize) {
         .store(state.wrapping_add(VERSION) | FREED, Ordering::Release);
 }
 
+/// The block that starts at an address, or started there until it was freed.
+pub fn starting_at(start: usize) -> Option<HeapBlock> {
+    let place = start >> START_BITS << START_BITS;
+    let record = &existing(start)?.records[index(start)];
+    record.read(place).filter(|block| block.start == start)
+}
+
 /// Who did something, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Context {
@@ -206,6 +228,13 @@ pub struct Context {
     pub thread: ThreadId,
     /// The stack, with the call itself.
     pub node: Node,
+}
+
+impl Context {
+    /// What was done, for a report.
+    pub fn side(self, operation: &'static str) -> Side {
+        Side::plain(Some(self.thread), operation, self.node.as_site())
+    }
 }
 
 /// A block of the allocator.
@@ -289,6 +318,10 @@ mod tests {
         let base = 0x1234_0000_0000usize;
         note(base + 16, 24, word(1, 7));
         note(base + 64, 3 << 20, word(2, 8));
+        let start = |address: usize| starting_at(address).map(|block| block.freed.is_some());
+        assert_eq!((start(base), start(base + 16)), (None, Some(false)));
+        note_freed(base + 16, word(4, 5));
+        assert_eq!((start(base), start(base + 16)), (None, Some(true)));
         let size = |address: usize| find(address).map(|block| (block.start - base, block.size));
         assert_eq!(size(base + 15), None);
         assert_eq!(size(base + 16), Some((16, 24)));

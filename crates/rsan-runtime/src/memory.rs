@@ -46,14 +46,25 @@ impl<'a> Memory<'a> {
 
 /// Whether an address lies in what the system calls the stack.
 fn is_main_stack(address: usize) -> bool {
+    mapping(address).is_some_and(|line| line.ends_with("[stack]"))
+}
+
+/// Whether an address lies in memory that is of no file, as the allocator's is.
+pub(crate) fn is_anonymous(address: usize) -> bool {
+    // The range, what may be done, an offset, the device, and the number of the file.
+    let file = |line: &String| line.split(' ').nth(4).map(str::to_owned);
+    mapping(address).as_ref().and_then(file).as_deref() == Some("0")
+}
+
+/// What the system says about the memory at an address.
+fn mapping(address: usize) -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines()
-        .filter(|line| line.ends_with("[stack]"))
-        .any(|line| {
-            let range = line.split(' ').next().and_then(|r| r.split_once('-'));
-            let number = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
-            range.is_some_and(|(start, end)| (number(start)..number(end)).contains(&address))
-        })
+    let contains = |line: &&str| {
+        let range = line.split(' ').next().and_then(|r| r.split_once('-'));
+        let number = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+        range.is_some_and(|(start, end)| (number(start)..number(end)).contains(&address))
+    };
+    maps.lines().find(contains).map(str::to_owned)
 }
 
 #[cfg(test)]

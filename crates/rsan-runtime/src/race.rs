@@ -43,7 +43,7 @@ mod kind;
 mod lanes;
 mod quick;
 
-pub use free::free;
+pub use free::{allocate, free, touch};
 pub use kind::Kind;
 
 pub(crate) use cells::stamp;
@@ -178,8 +178,11 @@ extern "C" fn in_full<const WRITES: bool>(
         return;
     };
     let me = &mut me;
-    if WRITES && me.outermost != 0 {
-        sched::note_write(me, address);
+    if me.outermost != 0 {
+        if WRITES {
+            sched::note_write(me, address);
+        }
+        sched::stacks::check(me, address, mask.count_ones() as usize, kind::<WRITES>());
     }
     if me.ignored != 0 {
         return;
@@ -235,8 +238,11 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
         return crate::probe::plain(address, bytes, kind.writes());
     };
     let me = &mut me;
-    if kind.writes() && me.outermost != 0 {
-        sched::note_write(me, address);
+    if me.outermost != 0 {
+        if kind.writes() {
+            sched::note_write(me, address);
+        }
+        sched::stacks::check(me, address, bytes, kind);
     }
     if me.ignored != 0 || bytes == 0 {
         return;
@@ -384,6 +390,9 @@ fn meet_known_locations(
 /// An atomic access, after its location was told of it.
 #[inline]
 pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+    if me.outermost != 0 {
+        sched::stacks::check(me, address, bytes, kind);
+    }
     let offset = address & 7;
     if offset + bytes <= 8
         && let Some(granule) = Granule::existing(address)
@@ -411,6 +420,9 @@ fn report(me: &mut Entered, address: usize, bytes: usize, kind: Kind, (cell, wor
         return;
     }
     let other = Remembered::from_cell(cell);
+    if other.kind == Kind::FREE && cells::is_after(me.own, me.state.hb().slice(), cell) {
+        return free::used(me, address, bytes, kind);
+    }
     let site = unpack_site(word, cell);
     let finding = Finding::Race {
         address,

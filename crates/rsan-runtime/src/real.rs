@@ -204,6 +204,7 @@ real_functions! {
     fn pthread_cond_clockwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
     fn pthread_cond_signal @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
     fn pthread_cond_broadcast @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_cond_destroy @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
     fn cnd_signal(cond: *mut pthread_cond_t) -> c_int;
     fn cnd_broadcast(cond: *mut pthread_cond_t) -> c_int;
     fn sched_yield() -> c_int;

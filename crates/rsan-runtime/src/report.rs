@@ -4,10 +4,11 @@
 //! `log=PATH` each finding is also appended to the file as one line:
 //!
 //! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"race"|"violation","address":"0x…","size":N,
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"race"|"violation"|"misuse","address":"0x…","size":N,
 //!  "memory":MEMORY|null,            what is at the address
 //!  "access":SIDE,                   the access that was about to be made
-//!  "earlier":SIDE                   race: the other access
+//!  "earlier":SIDE                   race: the other access; misuse: what makes it one, if that is known
+//!  "what":"…","text":"…"|null       misuse: its name (`Misuse::name`), and what that does not say
 //!  "missed":SIDE,"stale":SIDE,      violation: the write that every SC order puts before the access, and the
 //!                                   older one that the access may read or follow
 //!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
@@ -29,7 +30,10 @@
 //! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
 mod json;
+mod misuse;
 mod text;
+
+pub use misuse::Misuse;
 
 pub(crate) use json::{quote, stack as json_stack};
 
@@ -61,6 +65,8 @@ pub enum Kind {
     Violation,
     /// A load can be weak, but only reads the value that it reads anyway.
     SameValue,
+    /// Memory or a lock is used wrongly.
+    Misuse(Misuse),
 }
 
 static REPORTED: Lock<Option<HashSet<Key>>> = Lock::new(None);
@@ -145,6 +151,19 @@ pub enum Finding {
         /// What the chain of accesses that forces the order is looked for with.
         search: Option<Search>,
     },
+    /// Memory is used after its end, or a lock wrongly.
+    Misuse {
+        /// How.
+        what: Misuse,
+        /// Where in memory.
+        address: usize,
+        /// How much.
+        bytes: usize,
+        /// The access or call.
+        access: Side,
+        /// The free, or what else makes it wrong.
+        earlier: Option<Side>,
+    },
 }
 
 impl Finding {
@@ -160,13 +179,28 @@ impl Finding {
                 stale,
                 ..
             } => vec![("access", access), ("missed", missed), ("stale", stale)],
+            Self::Misuse {
+                access, earlier, ..
+            } => {
+                let earlier = earlier.as_ref().map(|side| ("earlier", side));
+                std::iter::once(("access", access)).chain(earlier).collect()
+            }
+        }
+    }
+
+    /// The memory that it is about, and how much.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        match self {
+            Self::Race { address, bytes, .. }
+            | Self::Violation { address, bytes, .. }
+            | Self::Misuse { address, bytes, .. } => (*address, *bytes),
         }
     }
 
     /// Whether the old value is the one that the load reads anyway.
     pub(crate) fn is_of_same_value(&self) -> bool {
         match self {
-            Self::Race { .. } => false,
+            Self::Race { .. } | Self::Misuse { .. } => false,
             Self::Violation { access, stale, .. } => {
                 access.value.is_some() && access.value == stale.value
             }
@@ -176,7 +210,7 @@ impl Finding {
     /// The accesses that force the order of a violation, if they are known.
     fn chain(&self) -> Option<Chain> {
         match self {
-            Self::Race { .. } => None,
+            Self::Race { .. } | Self::Misuse { .. } => None,
             Self::Violation { search, .. } => chain::find(search.as_ref()?),
         }
     }
@@ -195,6 +229,15 @@ impl Finding {
                     false => Kind::Violation,
                 };
                 (kind, access.site.pc, missed.site.pc)
+            }
+            Self::Misuse {
+                what,
+                access,
+                earlier,
+                ..
+            } => {
+                let earlier = earlier.map_or(0, |side| side.site.pc);
+                (Kind::Misuse(*what), access.site.pc, earlier)
             }
         }
     }

@@ -123,6 +123,7 @@ extern "C" fn before_fork() {
     sched::lock().lock();
     sched::lent::lock().lock();
     sched::waits::lock().lock();
+    crate::intercept::lifetime::lock().lock();
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
     suppress::lock().lock();
@@ -176,6 +177,7 @@ extern "C" fn after_fork() {
     suppress::lock().unlock();
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
+    crate::intercept::lifetime::lock().unlock();
     sched::waits::lock().unlock();
     sched::lent::lock().unlock();
     sched::lock().unlock();

@@ -66,6 +66,8 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     let subject = match finding {
         Finding::Race { .. } => Subject::Race,
         Finding::Violation { .. } => Subject::Robustness,
+        Finding::Misuse { what, .. } if what.is_of_lock() => Subject::Lock,
+        Finding::Misuse { .. } => Subject::Memory,
     };
     let addresses: Vec<_> = finding
         .sides()

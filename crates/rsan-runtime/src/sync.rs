@@ -11,7 +11,9 @@
 
 use crate::horizon;
 use crate::location::{Intent, Locked};
+use crate::report::Side;
 use crate::shadow::Granule;
+use crate::stack::Site;
 use crate::thread::{Body, enter};
 use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, SyncClock};
@@ -64,6 +66,26 @@ pub struct SyncState {
     writer: Option<ThreadId>,
     /// Threads that a barrier waits for, and how many have come in all.
     barrier: (usize, usize),
+    /// Who holds a mutex, and the number by which libc knows the holder.
+    holder: Option<(Done, u32)>,
+    /// Who destroyed it, and what stood where it was marked then.
+    destroyed: Option<(Done, u32)>,
+}
+
+/// Who did something to a lock or the like, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// Who.
+    pub thread: ThreadId,
+    /// Where.
+    pub site: Site,
+}
+
+impl Done {
+    /// For a report.
+    pub fn side(self, operation: &'static str) -> Side {
+        Side::plain(Some(self.thread), operation, self.site)
+    }
 }
 
 /// What a thread knows now, as a clock.
@@ -101,6 +123,27 @@ pub fn lock(address: usize) {
     acquire(address);
 }
 
+/// The thread took a mutex; libc knows it by this number.
+pub fn hold(address: usize, number: u32) {
+    with(address, |me, sync| {
+        sync.main.take(me, address);
+        let site = Place::line(me.caller).site();
+        let thread = me.state.id();
+        sync.holder = Some((Done { thread, site }, number));
+    });
+}
+
+/// Who holds the mutex, if libc knows the holder by this number still.
+pub fn holder(address: usize, number: u32) -> Option<Done> {
+    let known = look(address, |sync| sync.holder)??;
+    (known.1 == number).then_some(known.0)
+}
+
+/// Who holds the reader-writer lock for writing, as far as it is known.
+pub fn writer(address: usize) -> Option<ThreadId> {
+    look(address, |sync| sync.writer)?
+}
+
 /// The thread gives a mutex back.
 pub fn unlock(address: usize) {
     with(address, |me, sync| sync.main.replace(me));
@@ -126,6 +169,12 @@ pub fn unlock_shared_or_write(address: usize) {
             sync.readers.join(me);
         }
     });
+}
+
+/// Threads that a barrier waits for, and how many of them have come to the present round.
+pub fn arrived(address: usize) -> Option<(usize, usize)> {
+    let (threads, arrived) = look(address, |sync| sync.barrier)?;
+    Some((threads, arrived.checked_rem(threads)?))
 }
 
 /// A barrier for so many threads begins its life.
@@ -179,10 +228,36 @@ pub fn depart(address: usize, round: Round) {
     with(address, |me, sync| sync.round(round).take(me, address));
 }
 
-/// The lock or the like is no more.
+/// The lock or the like is no more, or begins a new life.
 pub fn destroy(address: usize) {
     let Some(_me) = enter() else { return };
     if let Some(mut locked) = Granule::of(address).and_then(Locked::existing) {
         locked.forget_sync(address);
     }
+}
+
+/// The same, and who did it is remembered, with what stood where it is marked. Threads may still leave a barrier.
+pub fn bury(address: usize, stood: u32) {
+    let Some(mut me) = enter() else { return };
+    let (thread, site) = (me.state.id(), me.site());
+    if let Some(mut locked) = Locked::at(address, Intent::Access) {
+        let sync = locked.sync(address);
+        if sync.barrier.0 == 0 {
+            *sync = SyncState::default();
+        }
+        sync.barrier = (0, 0);
+        sync.destroyed = Some((Done { thread, site }, stood));
+    }
+}
+
+/// Who destroyed it, if it was, and what stood where it was marked.
+pub fn destroyed(address: usize) -> Option<(Done, u32)> {
+    look(address, |sync| sync.destroyed)?
+}
+
+/// What is known of a lock or the like, if something is.
+fn look<R>(address: usize, answer: impl FnOnce(&SyncState) -> R) -> Option<R> {
+    let _me = enter()?;
+    let mut locked = Granule::existing(address).and_then(Locked::existing)?;
+    locked.known_sync(address).map(answer)
 }

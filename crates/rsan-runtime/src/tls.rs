@@ -1,11 +1,11 @@
-//! Three words per thread, reached in two instructions.
+//! Four words per thread, reached in two instructions.
 //!
 //! `thread_local!` in a shared library calls `__tls_get_addr`, on every access of the program. The library is always
 //! loaded with the program, so its words can live in the static TLS block (the initial-exec model), which stable
 //! Rust does not offer but assembly does.
 //!
 //! `rsan_tls_pc` is where the program called us: an entry stores its return address there and jumps on, which works
-//! for every signature (see [`crate::entries`]). `rsan_tls_stamp` is for plain accesses that are known already
+//! for every signature (see [`crate::entries`]). The word behind it is the stack pointer of that call. `rsan_tls_stamp` is for plain accesses that are known already
 //! ([`crate::abi::plain`]).
 
 use std::arch::{asm, global_asm};
@@ -27,9 +27,9 @@ global_asm!(
     ".globl rsan_tls_pc",
     ".hidden rsan_tls_pc",
     ".type rsan_tls_pc, @object",
-    ".size rsan_tls_pc, 8",
+    ".size rsan_tls_pc, 16",
     "rsan_tls_pc:",
-    ".zero 8",
+    ".zero 16",
     ".popsection",
     ".pushsection .tdata,\"awT\",@progbits",
     ".balign 8",
@@ -124,6 +124,22 @@ pub fn caller() -> usize {
     pc
 }
 
+/// The program's stack pointer in that call, or, if the runtime itself has called one of its entries since, a lower one.
+#[inline(always)]
+pub fn stack_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: reads this thread's own word.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0} + 8]",
+            out(reg) pointer,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    pointer
+}
+
 /// Sets what [`caller`] answers.
 #[inline]
 pub fn set_caller(pc: usize) {
@@ -160,6 +176,7 @@ macro_rules! entries {
                 "mov rax, qword ptr [rsp]",
                 "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
                 "mov qword ptr fs:[r11], rax",
+                "mov qword ptr fs:[r11 + 8], rsp",
                 $($line,)*
                 "jmp {target}",
                 target = sym $target,

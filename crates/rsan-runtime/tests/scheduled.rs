@@ -74,6 +74,24 @@ fn nobody_starves() {
     }
 }
 
+/// In every schedule the same: nothing but the order of the threads differs.
+#[test]
+fn memory_is_used_within_its_life() {
+    for (name, expected) in [
+        ("dead_stacks", "misuse misuse misuse misuse"),
+        ("live_stacks", "none"),
+        ("unordered_block", "race"),
+        ("ordered_block", "none"),
+    ] {
+        let program = own("lives", name);
+        for schedule in SCHEDULES {
+            let (output, lines) = run_scheduled(&program, schedule, "");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(kinds(&lines), expected, "{name}, {schedule}: {errors}");
+        }
+    }
+}
+
 #[test]
 fn deadlocks_are_found_and_said() {
     let program = own("deadlock", "deadlock");

@@ -18,6 +18,10 @@ pub enum Subject {
     Race,
     /// An access that can be weak.
     Robustness,
+    /// Memory that is used after its end.
+    Memory,
+    /// A lock or the like that is used wrongly.
+    Lock,
 }
 
 /// A frame of a stack; what is not known is left out.
@@ -34,12 +38,14 @@ pub struct Frame<'a> {
 /// What a line is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Data races.
+    /// Data races, and memory that is used after its end, as in ThreadSanitizer.
     Race,
-    /// Data races with a match in the innermost frame of a stack.
+    /// The same with a match in the innermost frame of a stack.
     RaceTop,
     /// Accesses that can be weak.
     Robustness,
+    /// Locks and the like that are used wrongly.
+    Mutex,
     /// Findings with a match among the modules.
     Library,
     /// What ThreadSanitizer knows and rsan never reports.
@@ -53,7 +59,8 @@ impl Kind {
             "race_top" => Some(Self::RaceTop),
             "robustness" => Some(Self::Robustness),
             "called_from_lib" => Some(Self::Library),
-            "thread" | "mutex" | "deadlock" | "signal" => Some(Self::Foreign),
+            "mutex" => Some(Self::Mutex),
+            "thread" | "deadlock" | "signal" => Some(Self::Foreign),
             _ => None,
         }
     }
@@ -81,10 +88,13 @@ impl Suppression {
     /// Whether it matches a finding with these stacks, each innermost frame first.
     pub fn matches(&self, subject: Subject, stacks: &[Vec<Frame<'_>>]) -> bool {
         let mut all = stacks.iter().flatten();
-        let race = subject == Subject::Race;
+        let race = matches!(subject, Subject::Race | Subject::Memory);
+        let mut anywhere =
+            |is_meant: bool| is_meant && all.any(|frame| self.source(frame) || self.module(frame));
         match self.kind {
-            Kind::Race => race && all.any(|frame| self.source(frame) || self.module(frame)),
-            Kind::Robustness => !race && all.any(|frame| self.source(frame) || self.module(frame)),
+            Kind::Race => anywhere(race),
+            Kind::Robustness => anywhere(subject == Subject::Robustness),
+            Kind::Mutex => anywhere(subject == Subject::Lock),
             Kind::RaceTop => {
                 let mut tops = stacks.iter().filter_map(|stack| stack.first());
                 race && tops.any(|frame| self.source(frame))
@@ -134,7 +144,7 @@ fn suppression(line: usize, text: &str) -> Result<Suppression, String> {
         .split_once(':')
         .ok_or("expected kind:pattern, such as race:function")?;
     let kind = Kind::named(kind).ok_or_else(|| {
-        format!("no kind '{kind}'; there are race, race_top, robustness and called_from_lib")
+        format!("no kind '{kind}'; there are race, race_top, robustness, mutex and called_from_lib")
     })?;
     if pattern.trim_matches(['^', '$']).is_empty() {
         return Err("the pattern is empty; * matches everything".to_owned());
@@ -152,15 +162,18 @@ mod tests {
 
     #[test]
     fn a_file_is_read_or_all_of_its_errors_are_told() {
-        let read =
-            parse("f", "# ours\n\nrace:a\n  robustness:^b$  \nmutex:c\n").expect("a good file");
+        let read = parse(
+            "f",
+            "# ours\n\nrace:a\n  robustness:^b$  \nmutex:c\nsignal:d\n",
+        )
+        .expect("a good file");
         let lines: Vec<_> = read.iter().map(|s| (s.line(), s.is_ours())).collect();
-        assert_eq!(lines, [(3, true), (4, true), (5, false)]);
+        assert_eq!(lines, [(3, true), (4, true), (5, true), (6, false)]);
         let wrong = parse("f", "race:a\nrace\nraces:b\nrace:\n");
         assert_eq!(
             wrong.expect_err("a bad file"),
             "f:2: expected kind:pattern, such as race:function\n\
-             f:3: no kind 'races'; there are race, race_top, robustness and called_from_lib\n\
+             f:3: no kind 'races'; there are race, race_top, robustness, mutex and called_from_lib\n\
              f:4: the pattern is empty; * matches everything"
         );
     }
@@ -184,26 +197,31 @@ mod tests {
             let all = parse("f", line).expect("a good line");
             all[0].matches(subject, &stacks)
         };
-        for (line, race, weak) in [
-            ("race:below", true, false),
-            ("race:c.c", true, false),
-            ("race:x.so", true, false),
-            ("race:absent", false, false),
-            ("robustness:below", false, true),
-            ("robustness:/prog$", false, true),
-            ("race_top:top", true, false),
-            ("race_top:c.c", true, false),
-            ("race_top:below", false, false),
-            ("race_top:x.so", false, false),
-            ("called_from_lib:x.so", true, true),
-            ("called_from_lib:below", false, false),
-            ("mutex:below", false, false),
+        for (line, race, weak, lock) in [
+            ("race:below", true, false, false),
+            ("race:c.c", true, false, false),
+            ("race:x.so", true, false, false),
+            ("race:absent", false, false, false),
+            ("robustness:below", false, true, false),
+            ("robustness:/prog$", false, true, false),
+            ("race_top:top", true, false, false),
+            ("race_top:c.c", true, false, false),
+            ("race_top:below", false, false, false),
+            ("race_top:x.so", false, false, false),
+            ("called_from_lib:x.so", true, true, true),
+            ("called_from_lib:below", false, false, false),
+            ("mutex:below", false, false, true),
+            ("mutex:absent", false, false, false),
+            ("signal:below", false, false, false),
         ] {
-            let found = (
-                matches(line, Subject::Race),
-                matches(line, Subject::Robustness),
-            );
-            assert_eq!(found, (race, weak), "{line}");
+            let found = [
+                Subject::Race,
+                Subject::Memory,
+                Subject::Robustness,
+                Subject::Lock,
+            ];
+            let found = found.map(|subject| matches(line, subject));
+            assert_eq!(found, [race, race, weak, lock], "{line}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What a program can ask about a finding while it is told of it.
 //!
 //! A program may define `__tsan_on_report(void *report)`; it is called after each new finding, and may ask about the
-//! two accesses and their threads. Violations of robustness are told of too, with `data-race` or `robustness` as the
-//! description. Pointers that are handed out are good until the function returns.
+//! two accesses and their threads. Violations of robustness and misuses are told of too, with `data-race`, `robustness` or
+//! the name of the misuse as the description. Pointers that are handed out are good until the function returns.
 
 use crate::entries;
 use crate::report::{Finding, Side};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Debug)]
 struct Report {
     description: &'static CStr,
-    accesses: [Asked; 2],
+    accesses: Vec<Asked>,
 }
 
 #[derive(Debug)]
@@ -56,26 +56,17 @@ pub(crate) fn announce(finding: &Finding) {
     if wanted.is_null() {
         return;
     }
-    let (description, address, bytes, first, second) = match finding {
-        Finding::Race {
-            address,
-            bytes,
-            access,
-            earlier,
-            ..
-        } => (c"data-race", *address, *bytes, access, earlier),
-        Finding::Violation {
-            address,
-            bytes,
-            access,
-            missed,
-            ..
-        } => (c"robustness", *address, *bytes, access, missed),
+    let description = match finding {
+        Finding::Race { .. } => c"data-race",
+        Finding::Violation { .. } => c"robustness",
+        Finding::Misuse { what, .. } => what.name(),
     };
-    let accesses = [first, second].map(|side| Asked::new(side, address, bytes));
+    let (address, bytes) = finding.extent();
+    let sides = finding.sides().into_iter().take(2);
+    let accesses = sides.map(|(_, side)| Asked::new(side, address, bytes));
     let mut report = Report {
         description,
-        accesses,
+        accesses: accesses.collect(),
     };
     let report = &raw mut report;
     // ORDERING: release, with the acquire in `current`; the program's function runs in this thread.
@@ -133,14 +124,15 @@ unsafe extern "C" fn data(
 ) -> c_int {
     // SAFETY: the program's pointers.
     unsafe {
+        let sides = (&*report).accesses.len() as c_int;
         answer(description, (*report).description.as_ptr());
         answer(count, 1);
-        answer(stacks, 2);
-        answer(accesses, 2);
+        answer(stacks, sides);
+        answer(accesses, sides);
         answer(locations, 0);
         answer(mutexes, 0);
-        answer(threads, 2);
-        answer(unique, 2);
+        answer(threads, sides);
+        answer(unique, sides);
         answer_stack(sleep, room.min(1), &[]);
     }
     1
@@ -156,7 +148,7 @@ unsafe extern "C" fn tag(_: *const Report, tag: *mut usize) -> c_int {
 /// The report is the one that the program was given.
 unsafe fn access<'a>(report: *const Report, index: usize) -> Option<&'a Asked> {
     // SAFETY: the caller's promise.
-    unsafe { (*report).accesses.get(index) }
+    unsafe { (&*report).accesses.get(index) }
 }
 
 unsafe extern "C" fn stack(

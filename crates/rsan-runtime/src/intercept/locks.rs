@@ -1,17 +1,19 @@
 //! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once; of POSIX and of C11.
 //! glibc's types of C11 are those of POSIX by another name.
 
+mod misuse;
 mod scheduled;
 
 use super::cleanup;
 use crate::real;
 use crate::sched::{self, waits};
-use crate::{entries, sync};
+use crate::{entries, sync, tls};
 use libc::{
     c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,
 };
 use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
+use misuse::{BARRIER, CONDITION, MUTEX, RWLOCK, SEMAPHORE, SPIN};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// What threads leave that may end with a robust mutex: whoever inherits it comes after. One for all of them.
@@ -39,30 +41,45 @@ pub(crate) fn end_of_thread() {
     }
 }
 
-/// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after.
+/// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after. Whether the call
+/// is right is looked at when it is made.
 macro_rules! interceptors {
     ($($name:ident($object:ident: $type:ty $(, $arg:ident: $arg_type:ty)*)
-        $(before $before:path)? $(, after $after:path)? $(=> $mode:ident $try:ident)? ;)+) => {
+        $(before $before:path)? $(, checked $check:path)? $(, after $after:expr)? $(=> $mode:ident $try:ident)? ;)+) => {
         mod functions {
             use super::*;
 
             $(pub(super) unsafe extern "C-unwind" fn $name($object: *mut $type $(, $arg: $arg_type)*) -> c_int {
+                // The runtime may copy memory of its own in between.
+                let caller = tls::caller();
+                let before_call = || {
+                    tls::set_caller(caller);
+                    $($check($object as usize);)?
+                    tls::set_caller(caller);
+                };
                 $($before($object as usize);)?
-                // SAFETY: the program's call.
-                let act = || unsafe { real::$name($object $(, $arg)*) };
+                let act = || {
+                    before_call();
+                    // SAFETY: the program's call.
+                    unsafe { real::$name($object $(, $arg)*) }
+                };
                 $(let act = || {
                     if sched::active() {
-                        // SAFETY: the program's object, and what it asks for, without waiting.
-                        let attempt = || unsafe { real::$try($object) };
+                        let attempt = || {
+                            before_call();
+                            // SAFETY: the program's object, and what it asks for, without waiting.
+                            unsafe { real::$try($object) }
+                        };
                         return scheduled::$mode($object as usize, attempt);
                     }
                     act()
                 };)?
                 let result = act();
+                tls::set_caller(caller);
                 $(if result == 0 {
-                    $after($object as usize);
+                    ($after)($object as usize);
                 } else if result == libc::EOWNERDEAD {
-                    $after($object as usize);
+                    ($after)($object as usize);
                     sync::acquire(GRAVES.address());
                 })?
                 result
@@ -75,66 +92,85 @@ macro_rules! interceptors {
 type Until = *const timespec;
 
 interceptors! {
-    pthread_mutex_lock(mutex: pthread_mutex_t), after sync::lock
+    pthread_mutex_lock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => mutex pthread_mutex_trylock;
-    pthread_mutex_trylock(mutex: pthread_mutex_t), after sync::lock
+    pthread_mutex_trylock(mutex: pthread_mutex_t),
+        checked misuse::lock_mutex, after misuse::took_mutex
         => try_mutex pthread_mutex_trylock;
-    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
+    pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until),
+        checked misuse::lock_mutex, after misuse::took_mutex
         => timed_mutex pthread_mutex_trylock;
-    pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until), after sync::lock
+    pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until),
+        checked misuse::lock_mutex, after misuse::took_mutex
         => timed_mutex pthread_mutex_trylock;
-    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex
+    pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex, checked misuse::unlock_mutex
         => unlock pthread_mutex_unlock;
-    pthread_mutex_destroy(mutex: pthread_mutex_t) before sync::destroy;
+    pthread_mutex_destroy(mutex: pthread_mutex_t),
+        checked misuse::destroy_mutex, after |mutex| MUTEX.bury(mutex);
     mtx_init(mutex: pthread_mutex_t, kind: c_int) before sync::destroy;
-    mtx_lock(mutex: pthread_mutex_t), after sync::lock
+    mtx_lock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => c11_mutex mtx_trylock;
-    mtx_trylock(mutex: pthread_mutex_t), after sync::lock
+    mtx_trylock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => try_mutex mtx_trylock;
-    mtx_timedlock(mutex: pthread_mutex_t, until: Until), after sync::lock
+    mtx_timedlock(mutex: pthread_mutex_t, until: Until),
+        checked misuse::lock_mutex, after misuse::took_mutex
         => c11_timed_mutex mtx_trylock;
-    mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex
+    mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex, checked misuse::unlock_mutex
         => unlock mtx_unlock;
     pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before sync::destroy;
-    pthread_rwlock_rdlock(lock: pthread_rwlock_t), after sync::acquire
+    pthread_rwlock_rdlock(lock: pthread_rwlock_t), checked misuse::lock_rwlock, after sync::acquire
         => read pthread_rwlock_tryrdlock;
-    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t), after sync::acquire
+    pthread_rwlock_tryrdlock(lock: pthread_rwlock_t),
+        checked misuse::lock_rwlock, after sync::acquire
         => try_read pthread_rwlock_tryrdlock;
-    pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until), after sync::acquire
+    pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until),
+        checked misuse::lock_rwlock, after sync::acquire
         => timed_read pthread_rwlock_tryrdlock;
-    pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::acquire
+    pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until),
+        checked misuse::lock_rwlock, after sync::acquire
         => timed_read pthread_rwlock_tryrdlock;
-    pthread_rwlock_wrlock(lock: pthread_rwlock_t), after sync::lock_write
+    pthread_rwlock_wrlock(lock: pthread_rwlock_t),
+        checked misuse::lock_rwlock, after sync::lock_write
         => write pthread_rwlock_trywrlock;
-    pthread_rwlock_trywrlock(lock: pthread_rwlock_t), after sync::lock_write
+    pthread_rwlock_trywrlock(lock: pthread_rwlock_t),
+        checked misuse::lock_rwlock, after sync::lock_write
         => try_write pthread_rwlock_trywrlock;
-    pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until), after sync::lock_write
+    pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until),
+        checked misuse::lock_rwlock, after sync::lock_write
         => timed_write pthread_rwlock_trywrlock;
-    pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until), after sync::lock_write
+    pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until),
+        checked misuse::lock_rwlock, after sync::lock_write
         => timed_write pthread_rwlock_trywrlock;
-    pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write
+    pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write,
+        checked misuse::unlock_rwlock
         => unlock pthread_rwlock_unlock;
-    pthread_rwlock_destroy(lock: pthread_rwlock_t) before sync::destroy;
-    pthread_barrier_destroy(barrier: pthread_barrier_t) before sync::destroy;
+    pthread_rwlock_destroy(lock: pthread_rwlock_t),
+        checked misuse::destroy_rwlock, after |lock| RWLOCK.bury(lock);
+    pthread_barrier_destroy(barrier: pthread_barrier_t),
+        checked misuse::destroy_barrier, after |barrier| BARRIER.bury(barrier);
+    pthread_cond_destroy(cond: pthread_cond_t),
+        checked misuse::destroy_condition, after |cond| CONDITION.bury(cond);
     sem_init(sem: sem_t, shared: c_int, value: c_uint) before sync::destroy;
-    sem_post(sem: sem_t) before sync::release
+    sem_post(sem: sem_t) before sync::release, checked misuse::post
         => post sem_post;
-    sem_wait(sem: sem_t), after sync::acquire
+    sem_wait(sem: sem_t), checked misuse::wait_for_semaphore, after sync::acquire
         => sem_wait sem_trywait;
-    sem_trywait(sem: sem_t), after sync::acquire
+    sem_trywait(sem: sem_t), checked misuse::wait_for_semaphore, after sync::acquire
         => sem_once sem_trywait;
-    sem_timedwait(sem: sem_t, until: Until), after sync::acquire
+    sem_timedwait(sem: sem_t, until: Until), checked misuse::wait_for_semaphore, after sync::acquire
         => sem_timed sem_trywait;
-    sem_clockwait(sem: sem_t, clock: clockid_t, until: Until), after sync::acquire
+    sem_clockwait(sem: sem_t, clock: clockid_t, until: Until),
+        checked misuse::wait_for_semaphore, after sync::acquire
         => sem_timed sem_trywait;
-    sem_destroy(sem: sem_t) before sync::destroy;
-    pthread_spin_lock(lock: pthread_spinlock_t), after sync::lock
+    sem_destroy(sem: sem_t), checked misuse::destroy_semaphore, after |sem| SEMAPHORE.bury(sem);
+    pthread_spin_lock(lock: pthread_spinlock_t), checked misuse::lock_spin, after sync::lock
         => write pthread_spin_trylock;
-    pthread_spin_trylock(lock: pthread_spinlock_t), after sync::lock
+    pthread_spin_trylock(lock: pthread_spinlock_t), checked misuse::lock_spin, after sync::lock
         => try_write pthread_spin_trylock;
-    pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock
+    pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock, checked misuse::unlock_spin
         => unlock pthread_spin_unlock;
-    pthread_spin_destroy(lock: pthread_spinlock_t) before sync::destroy;
+    pthread_spin_destroy(lock: pthread_spinlock_t),
+        checked misuse::destroy_spin, after |lock| SPIN.bury(lock);
 }
 
 /// Where glibc keeps the kind of a mutex, as an index of words.
@@ -179,12 +215,22 @@ unsafe extern "C-unwind" fn mutex_init(
     result
 }
 
-/// Waiting gives the mutex back and takes it again, also when it times out or the thread is cancelled. The signal
-/// itself orders nothing.
-fn waiting(mutex: *mut pthread_mutex_t, wait: impl FnOnce() -> c_int) -> c_int {
+/// Waiting gives the mutex back and takes it again, also when it times out or the thread is cancelled: then by `regain`.
+/// The signal itself orders nothing.
+fn waiting(mutex: *mut pthread_mutex_t, regain: impl Fn(), wait: impl FnOnce() -> c_int) -> c_int {
+    let caller = tls::caller();
+    let took = || {
+        tls::set_caller(caller);
+        misuse::took_mutex(mutex as usize);
+    };
+    let leaving = || {
+        regain();
+        took();
+    };
     unlock_mutex(mutex as usize);
-    let result = cleanup::on_leaving(|| sync::lock(mutex as usize), wait);
-    sync::lock(mutex as usize);
+    tls::set_caller(caller);
+    let result = cleanup::on_leaving(leaving, wait);
+    took();
     result
 }
 
@@ -199,16 +245,25 @@ macro_rules! waits {
                 mutex: *mut pthread_mutex_t
                 $(, $arg: $type)*
             ) -> c_int {
+                CONDITION.is_alive(cond as usize, "wait");
                 if crate::sched::active() {
-                    // SAFETY: the program's mutex.
-                    let unlock = || unsafe { real::$unlock(mutex) };
+                    let unlock = || {
+                        misuse::unlock_mutex(mutex as usize);
+                        // SAFETY: the program's mutex.
+                        unsafe { real::$unlock(mutex) }
+                    };
                     // SAFETY: the program's mutex.
                     let relock = || unsafe { real::$try(mutex) };
                     let objects = (cond as usize, mutex as usize);
-                    return waiting(mutex, || scheduled::$mode(objects, unlock, relock));
+                    let regain = || scheduled::regain(mutex as usize, relock);
+                    return waiting(mutex, regain, || scheduled::$mode(objects, unlock, relock));
                 }
-                // SAFETY: the program's call.
-                waiting(mutex, || unsafe { real::$name(cond, mutex $(, $arg)*) })
+                // libc has taken it again when the thread is cancelled.
+                waiting(mutex, || {}, || {
+                    misuse::unlock_mutex(mutex as usize);
+                    // SAFETY: the program's call.
+                    unsafe { real::$name(cond, mutex $(, $arg)*) }
+                })
             })+
         }
         entries! { $($name => wait::$name;)+ }
@@ -229,9 +284,13 @@ unsafe extern "C-unwind" fn barrier_init(
     attr: *const pthread_barrierattr_t,
     count: c_uint,
 ) -> c_int {
-    sync::make_barrier(barrier as usize, count as usize);
+    misuse::init_barrier(barrier as usize);
     // SAFETY: the program's call.
-    unsafe { real::pthread_barrier_init(barrier, attr, count) }
+    let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
+    if result == 0 {
+        sync::make_barrier(barrier as usize, count as usize);
+    }
+    result
 }
 
 /// Signals, which order nothing, but wake threads that are scheduled.
@@ -241,6 +300,7 @@ macro_rules! signals {
             use super::*;
 
             $(pub(super) unsafe extern "C-unwind" fn $name(cond: *mut pthread_cond_t) -> c_int {
+                CONDITION.is_alive(cond as usize, "signal");
                 waits::signal(cond as usize, $at_most);
                 // SAFETY: the program's call.
                 unsafe { real::$name(cond) }
@@ -262,13 +322,15 @@ const COUNT: usize = 2;
 
 unsafe extern "C-unwind" fn barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     let round = sync::arrive(barrier as usize);
+    let threads = || misuse::threads_of(barrier as usize);
     let result = if sched::active() {
-        // SAFETY: the program's barrier; glibc writes the number only when it is initialised.
-        let count = unsafe { barrier.cast::<c_uint>().add(COUNT).read() };
-        match waits::barrier(barrier as usize, count as usize) {
-            true => libc::PTHREAD_BARRIER_SERIAL_THREAD,
-            false => 0,
+        match waits::barrier(barrier as usize, threads) {
+            Some(true) => libc::PTHREAD_BARRIER_SERIAL_THREAD,
+            Some(false) => 0,
+            None => libc::EINVAL,
         }
+    } else if threads() == 0 {
+        libc::EINVAL
     } else {
         // SAFETY: the program's call.
         unsafe { real::pthread_barrier_wait(barrier) }
@@ -331,6 +393,8 @@ unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern
 entries! {
     pthread_mutex_init => mutex_init;
     pthread_barrier_init => barrier_init;
+    mtx_destroy => functions::pthread_mutex_destroy;
+    cnd_destroy => functions::pthread_cond_destroy;
     call_once => c11_once;
     pthread_barrier_wait => barrier_wait;
     pthread_once => once;

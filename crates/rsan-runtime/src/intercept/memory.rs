@@ -3,7 +3,7 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
-use super::callers;
+use super::{callers, lifetime};
 use crate::allocator::{
     __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
 };
@@ -11,22 +11,31 @@ use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
 use crate::thread::{current, enter_if_attached};
-use crate::{entries, heap, probe, shadow, tls};
+use crate::{entries, heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 
 /// A freed block is checked for races, and remembered as freed, up to this many bytes, unless nothing may be forgotten.
 const FREED: usize = 1024;
 
+/// A block is looked at as one that was allocated, or freed, when the schedule is ours, up to this many bytes.
+const SCHEDULED: usize = 16 << 20;
+
 /// The program got a block of the allocator, which may be larger than it asked for.
 fn born_block(block: *mut c_void, asked: usize) {
-    if !block.is_null()
-        && let Some(mut me) = enter_if_attached()
-    {
-        // SAFETY: a block of the allocator.
-        let bytes = unsafe { libc::malloc_usable_size(block) };
-        shadow::forget(block as usize, bytes);
-        heap::allocated(&mut me, block as usize, asked);
+    if block.is_null() {
+        return;
+    }
+    let caller = tls::caller();
+    let Some(mut me) = enter_if_attached() else {
+        return heap::allocated_unseen(block as usize, asked);
+    };
+    // SAFETY: a block of the allocator.
+    let bytes = unsafe { libc::malloc_usable_size(block) };
+    shadow::forget(block as usize, bytes);
+    heap::allocated(&mut me, block as usize, asked);
+    if sched::active() && callers::is_instrumented(caller) {
+        race::allocate(&mut me, block as usize, bytes.min(SCHEDULED));
     }
 }
 
@@ -36,21 +45,37 @@ fn born(block: *mut c_void, bytes: usize) {
         && let Some(_me) = enter_if_attached()
     {
         shadow::forget(block as usize, bytes);
+        if sched::active() {
+            sched::stacks::forget(block as usize, (block as usize).saturating_add(bytes));
+        }
     }
 }
 
-/// The program gives memory back: the locations are forgotten, and that counts as a write.
-fn died(block: *mut c_void) {
-    if block.is_null() || current().is_none_or(|context| context.is_busy()) {
-        return;
+/// The program gives memory back: the locations are forgotten, and that counts as a write. False: there is no such block,
+/// and the allocator must not be told.
+fn died(block: *mut c_void) -> bool {
+    if block.is_null() {
+        return true;
+    }
+    if current().is_none_or(|context| context.is_busy()) {
+        heap::freed_unseen(block as usize);
+        return true;
+    }
+    let caller = tls::caller();
+    let checked = callers::is_instrumented(caller);
+    if checked && lifetime::is_wrong_free(block as usize) {
+        return false;
     }
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
-    let caller = tls::caller();
-    let checked = callers::is_instrumented(caller);
     if checked {
         let exact = crate::runtime::options().is_some_and(|options| options.exact);
-        let most = if exact { usize::MAX } else { FREED };
+        let most = match exact {
+            true => usize::MAX,
+            false if sched::active() => SCHEDULED,
+            false => FREED,
+        };
+        tls::set_caller(caller);
         race::free(block as usize, bytes.min(most));
         // The runtime may have copied memory of its own.
         tls::set_caller(caller);
@@ -63,6 +88,7 @@ fn died(block: *mut c_void) {
         }
         heap::freed(&mut me, block as usize);
     }
+    true
 }
 
 /// Runs the allocator while the thread is busy: a signal handler must not enter the runtime now, for the runtime
@@ -95,11 +121,18 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
         // SAFETY: the program's call.
         return unsafe { move_block(block, bytes) };
     }
-    died(block);
+    let asked = heap::starting_at(block as usize).map(|block| block.size);
+    if !died(block) {
+        return std::ptr::null_mut();
+    }
     // SAFETY: the program's call.
-    let block = quietly(|| unsafe { __libc_realloc(block, bytes) });
-    born_block(block, bytes);
-    block
+    let fresh = quietly(|| unsafe { __libc_realloc(block, bytes) });
+    if fresh.is_null() && bytes != 0 {
+        // There is no memory, and the old block is as it was.
+        born_block(block, asked.unwrap_or_default());
+    }
+    born_block(fresh, bytes);
+    fresh
 }
 
 /// A block of another size with the same content.
@@ -117,11 +150,13 @@ unsafe fn move_block(block: *mut c_void, bytes: usize) -> *mut c_void {
 }
 
 pub(super) unsafe extern "C" fn release(block: *mut c_void) {
-    died(block);
-    if steady::owns(block) {
+    if !died(block) || steady::owns(block) {
         return;
     }
-    // SAFETY: the program's call.
+    let Some(block) = lifetime::keep_for_a_while(block) else {
+        return;
+    };
+    // SAFETY: the program's call, or one that it made before.
     quietly(|| unsafe { __libc_free(block) });
 }
 

@@ -9,6 +9,7 @@ pub mod control;
 pub mod files;
 pub mod guards;
 pub(crate) mod imports;
+pub(crate) mod lifetime;
 pub mod locks;
 pub mod memory;
 pub mod openmp;

@@ -12,6 +12,7 @@ use rsan_schedule::Kind;
 
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attr: *const pthread_attr_t, state: *mut c_int) -> c_int;
+    fn pthread_attr_getstackaddr(attr: *const pthread_attr_t, place: *mut *mut c_void) -> c_int;
 }
 
 /// What a new thread is given.
@@ -22,6 +23,8 @@ struct Start {
     context: usize,
     /// Signals that its creator has blocked. All are, until it has its context.
     signals: u64,
+    /// Its stack is memory of the program.
+    has_own_stack: bool,
 }
 
 unsafe extern "C-unwind" fn create(
@@ -53,6 +56,8 @@ unsafe extern "C-unwind" fn create(
         argument,
         context: newborn.word(),
         signals: 0,
+        // SAFETY: the program's attributes.
+        has_own_stack: unsafe { has_own_stack(attr) },
     }));
     let signals = block_signals(ALL_SIGNALS);
     // SAFETY: nobody else has it yet.
@@ -83,6 +88,7 @@ fn lend(lent: &mut Lent, newborn: thread::Newborn, routine: StartRoutine, argume
         argument,
         context: newborn.word(),
         signals: 0,
+        has_own_stack: false,
     });
     lent.set_work(run_lent, Box::into_raw(start) as usize);
     newborn.announce(lent.handle(), false);
@@ -104,6 +110,7 @@ unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
         let [lowest, end] = lent.stack();
         shadow::forget(lowest, end - lowest);
         thread::set_stack(me.state.id(), [lowest, outermost, end]);
+        sched::stacks::add(me.state.id().index(), lowest, end);
     }
     sched::begin(outermost, true);
     // SAFETY: as the program asked.
@@ -126,6 +133,18 @@ unsafe fn is_detached(attr: *const pthread_attr_t) -> bool {
         && state == libc::PTHREAD_CREATE_DETACHED
 }
 
+/// Whether a thread with these attributes has a stack that the program made.
+///
+/// # Safety
+/// The attributes are null or valid.
+unsafe fn has_own_stack(attr: *const pthread_attr_t) -> bool {
+    let mut place = std::ptr::null_mut();
+    // SAFETY: the caller's promise.
+    !attr.is_null()
+        && unsafe { pthread_attr_getstackaddr(attr, &raw mut place) } == 0
+        && !place.is_null()
+}
+
 /// The first function of every thread. It owns nothing when it calls the program's: that may never return.
 unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     let Start {
@@ -133,12 +152,13 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
         argument,
         context,
         signals,
+        has_own_stack,
         // SAFETY: made by `create` for this thread.
     } = *unsafe { Box::from_raw(start.cast::<Start>()) };
     thread::begin(context);
     block_signals(signals);
     let frame = 0u8;
-    forget_stack(&raw const frame as usize);
+    forget_stack(&raw const frame as usize, has_own_stack);
     if !sched::active() {
         // SAFETY: as the program asked.
         return unsafe { routine(argument) };
@@ -152,7 +172,7 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
 
 /// The stack's memory may have been that of a thread before. `outermost` is in the first frame: what the thread calls
 /// lies below, its thread-local variables above.
-fn forget_stack(outermost: usize) {
+fn forget_stack(outermost: usize, is_programs: bool) {
     let Some(me) = enter() else { return };
     // SAFETY: the attributes are filled in before they are read.
     unsafe {
@@ -165,6 +185,9 @@ fn forget_stack(outermost: usize) {
             shadow::forget(base as usize, bytes);
             let lowest = base as usize;
             thread::set_stack(me.state.id(), [lowest, outermost, lowest + bytes]);
+            if sched::active() && !is_programs {
+                sched::stacks::add(me.state.id().index(), lowest, lowest + bytes);
+            }
         }
         libc::pthread_attr_destroy(&raw mut attr);
     }

@@ -304,6 +304,16 @@ impl Locked {
         }
     }
 
+    /// The same, if something is known of it.
+    pub fn known_sync(&mut self, address: usize) -> Option<&SyncState> {
+        let rest = self.items().rest.as_ref()?;
+        let further = rest.further_syncs.iter();
+        let further = further.map(|(at, sync)| (*at, &**sync));
+        let first = rest.sync.iter().map(|(at, sync)| (*at, sync));
+        let mut all = first.chain(further);
+        all.find(|(at, _)| *at == address).map(|(_, sync)| sync)
+    }
+
     /// Forgets the lock or the like at an address.
     pub fn forget_sync(&mut self, address: usize) {
         if let Some(rest) = &mut self.items().rest {

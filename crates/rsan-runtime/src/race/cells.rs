@@ -139,12 +139,18 @@ impl Access {
     /// Whether the access of a cell happens before this one, or is the same thread's.
     #[inline(always)]
     fn is_after(self, past: Past, cell: u64) -> bool {
-        (cell ^ self.own) >> 48 == 0 || is_in_past(past, cell)
+        is_after(self.own, past, cell)
     }
 
     #[inline(always)]
     fn conflicts_with(self, old: Remembered) -> bool {
         old.mask & self.mask != 0 && self.kind.conflicts_with(old.kind)
+    }
+
+    /// Whether the memory was freed, in whatever order: an access to it is wrong. Freeing it again is looked at elsewhere.
+    #[inline(always)]
+    fn is_of_freed(self, old: Remembered) -> bool {
+        old.kind == Kind::FREE && self.kind != Kind::FREE && old.mask & self.mask != 0
     }
 
     /// Whether an earlier cell need not be kept beside the one of this access.
@@ -165,6 +171,8 @@ impl Access {
     fn class(self, past: Past, cell: u64) -> u32 {
         if cell == 0 {
             EMPTY
+        } else if self.is_of_freed(Remembered::from_cell(cell)) {
+            RACING
         } else if !self.is_after(past, cell) {
             let races = self.conflicts_with(Remembered::from_cell(cell));
             if races { RACING } else { 0 }
@@ -175,8 +183,8 @@ impl Access {
         }
     }
 
-    /// Checks the access against the cells of a granule and records it, if it is not in them. Returns what it races with.
-    /// With `exact` nothing is forgotten: what cells give up is kept.
+    /// Checks the access against the cells of a granule and records it, if it is not in them. Returns what it races with,
+    /// or that the memory was freed. With `exact` nothing is forgotten: what cells give up is kept.
     ///
     /// Of two threads that do this at the same time each may miss the other's cell at first, or overwrite it; so both
     /// look again when theirs is there. What is left is the time that a store needs to be seen by the other processor,
@@ -335,10 +343,17 @@ impl Access {
     /// Whether the access races with one whose cell has just appeared.
     #[cold]
     fn newcomer(self, past: Past, granule: Granule, index: usize, cell: u64) -> Option<Race> {
-        let races = !self.is_after(past, cell) && self.conflicts_with(Remembered::from_cell(cell));
+        let old = Remembered::from_cell(cell);
+        let races = !self.is_after(past, cell) && self.conflicts_with(old) || self.is_of_freed(old);
         // ORDERING: relaxed; the word says itself whether it fits.
         races.then(|| (cell, granule.sites()[index].load(Ordering::Relaxed)))
     }
+}
+
+/// Whether the access of a cell happens before the next one of the thread with this stamp and past, or is its own.
+#[inline(always)]
+pub(super) fn is_after(own: u64, past: Past, cell: u64) -> bool {
+    (cell ^ own) >> 48 == 0 || is_in_past(past, cell)
 }
 
 /// Whether the access of a cell happens before. The empty cell's does.

@@ -1,10 +1,14 @@
-//! Freeing memory, which counts as a write to all of it.
+//! The life of a block: allocating and freeing it count as writes to all of it, and what comes after the free is wrong.
 
-use super::cells::{Access, mask, pack_site};
+use super::cells::{Access, Race, mask, pack_site};
 use super::lanes::Pairs;
-use super::{Kind, granules, meet_locations, report};
-use crate::shadow::HAS_CELLS;
-use crate::thread;
+use super::{Kind, granules, meet_locations};
+use crate::heap;
+use crate::memory;
+use crate::report::{self, Finding, Misuse, Side};
+use crate::sched;
+use crate::shadow::{Granule, HAS_CELLS};
+use crate::thread::{self, Entered};
 use std::sync::atomic::Ordering;
 
 /// A block is about to be freed: like a plain write of it, except that its atomic locations need not be told, for they
@@ -46,6 +50,74 @@ pub fn free(address: usize, bytes: usize) {
         found = found.or(race.map(|other| (at, size, other)));
     }
     if let Some((at, size, other)) = found {
-        report(me, at, size, Kind::FREE, other);
+        super::report(me, at, size, Kind::FREE, other);
+    }
+}
+
+/// A block was allocated, and nothing is known of it yet: who accesses it comes after that, or there is a race.
+pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
+    if me.ignored != 0 {
+        return;
+    }
+    me.make_private();
+    let (leaf, own) = (me.leaf(), me.own);
+    let word = pack_site(leaf, own);
+    for (granule, at, size) in granules(address, bytes) {
+        granule.set(HAS_CELLS);
+        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+        granule.sites()[0].store(word, Ordering::Relaxed);
+        let cell = own | mask(at & 7, size) << 8 | Kind::ALLOCATE.0;
+        // ORDERING: relaxed; a cell is one word and stands for itself.
+        granule.cells()[0].store(cell, Ordering::Relaxed);
+    }
+}
+
+/// An access to memory whose free happens before it. The block has to be one that is free still, for memory that the
+/// allocator gave back to the system may have become something else.
+#[cold]
+pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+    let Some(free) = heap::find(address).and_then(|block| block.freed) else {
+        return;
+    };
+    let finding = Finding::Misuse {
+        what: Misuse::UseAfterFree,
+        address,
+        bytes,
+        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        earlier: Some(free.side("free")),
+    };
+    if !report::is_known(me, &finding) && memory::is_anonymous(address) {
+        report::report(me, &finding);
+    }
+}
+
+/// A lock or the like is about to be used: its memory has to be there.
+pub fn touch(address: usize) {
+    // A copy of the process that has no context does not have the shadow either.
+    if thread::current().is_none() {
+        return;
+    }
+    if sched::active()
+        && let Some(mut me) = thread::enter_access()
+    {
+        sched::stacks::check(&mut me, address, 1, Kind::USE);
+    }
+    let has_past = |granule: &Granule| granule.has(HAS_CELLS) && !granule.is_empty();
+    let Some(granule) = Granule::existing(address).filter(has_past) else {
+        return;
+    };
+    let Some(mut me) = thread::enter_access() else {
+        return;
+    };
+    let (own, mask) = (me.own, mask(address & 7, 1));
+    let access = Access {
+        own,
+        mask,
+        kind: Kind::USE,
+    };
+    let race = access.race(me.state.hb().slice(), granule);
+    let is_end = |race: &Race| [Kind::FREE, Kind::ALLOCATE].contains(&Kind(race.0 & 0xff));
+    if let Some(race) = race.filter(is_end) {
+        super::report(&mut me, address, 1, Kind::USE, race);
     }
 }

@@ -5,6 +5,9 @@
 #[repr(transparent)]
 pub struct Kind(pub(super) u64);
 
+/// The bit that only [`Kind::FREE`] has.
+pub(super) const FREED: u64 = 4;
+
 impl Kind {
     /// Plain read.
     pub const READ: Self = Self(0);
@@ -14,8 +17,13 @@ impl Kind {
     pub const ATOMIC_READ: Self = Self(2);
     /// Atomic write or read-modify-write.
     pub const ATOMIC_WRITE: Self = Self(3);
-    /// The memory was freed.
-    pub const FREE: Self = Self(5);
+    /// The memory was freed. It stands for no access, so that whatever the thread does next to the memory is looked at.
+    pub const FREE: Self = Self(FREED | 3);
+    /// The memory was allocated. It stands for no access, so that reports name the access.
+    pub const ALLOCATE: Self = Self(8 | 3);
+
+    /// A lock or the like is used. It is in no cell, and only the life of its memory matters.
+    pub const USE: Self = Self(16);
 
     #[inline]
     pub(super) fn writes(self) -> bool {
@@ -24,7 +32,7 @@ impl Kind {
 
     #[inline]
     pub(super) fn is_atomic(self) -> bool {
-        self.0 & 2 != 0
+        self.0 & !1 == 2
     }
 
     /// Whether two accesses of a byte that are not ordered race.
@@ -46,6 +54,8 @@ impl Kind {
             Self::WRITE => "write",
             Self::ATOMIC_READ => "atomic read",
             Self::ATOMIC_WRITE => "atomic write",
+            Self::USE => "use",
+            Self::ALLOCATE => "allocation",
             _ => "free",
         }
     }
@@ -82,6 +92,17 @@ mod tests {
                 for later in KINDS {
                     assert!(!old.conflicts_with(later) || new.conflicts_with(later));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_life_are_plain_writes_that_stand_for_nothing() {
+        for end in [Kind::FREE, Kind::ALLOCATE] {
+            for kind in KINDS {
+                assert!(end.conflicts_with(kind));
+                let alike = (kind.0 ^ end.0) & kind.telling_bits() == 0;
+                assert!(!alike || kind.is_atomic(), "{end:?} for {kind:?}");
             }
         }
     }

@@ -6,6 +6,7 @@
 //! matter: cells that conflict with the access, and those that it would replace.
 
 use super::cells::{ALL, Access, Past, Race, is_in_past};
+use super::kind::{FREED, Kind};
 use super::lanes::{Lanes, Pairs};
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
 use std::sync::atomic::Ordering;
@@ -60,6 +61,12 @@ impl Seen {
     #[inline(always)]
     fn writes(&self) -> u32 {
         self.lower.odd()
+    }
+
+    /// Those that say that the memory was freed.
+    #[inline(always)]
+    fn freed(&self) -> u32 {
+        ALL & !self.lower.only(FREED as u32).zero()
     }
 
     /// Those of a slot.
@@ -123,6 +130,9 @@ impl Access {
         } else {
             overlapping & writes
         };
+        if self.kind != Kind::FREE && overlapping & seen.freed() != 0 {
+            return Recorded::NotYet;
+        }
         let matter = (conflicting | covered & !empty) & !mine;
         let unordered = unordered(past, granule.cells(), matter);
         if conflicting & unordered != 0 {

@@ -11,15 +11,17 @@ use std::fmt::Write as _;
 
 /// The line.
 pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module]) -> String {
-    let (kind, address, bytes) = match finding {
-        Finding::Race { address, bytes, .. } => ("race", address, bytes),
-        Finding::Violation { address, bytes, .. } => ("violation", address, bytes),
+    let kind = match finding {
+        Finding::Race { .. } => "race",
+        Finding::Violation { .. } => "violation",
+        Finding::Misuse { .. } => "misuse",
     };
+    let (address, bytes) = finding.extent();
     let mut line = format!(
         "{{\"schema\":\"rsan-runtime/1\",\"pid\":{},\"kind\":\"{kind}\",\"address\":\"{address:#x}\",\"size\":{bytes},\"memory\":",
         std::process::id()
     );
-    memory(&mut line, Memory::at(*address, modules), modules);
+    memory(&mut line, Memory::at(address, modules), modules);
     for (name, side) in finding.sides() {
         let _ = write!(line, ",\"{name}\":");
         json_side(&mut line, side, modules);
@@ -32,6 +34,11 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
     }
     if let Some(step) = sched::steps() {
         let _ = write!(line, ",\"step\":{step}");
+    }
+    if let Finding::Misuse { what, .. } = finding {
+        let text = what.text().map_or("null".to_owned(), quote);
+        let name = quote(&what.name().to_string_lossy());
+        let _ = write!(line, ",\"what\":{name},\"text\":{text}");
     }
     line.push_str("}\n");
     line

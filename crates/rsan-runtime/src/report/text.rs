@@ -68,6 +68,29 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             }
             write_memory(&mut text, *address, modules);
         }
+        Finding::Misuse {
+            what,
+            address,
+            bytes,
+            access,
+            earlier,
+        } => {
+            let name = what.name().to_string_lossy();
+            let more = what
+                .text()
+                .map_or(String::new(), |more| format!(": {more}"));
+            title(&mut text, &format!("{name}{more}"));
+            let place = match bytes {
+                0 => format!(" at {address:#x}"),
+                _ => format!(" of {bytes} bytes at {address:#x}"),
+            };
+            write_side(&mut text, access, &place, modules);
+            if let Some(earlier) = earlier {
+                let _ = writeln!(text, "  after");
+                write_side(&mut text, earlier, "", modules);
+            }
+            write_memory(&mut text, *address, modules);
+        }
     }
     text.push_str("==================\n");
     text

@@ -2,7 +2,7 @@
 
 use super::spin::{Arrival, Loop};
 use super::state::{For, Need, Status, Values};
-use super::{STATE, done, give_way, op, point, point_when, scheduled};
+use super::{STATE, done, give_way, op, point, point_when, scheduled, stacks};
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
 use crate::model;
@@ -131,6 +131,7 @@ pub(crate) fn after_wait(found: u128, expected: u128, wrote: Option<u128>) {
 #[cold]
 pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2]);
+    stacks::check_load(at as usize, size_of::<W>());
     // SAFETY: the caller's promise.
     let value = unsafe { atomic::load(at, order) };
     done(|step| step.read = fold(value.bits()));

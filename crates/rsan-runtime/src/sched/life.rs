@@ -4,7 +4,8 @@ use super::lent::{self, Lent};
 use super::state::{State, Status};
 use super::switch::{self, Carrier};
 use super::{
-    Inside, STATE, active, done, go_on_as, lie_down, op, scheduled, stop_at, wait_until_settled,
+    Inside, STATE, active, done, go_on_as, lie_down, op, scheduled, stacks, stop_at,
+    wait_until_settled,
 };
 use crate::lock::Guard;
 use crate::thread;
@@ -90,6 +91,7 @@ pub(crate) fn vanish(number: ThreadId) -> ! {
         && let Some(thread) = state.thread(number.index())
     {
         thread.status = Status::Finished;
+        stacks::end(number.index());
         match state.choose() {
             Some(next) => {
                 state.current = next;
@@ -156,6 +158,7 @@ pub(crate) fn ended(number: ThreadId) {
         return;
     };
     thread.status = Status::Finished;
+    stacks::end(number.index());
     switch::is_ending();
     if let Some(next) = state.choose() {
         pass_on(next, guard);
@@ -201,6 +204,7 @@ pub(crate) fn leave() {
     let executor = state.executor;
     if let Some(thread) = state.thread(me) {
         thread.status = Status::Outside;
+        stacks::stand(me, 0);
         thread.op = op(Kind::Yield, 0, 0);
         thread.away = executor;
     }

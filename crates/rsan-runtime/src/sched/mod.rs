@@ -15,6 +15,7 @@
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
 //!   copies without kernel threads.
 //! * `steady`, `heap`: what a program takes from outside, the same in every run.
+//! * `stacks`: memory of functions and threads that have ended.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
 //! Nothing here costs a program that is not scheduled more than one test of a flag per operation.
@@ -28,6 +29,7 @@ mod run;
 pub mod server;
 mod snapshot;
 mod spin;
+pub(crate) mod stacks;
 mod state;
 pub mod steady;
 mod stuck;
@@ -103,8 +105,10 @@ impl Drop for Inside {
 
 /// The calling thread and the state, if it is scheduled. A thread that was outside waits for its turn.
 fn scheduled() -> Option<(Inside, Guard<'static, Option<State>>)> {
+    let pointer = crate::tls::stack_pointer();
     let inside = Inside::enter()?;
     let me = inside.number();
+    stacks::stand(me, pointer);
     let mut guard = STATE.lock();
     if guard.as_mut()?.thread(me)?.status == Status::Outside {
         life::come_back(me, guard);

@@ -1,6 +1,7 @@
 //! One run under a strategy: how it begins, and how it is cut off.
 
 use super::queues::Queues;
+use super::stacks;
 use super::state::{Locks, State};
 use super::switch;
 use super::trace::{Outcome, Trace};
@@ -68,6 +69,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         first.context = thread::current();
     }
     *STATE.lock() = Some(state);
+    stacks::add_first(number, outermost);
     drop(me);
     thread::watch();
     if plan.steady_heap {

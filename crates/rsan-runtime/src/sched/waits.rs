@@ -150,9 +150,13 @@ pub(crate) fn lock() -> &'static crate::lock::RawLock {
     ARRIVED.raw()
 }
 
-/// Waits until so many threads have come to a barrier. True for the last of them.
-pub(crate) fn barrier(barrier: usize, count: usize) -> bool {
+/// Waits until so many threads have come to a barrier. True for the last of them; `None` if it is for no thread.
+pub(crate) fn barrier(barrier: usize, count: impl FnOnce() -> usize) -> Option<bool> {
     point(Kind::Sync, barrier, 0);
+    let count = count();
+    if count == 0 {
+        return None;
+    }
     let last = {
         let mut all = ARRIVED.lock();
         let arrived = all.entry(barrier).or_default();
@@ -165,7 +169,7 @@ pub(crate) fn barrier(barrier: usize, count: usize) -> bool {
     } else {
         block(For::Object(barrier), false);
     }
-    last
+    Some(last)
 }
 
 /// Waits while somebody else is at something.

@@ -11,6 +11,7 @@ use rsan_clocks::write_log::{Rules, SyncClock};
 
 /// A new fiber, whose creation by this thread comes before what it does. 0 if there can be none.
 pub fn create(me: &mut Entered) -> usize {
+    crate::sched::stacks::give_up();
     spawn(me).map_or(0, |newborn| newborn.word())
 }
 

@@ -6,6 +6,7 @@
 use super::chain::{self, Link, Repair};
 use super::log::{Findings, Logged, Side, Waiting};
 use super::memory::Memory;
+use super::misuse;
 use super::names::Names;
 use super::sentence;
 use super::symbols::{Frame, Symbols, place_of};
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 /// A finding with its stacks as functions and lines.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
-    /// `weak-behaviour`, `data-race` or `deadlock`.
+    /// `weak-behaviour`, `data-race`, `deadlock`, or the name of a misuse of memory or a lock.
     pub(super) kind: &'static str,
     pub(super) property: &'static str,
     pub(super) message: String,
@@ -179,6 +180,21 @@ impl Finding {
                 let common = (address, size, memory);
                 ("weak-behaviour", "robustness", common, accesses)
             }
+            Logged::Misuse {
+                address,
+                size,
+                memory,
+                access,
+                earlier,
+                what,
+                ..
+            } => {
+                let earlier = earlier.as_ref().map(|side| ("earlier", side));
+                let accesses = std::iter::once(("access", access)).chain(earlier);
+                let (kind, property) = misuse::names(*what);
+                let common = (address, size, memory);
+                (kind, property, common, accesses.collect())
+            }
             Logged::Deadlock { threads } => return Self::deadlock(threads, runs, resolver),
         };
         let (address, size, memory) = common;
@@ -190,7 +206,7 @@ impl Finding {
             .map(|(role, side)| Access::new(role, side, &mut resolver.symbols))
             .collect();
         let (wait, logged_chain) = match logged {
-            Logged::Race { .. } | Logged::Deadlock { .. } => (None, None),
+            Logged::Race { .. } | Logged::Deadlock { .. } | Logged::Misuse { .. } => (None, None),
             Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
@@ -200,12 +216,19 @@ impl Finding {
         Self {
             kind,
             property,
-            message: sentence::message(
-                &accesses,
-                logged.is_of_same_value(),
-                memory.as_ref(),
-                address,
-            ),
+            message: match logged {
+                Logged::Misuse { what, text, .. } => {
+                    let place = memory.as_ref().map(|memory| memory.place(address));
+                    let place = place.unwrap_or_else(|| address.clone());
+                    misuse::message(*what, text.as_deref(), &accesses, &place)
+                }
+                _ => sentence::message(
+                    &accesses,
+                    logged.is_of_same_value(),
+                    memory.as_ref(),
+                    address,
+                ),
+            },
             thread: accesses[0].thread.clone(),
             location: accesses[0].location(),
             runs: runs.len(),
@@ -257,6 +280,11 @@ impl Finding {
         self.kind == "deadlock"
     }
 
+    /// Whether an access can be weak.
+    pub(crate) fn is_weak(&self) -> bool {
+        self.kind == "weak-behaviour"
+    }
+
     /// The first run that had it.
     pub(super) fn first_run(&self) -> usize {
         self.in_runs.first().copied().unwrap_or_default()
@@ -282,7 +310,7 @@ impl Finding {
         };
         let places = self.accesses.iter().take(count).map(Access::place);
         let mut places = places.collect::<Option<Vec<_>>>()?;
-        if self.kind != "weak-behaviour" {
+        if self.is_race() || self.is_deadlock() {
             places.sort();
         }
         Some(places)

@@ -28,8 +28,32 @@ pub(crate) enum Logged {
         wait: Option<String>,
         chain: Option<Chain>,
     },
+    /// Memory is used after its end, or a lock wrongly.
+    Misuse {
+        address: String,
+        size: u64,
+        memory: Option<Memory>,
+        access: Side,
+        /// What makes it wrong: the free, the destruction...
+        earlier: Option<Side>,
+        /// Its name.
+        what: Misuse,
+        /// What the name does not say.
+        text: Option<String>,
+    },
     /// Every thread waits.
     Deadlock { threads: Vec<Waiting> },
+}
+
+/// How memory or a lock is misused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Misuse {
+    UseAfterFree,
+    DoubleFree,
+    InvalidFree,
+    UseAfterReturn,
+    LockMisuse,
 }
 
 /// A thread that waits for ever.
@@ -125,7 +149,7 @@ impl Logged {
     /// Whether a load may read an older write, but of the value that it reads anyway.
     pub(crate) fn is_of_same_value(&self) -> bool {
         match self {
-            Self::Race { .. } | Self::Deadlock { .. } => false,
+            Self::Race { .. } | Self::Deadlock { .. } | Self::Misuse { .. } => false,
             Self::Violation { access, stale, .. } => {
                 access.operation == "load" && access.value.is_some() && access.value == stale.value
             }
@@ -142,6 +166,15 @@ impl Logged {
                 (0, vec![a.clone().min(b.clone()), a.max(b)])
             }
             Self::Violation { access, missed, .. } => (1, vec![place(access), place(missed)]),
+            Self::Misuse {
+                access,
+                earlier,
+                what,
+                ..
+            } => {
+                let earlier = earlier.as_ref().and_then(place);
+                (3 + *what as u8, vec![place(access), earlier])
+            }
             Self::Deadlock { threads } => {
                 let stacks = threads.iter().map(|waiting| waiting.stack.first().cloned());
                 (2, stacks.collect())

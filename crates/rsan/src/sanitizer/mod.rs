@@ -15,6 +15,7 @@ mod invocation;
 mod library;
 mod log;
 mod memory;
+mod misuse;
 mod names;
 mod processes;
 mod record;

@@ -62,7 +62,7 @@ pub(super) fn subject(access: &Access) -> String {
 }
 
 /// ` at file:line`, or nothing.
-fn at(access: &Access) -> String {
+pub(super) fn at(access: &Access) -> String {
     let place = access.place();
     place.map_or(String::new(), |place| format!(" at {place}"))
 }

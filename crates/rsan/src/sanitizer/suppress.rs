@@ -33,13 +33,12 @@ impl Suppressions {
 
     /// The lines that match a finding.
     fn matching(&self, finding: &Finding) -> Vec<usize> {
-        if finding.is_deadlock() {
-            return Vec::new();
-        }
-        let subject = if finding.is_race() {
-            Subject::Race
-        } else {
-            Subject::Robustness
+        let subject = match finding.kind {
+            "deadlock" => return Vec::new(),
+            "data-race" => Subject::Race,
+            "weak-behaviour" => Subject::Robustness,
+            "lock-misuse" => Subject::Lock,
+            _ => Subject::Memory,
         };
         let stacks: Vec<Vec<_>> = finding
             .stacks()

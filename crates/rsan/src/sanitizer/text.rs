@@ -50,9 +50,9 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
     if finding.is_deadlock() {
         return write_deadlock(text, finding, all_runs, paint);
     }
-    let kind = match finding.is_race() {
-        true => "data race",
-        false => "not robust",
+    let kind = match finding.kind {
+        "weak-behaviour" => "not robust".to_owned(),
+        kind => kind.replace('-', " "),
     };
     let at = finding.accesses[0].place();
     let at = at.map_or(String::new(), |place| format!(" at {place}"));
@@ -74,7 +74,7 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
     if let Some(wait) = &finding.wait {
         let _ = writeln!(text, "  with the older value the program {wait}");
     }
-    if !finding.is_race() {
+    if finding.is_weak() {
         write_chain(text, finding, paint);
     }
     if let Some(memory) = &finding.memory {
@@ -120,12 +120,14 @@ fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
 /// `store (release) of 1 by main thread`
 fn title(finding: &Finding, access: &Access) -> String {
     let memory = match access.role {
+        "access" if finding.size == 0 => format!(", at {}", finding.address),
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
     };
     let role = match access.role {
         "access" => "",
-        "earlier" => "not ordered with: ",
+        "earlier" if finding.is_race() => "not ordered with: ",
+        "earlier" => "after: ",
         "missed" => "although before it: ",
         _ => "older write: ",
     };

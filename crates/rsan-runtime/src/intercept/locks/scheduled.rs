@@ -162,6 +162,15 @@ fn wait(
     }
 }
 
+/// Takes the mutex of a thread that is cancelled while it waits for a condition.
+pub(super) fn regain(mutex: usize, attempt: impl Fn() -> c_int) {
+    let relock = || match attempt() {
+        0 => 0,
+        _ => libc::EBUSY,
+    };
+    acquire(exclusive(mutex, libc::EBUSY), Patience::Endless, relock);
+}
+
 const POSIX: (c_int, c_int) = (libc::EBUSY, libc::ETIMEDOUT);
 
 pub(super) fn condition(

@@ -1,0 +1,61 @@
+//! Memory that is used after its end, and locks that are used wrongly, in words.
+
+use super::findings::Access;
+use super::log::Misuse;
+use super::sentence::{at, subject};
+
+/// The kind of the finding, and the property that fails.
+pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
+    match what {
+        Misuse::UseAfterFree => ("use-after-free", "memory-safety"),
+        Misuse::DoubleFree => ("double-free", "memory-safety"),
+        Misuse::InvalidFree => ("invalid-free", "memory-safety"),
+        Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
+        Misuse::LockMisuse => ("lock-misuse", "lock-discipline"),
+    }
+}
+
+/// What was done, and why it must not be; `place` is the memory in words.
+pub(super) fn message(
+    what: Misuse,
+    text: Option<&str>,
+    accesses: &[Access],
+    place: &str,
+) -> String {
+    let Some((access, earlier)) = accesses.split_first() else {
+        return String::new();
+    };
+    let (operation, text) = (&access.operation, text.unwrap_or_default());
+    let by = |access: &Access| format!("by {}{}", subject(access), at(access));
+    let (here, earlier) = (by(access), earlier.first());
+    match (what, earlier) {
+        (Misuse::UseAfterFree, Some(free)) => {
+            format!(
+                "the {operation} of {place} {here} comes after the free {}",
+                by(free)
+            )
+        }
+        (Misuse::UseAfterFree, None) => {
+            format!("the {operation} of {place} {here} comes after its free")
+        }
+        (Misuse::DoubleFree, Some(free)) => {
+            format!(
+                "the free of {place} {here} comes after the free {}",
+                by(free)
+            )
+        }
+        (Misuse::DoubleFree, None) => format!("the free of {place} {here} is not the first"),
+        (Misuse::InvalidFree, _) => {
+            format!("the free of {place} {here} is not of a block that was allocated")
+        }
+        (Misuse::UseAfterReturn, _) => format!("the {operation} of {place} {here} {text}"),
+        (Misuse::LockMisuse, Some(other)) => {
+            format!(
+                "{text}: {place}, {here}, after the {} {}",
+                other.operation,
+                by(other)
+            )
+        }
+        (Misuse::LockMisuse, None) => format!("{text}: {place}, {here}"),
+    }
+}
