@@ -48,7 +48,11 @@ const LIMITS: Limits = Limits {
 };
 
 /// What the verifier finds first: the kind of fault.
-fn search(program: &Program, property: Property, deadlock: bool) -> Option<&'static str> {
+pub(super) fn search(
+    program: &Program,
+    property: Property,
+    deadlock: bool,
+) -> Option<&'static str> {
     let options = Options {
         property,
         deadlock,

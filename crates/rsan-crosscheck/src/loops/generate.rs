@@ -1,11 +1,13 @@
 //! Random programs with loops.
 
+use super::expect::search;
 use super::{Form, Looping, patterns};
 use crate::generate::{Generator, generate, initial_thread};
 use crate::{Profile, Random, edit};
 use rsan_model::{
     BinOp, CasStrength, Expr, Instr, LocId, Model, Pc, Place, Program, ReadOrd, RegId, RmwOp,
 };
+use rsan_verify::Property;
 
 /// The code of a thread that is being made.
 #[derive(Default)]
@@ -44,30 +46,46 @@ impl Body {
     }
 }
 
+/// How often a program is drawn again at most.
+const DRAWS: usize = 6;
+
 impl Looping {
-    /// The program of a seed.
+    /// The program of a seed. Of the programs in which a thread may wait for ever, and of the robust ones, most are drawn again.
     pub fn generate(seed: u64, profile: Profile) -> Self {
         let random = &mut Random::new(seed);
-        match profile {
-            Profile::Readers => readers(random),
-            Profile::Spinning | Profile::Retrying | Profile::Guarded => {
-                let plain = match profile {
-                    Profile::Guarded => random.between(1, 2),
-                    _ => 0,
-                };
-                let mut generator = Generator {
-                    atomics: random.between(2, 3),
-                    plain,
-                    random,
-                    profile,
-                    model: Model::C20,
-                };
-                statements(&mut generator)
+        for _ in 1..DRAWS {
+            let looping = draw(random, profile);
+            let program = &looping.program;
+            let waits = search(program, Property::Safe, true) == Some("deadlock");
+            let robust = || search(program, Property::Robust, false).is_none();
+            if !(waits && random.chance(85) || robust() && random.chance(50)) {
+                return looping;
             }
-            _ => {
-                let program = generate(random, profile, Model::C20);
-                in_c(random, program)
-            }
+        }
+        draw(random, profile)
+    }
+}
+
+fn draw(random: &mut Random, profile: Profile) -> Looping {
+    match profile {
+        Profile::Readers => readers(random),
+        Profile::Spinning | Profile::Retrying | Profile::Guarded => {
+            let plain = match profile {
+                Profile::Guarded => random.between(1, 2),
+                _ => 0,
+            };
+            let mut generator = Generator {
+                atomics: random.between(2, 3),
+                plain,
+                random,
+                profile,
+                model: Model::C20,
+            };
+            statements(&mut generator)
+        }
+        _ => {
+            let program = generate(random, profile, Model::C20);
+            in_c(random, program)
         }
     }
 }

@@ -10,14 +10,15 @@ use rsan_model::{BinOp, CasStrength, Expr, FenceOrd, Instr, LocId, Pc, Place, Re
 /// Appends a random statement of several instructions.
 pub(super) fn push(generator: &mut Generator<'_>, body: &mut Body) {
     let x = LocId::new(generator.random.below(generator.atomics));
-    match generator.random.weighted(&[22, 14, 16, 12, 14, 8, 14]) {
+    match generator.random.weighted(&[18, 12, 12, 12, 14, 8, 12, 12]) {
         0 => retry(generator, body, x, false),
         1 => retry(generator, body, x, true),
         2 => test_and_set(generator, body, x),
         3 => two_words(generator, body, x),
         4 => seqlock(generator, body, x),
         5 => either(generator, body, x),
-        _ => test_then_swap(generator, body, x),
+        6 => test_then_swap(generator, body, x),
+        _ => message_then_swap(generator, body, x),
     }
 }
 
@@ -165,4 +166,21 @@ fn test_then_swap(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
     );
     let (v, new) = (Expr::Const(v), Expr::Const(generator.small()));
     swap(generator, body, x, v, new, CasStrength::Strong);
+}
+
+/// `if (y == v) { r = x; cas(x, r, new); }`
+fn message_then_swap(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
+    let y = other(generator, x);
+    let message = load(generator, body, y);
+    let at = body.len();
+    let cond = is(BinOp::Ne, message, Expr::Const(generator.small()));
+    body.push(Instr::Halt, Form::Short);
+    let seen = load(generator, body, x);
+    let (expected, new) = (Expr::Reg(seen), Expr::Const(generator.small()));
+    swap(generator, body, x, expected, new, CasStrength::Strong);
+    body.code[at] = Instr::Branch {
+        cond,
+        then: Pc::new(body.len()),
+        otherwise: Pc::new(at + 1),
+    };
 }

@@ -95,7 +95,7 @@ impl Printer<'_> {
                 LocKind::Plain => "int",
             };
             let (name, init) = ((self.name)(&location.name), location.init);
-            let _ = writeln!(text, "static {kind} {name} = {init};");
+            let _ = writeln!(text, "{kind} {name} = {init};");
         }
         for (t, thread) in self.source().threads.iter().enumerate() {
             self.thread(text, thread, &self.looping.forms[t]);
