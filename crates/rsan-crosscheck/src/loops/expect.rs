@@ -185,7 +185,7 @@ impl Looping {
     }
 
     /// Whether some sequentially consistent run ends with a thread that waits.
-    fn has_deadlock(&self) -> bool {
+    pub(super) fn has_deadlock(&self) -> bool {
         if !self.has_rounds() {
             return search(&self.program, Property::Safe, true).is_some();
         }

@@ -46,19 +46,23 @@ impl Body {
     }
 }
 
-/// How often a program is drawn again at most.
-const DRAWS: usize = 6;
+/// How often a program is drawn at most.
+const DRAWS: usize = 12;
 
 impl Looping {
-    /// The program of a seed. Of the programs in which a thread may wait for ever, and of the robust ones, most are drawn again.
+    /// The program of a seed. Of the programs in which a thread may wait for ever, of those with races and of robust ones, most are
+    /// drawn again.
     pub fn generate(seed: u64, profile: Profile) -> Self {
         let random = &mut Random::new(seed);
         for _ in 1..DRAWS {
             let looping = draw(random, profile);
-            let program = &looping.program;
-            let waits = search(program, Property::Safe, true) == Some("deadlock");
-            let robust = || search(program, Property::Robust, false).is_none();
-            if !(waits && random.chance(85) || robust() && random.chance(50)) {
+            let again = match search(&looping.program, Property::Robust, false) {
+                Some("data-race") => 60,
+                _ if looping.has_deadlock() => 90,
+                None => 65,
+                Some(_) => 0,
+            };
+            if !random.chance(again) {
                 return looping;
             }
         }
