@@ -34,6 +34,8 @@ pub enum Profile {
     Retrying,
     /// Plain accesses behind waits, flags and locks, for programs in C.
     Guarded,
+    /// Litmus tests with random changes, in which some loads become loops, for programs in C.
+    Looped,
     /// Many threads that read a plain word before one writes it, for programs in C.
     Readers,
 }
@@ -72,11 +74,15 @@ impl Profile {
         }
     }
 
-    /// The profiles of programs that are written in C, with loops where the model has blocking operations.
-    pub const LOOPS: [Self; 8] = [
+    /// The profiles of programs that are written in C, as often as they are drawn, with loops where the model has blocking operations.
+    pub const LOOPS: [Self; 12] = [
+        Self::Looped,
         Self::Spinning,
+        Self::Looped,
         Self::Retrying,
+        Self::Looped,
         Self::Guarded,
+        Self::Looped,
         Self::Readers,
         Self::Values,
         Self::Plain,
@@ -101,6 +107,7 @@ impl Profile {
             Self::Spinning => "spinning",
             Self::Retrying => "retrying",
             Self::Guarded => "guarded",
+            Self::Looped => "looped",
             Self::Readers => "readers",
         }
     }

@@ -343,9 +343,10 @@ impl fmt::Display for Odd {
         let text = rsan_lang::mini::print(program).unwrap_or_else(|_| crate::listing(program));
         writeln!(f, "program:\n  {text}\n")?;
         writeln!(f, "{}", self.looping.in_c())?;
+        let profile = self.profile.name();
         write!(
             f,
-            "to reproduce: cargo xtask crosscheck-c --seed {seed} --programs 1 --level {level}"
+            "to reproduce: cargo xtask crosscheck-c --profile {profile} --seed {seed} --programs 1 --level {level}"
         )
     }
 }

@@ -5,7 +5,8 @@ use super::{Form, Looping, patterns};
 use crate::generate::{Generator, generate, initial_thread};
 use crate::{Profile, Random, edit};
 use rsan_model::{
-    BinOp, CasStrength, Expr, Instr, LocId, Model, Pc, Place, Program, ReadOrd, RegId, RmwOp,
+    BinOp, CasStrength, Expr, Instr, LocId, LocKind, Model, Pc, Place, Program, ReadOrd, RegId,
+    RmwOp, Thread,
 };
 use rsan_verify::Property;
 
@@ -73,6 +74,7 @@ impl Looping {
 fn draw(random: &mut Random, profile: Profile) -> Looping {
     match profile {
         Profile::Readers => readers(random),
+        Profile::Looped => looped(random),
         Profile::Spinning | Profile::Retrying | Profile::Guarded => {
             let plain = match profile {
                 Profile::Guarded => random.between(1, 2),
@@ -114,7 +116,8 @@ fn statements(generator: &mut Generator<'_>) -> Looping {
         while body.len() < length {
             starts.push(body.len());
             if generator.random.chance(patterned) {
-                patterns::push(generator, &mut body);
+                let x = LocId::new(generator.random.below(generator.atomics));
+                patterns::push(generator, &mut body, x);
                 continue;
             }
             let dst = body.register();
@@ -175,6 +178,88 @@ fn in_c(random: &mut Random, mut program: Program) -> Looping {
     });
     let forms = forms.collect();
     settled(program, forms)
+}
+
+/// Loops that are put into a litmus test.
+const LOOPS: usize = 2;
+
+/// A litmus test with random changes, in which loops come behind some loads, or in their place.
+fn looped(random: &mut Random) -> Looping {
+    let mut program = generate(random, Profile::Litmus, Model::C20);
+    if program.locations.iter().any(|l| l.kind == LocKind::Plain) {
+        return in_c(random, program);
+    }
+    let generator = &mut Generator {
+        random,
+        profile: Profile::Retrying,
+        model: Model::C20,
+        atomics: program.locations.len(),
+        plain: 0,
+    };
+    let mut left = LOOPS;
+    let mut forms = Vec::new();
+    for thread in &mut program.threads {
+        let mut body = Body {
+            registers: thread.registers.len(),
+            ..Body::default()
+        };
+        let mut starts = Vec::new();
+        for instr in &thread.code {
+            starts.push(body.len());
+            let again = match instr {
+                Instr::Load { place, .. } if left > 0 && generator.random.chance(45) => place,
+                _ => {
+                    let form = form(generator, instr);
+                    body.push(instr.clone(), form);
+                    continue;
+                }
+            };
+            left -= 1;
+            if generator.random.chance(50) {
+                body.push(instr.clone(), Form::Short);
+            }
+            let x = again.candidates().next().expect("a place");
+            if generator.random.chance(40) {
+                wait_for(generator, &mut body, x);
+            } else {
+                patterns::push(generator, &mut body, x);
+            }
+        }
+        starts.push(body.len());
+        let old = std::mem::take(&mut thread.code);
+        for (instr, start) in old.iter().zip(&starts) {
+            if let (
+                Instr::Branch { then, .. },
+                Instr::Branch {
+                    then: to,
+                    otherwise,
+                    ..
+                },
+            ) = (instr, &mut body.code[*start])
+            {
+                *to = Pc::new(starts[then.index()]);
+                *otherwise = Pc::new(start + 1);
+            }
+        }
+        *thread = Thread {
+            name: thread.name.clone(),
+            ..initial_thread(0, body.registers, body.code)
+        };
+        forms.push(body.forms);
+    }
+    settled(program, forms)
+}
+
+/// Appends a wait for a random value, in a random form.
+fn wait_for(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
+    let instr = Instr::Wait {
+        dst: Some(body.register()),
+        place: Place::Loc(x),
+        values: vec![Expr::Const(generator.small())],
+        ord: generator.read_ord(),
+    };
+    let form = form(generator, &instr);
+    body.push(instr, form);
 }
 
 /// A random form of an instruction.

@@ -7,9 +7,8 @@ use super::generate::Body;
 use crate::generate::Generator;
 use rsan_model::{BinOp, CasStrength, Expr, FenceOrd, Instr, LocId, Pc, Place, RegId};
 
-/// Appends a random statement of several instructions.
-pub(super) fn push(generator: &mut Generator<'_>, body: &mut Body) {
-    let x = LocId::new(generator.random.below(generator.atomics));
+/// Appends a random statement of several instructions, about `x` in the first place.
+pub(super) fn push(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
     match generator.random.weighted(&[18, 12, 12, 12, 14, 8, 12, 12]) {
         0 => retry(generator, body, x, false),
         1 => retry(generator, body, x, true),
