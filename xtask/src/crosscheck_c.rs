@@ -4,7 +4,7 @@ use rsan_crosscheck::Profile;
 use rsan_crosscheck::loops::{Difference, LoopCampaign, LoopReport, Odd, Tool};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Time for each program
     #[arg(long, value_name = "TIME", default_value = "20s")]
     time_limit: String,
+    /// Begin no further file of programs after so many minutes
+    #[arg(long, value_name = "N")]
+    minutes: Option<u64>,
     /// Number of threads; all cores if not given
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -99,12 +102,19 @@ fn campaign(args: &Args, rsan: PathBuf, folder: PathBuf) -> LoopReport {
         levels: args.level.map_or(vec![0, 1, 2], |level| vec![level]),
         seed: args.seed,
         programs: args.programs,
+        until: args
+            .minutes
+            .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes)),
         batch: args.batch,
         jobs: args.jobs.unwrap_or_else(cores),
         shrink: args.shrink,
     };
     let began = Instant::now();
     let report = campaign.run(&|report| {
+        // Those that are made smaller are written again in the end.
+        if let Err(why) = save(args, report) {
+            eprintln!("--save: {why}");
+        }
         let total = report.total();
         let seconds = began.elapsed().as_secs();
         eprintln!(

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// What to explore.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct LoopCampaign {
     pub seed: u64,
     /// Number of programs.
     pub programs: u64,
+    /// No file is begun after this time.
+    pub until: Option<Instant>,
     /// Programs in a file.
     pub batch: u64,
     /// Number of threads to use.
@@ -113,7 +116,8 @@ impl LoopCampaign {
                 scope.spawn(move || {
                     loop {
                         let file = next.fetch_add(1, Ordering::Relaxed);
-                        if file >= files {
+                        let late = self.until.is_some_and(|until| Instant::now() > until);
+                        if file >= files || late {
                             return;
                         }
                         let all = self.file(job, file as u64);

@@ -30,6 +30,8 @@ mod generate;
 mod patterns;
 mod print;
 mod shrink;
+#[cfg(test)]
+mod tests;
 mod written;
 
 pub use campaign::{Checked, LoopCampaign, LoopReport, LoopTally, Odd};
