@@ -1,6 +1,7 @@
 //! Programs with loops as C: many in one file, of which the first argument names one.
 //!
-//! Values that plain loads read are used, for otherwise the compiler leaves the load out.
+//! Values that plain loads read are used, for otherwise the compiler leaves the load out; and what is used is not known to be the
+//! same afterwards, for otherwise it leaves out a store of what was just read. For the same reason variables are not `static`.
 
 use super::{Form, Looping};
 use rsan_model::{BinOp, CasStrength, Expr, Instr, LocKind, Place, Program, RegId, RmwOp, Thread};
@@ -18,7 +19,7 @@ const PRELUDE: &str = "\
 #define relaxed memory_order_relaxed
 #define release memory_order_release
 #define seq_cst memory_order_seq_cst
-#define used(value) __asm__ volatile(\"\" : : \"r\"(value))
+#define used(value) __asm__ volatile(\"\" : \"+r\"(value))
 
 ";
 

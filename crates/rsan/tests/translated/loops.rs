@@ -9,6 +9,14 @@ use crate::workshop;
 use rsan_crosscheck::Profile;
 use rsan_crosscheck::loops::{Difference, LoopCampaign, Tool};
 
+/// Of these kinds.
+const PROFILES: [Profile; 4] = [
+    Profile::Values,
+    Profile::Plain,
+    Profile::Wide,
+    Profile::Litmus,
+];
+
 /// The first seed.
 const SEED: u64 = 1;
 
@@ -24,7 +32,7 @@ fn random_programs_with_loops_have_the_answer_of_the_verifier_and_the_oracle() {
             options: String::new(),
             time_limit: "60s".to_owned(),
         },
-        profiles: Profile::LOOPS.to_vec(),
+        profiles: PROFILES.to_vec(),
         levels: vec![0, 1, 2],
         seed: SEED,
         programs: if extended() { 6_000 } else { 300 },
