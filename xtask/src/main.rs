@@ -5,6 +5,7 @@
 
 mod bench;
 mod crosscheck;
+mod crosscheck_c;
 mod steps;
 mod wild;
 
@@ -28,6 +29,8 @@ enum Chore {
     Test,
     /// Compare all engines with the oracle on random programs
     Crosscheck(crosscheck::Args),
+    /// Compare `--exhaustive` with the verifier and the oracle on random C programs with loops
+    CrosscheckC(crosscheck_c::Args),
     /// Measure
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     match Cli::parse().chore {
         Chore::Test => steps::run(steps::TEST),
         Chore::Crosscheck(args) => crosscheck::run(&args),
+        Chore::CrosscheckC(args) => crosscheck_c::run(&args),
         Chore::Bench(bench) => bench::run(&bench),
         Chore::Wild(args) => wild::run(&args),
         Chore::Bless => steps::run(steps::BLESS),

@@ -289,7 +289,7 @@ impl fmt::Display for Found {
 }
 
 /// A program that has no compact notation, one instruction per line.
-fn listing(program: &Program) -> String {
+pub(crate) fn listing(program: &Program) -> String {
     let threads = program.threads.iter().map(|thread| {
         let code = thread.code.iter().map(|instr| format!("\n    {instr:?}"));
         format!("{}:{}", thread.name, code.collect::<String>())

@@ -6,12 +6,12 @@ use rsan_model::{
     Program, ReadOrd, RegId, Register, RmwOp, RmwOrd, Span, Start, Thread, ThreadId, WriteOrd,
 };
 
-struct Generator<'r> {
-    random: &'r mut Random,
-    profile: Profile,
-    model: Model,
-    atomics: usize,
-    plain: usize,
+pub(crate) struct Generator<'r> {
+    pub(crate) random: &'r mut Random,
+    pub(crate) profile: Profile,
+    pub(crate) model: Model,
+    pub(crate) atomics: usize,
+    pub(crate) plain: usize,
 }
 
 /// A random program for a model.
@@ -42,23 +42,7 @@ impl Generator<'_> {
     fn program(&mut self) -> Program {
         let (fewest, most, longest, total) = self.profile.size();
         let threads = self.random.between(fewest, most);
-        let mut program = Program::new("random", Domain::Int32);
-        for l in 0..self.atomics + self.plain {
-            let plain = l >= self.atomics;
-            program.locations.push(Location {
-                name: if plain {
-                    format!("d{}", l - self.atomics)
-                } else {
-                    name(l)
-                },
-                kind: if plain {
-                    LocKind::Plain
-                } else {
-                    LocKind::Atomic
-                },
-                init: 0,
-            });
-        }
+        let mut program = self.declarations();
         let longest = match self.profile {
             // So that a thread can be repeated.
             Profile::Twins => longest.min(total / threads),
@@ -83,6 +67,28 @@ impl Generator<'_> {
         program
     }
 
+    /// A program with the locations, and no threads yet.
+    pub(crate) fn declarations(&self) -> Program {
+        let mut program = Program::new("random", Domain::Int32);
+        for l in 0..self.atomics + self.plain {
+            let plain = l >= self.atomics;
+            program.locations.push(Location {
+                name: if plain {
+                    format!("d{}", l - self.atomics)
+                } else {
+                    name(l)
+                },
+                kind: if plain {
+                    LocKind::Plain
+                } else {
+                    LocKind::Atomic
+                },
+                init: 0,
+            });
+        }
+        program
+    }
+
     fn thread(&mut self, t: usize, length: usize) -> Thread {
         let registers = length.max(1);
         let mut code = Vec::new();
@@ -99,22 +105,11 @@ impl Generator<'_> {
         for at in branches {
             code[at] = self.branch(at, end, registers);
         }
-        Thread {
-            name: format!("P{t}"),
-            start: Start::Initial,
-            registers: (0..registers)
-                .map(|r| Register {
-                    name: format!("r{r}"),
-                    init: 0,
-                })
-                .collect(),
-            spans: vec![Span::default(); code.len()],
-            code,
-        }
+        initial_thread(t, registers, code)
     }
 
     /// `None` stands for a branch, whose targets are not known yet.
-    fn instr(&mut self, index: usize, registers: usize) -> Option<Instr> {
+    pub(crate) fn instr(&mut self, index: usize, registers: usize) -> Option<Instr> {
         let place = Place::Loc(LocId::new(self.random.below(self.atomics)));
         let dst = RegId::new(index);
         let some = Some(dst);
@@ -177,7 +172,7 @@ impl Generator<'_> {
         })
     }
 
-    fn plain_access(&mut self, dst: RegId, registers: usize) -> Instr {
+    pub(crate) fn plain_access(&mut self, dst: RegId, registers: usize) -> Instr {
         let place = Place::Loc(LocId::new(self.atomics + self.random.below(self.plain)));
         if self.random.chance(50) {
             Instr::PlainLoad { dst, place }
@@ -189,7 +184,7 @@ impl Generator<'_> {
         }
     }
 
-    fn branch(&mut self, at: usize, end: usize, registers: usize) -> Instr {
+    pub(crate) fn branch(&mut self, at: usize, end: usize, registers: usize) -> Instr {
         let op = if self.random.chance(50) {
             BinOp::Eq
         } else {
@@ -226,12 +221,12 @@ impl Generator<'_> {
         }
     }
 
-    fn small(&mut self) -> i64 {
+    pub(crate) fn small(&mut self) -> i64 {
         self.random.below(3) as i64
     }
 
     /// Mostly a constant, sometimes a register.
-    fn operand(&mut self, registers: usize) -> Expr {
+    pub(crate) fn operand(&mut self, registers: usize) -> Expr {
         if self.random.chance(15) {
             Expr::Reg(RegId::new(self.random.below(registers)))
         } else {
@@ -244,21 +239,21 @@ impl Generator<'_> {
         self.random.chance(percent)
     }
 
-    fn read_ord(&mut self) -> ReadOrd {
+    pub(crate) fn read_ord(&mut self) -> ReadOrd {
         if self.is_sc() {
             return ReadOrd::SeqCst;
         }
         self.random.pick(&[ReadOrd::Relaxed, ReadOrd::Acquire])
     }
 
-    fn write_ord(&mut self) -> WriteOrd {
+    pub(crate) fn write_ord(&mut self) -> WriteOrd {
         if self.is_sc() {
             return WriteOrd::SeqCst;
         }
         self.random.pick(&[WriteOrd::Relaxed, WriteOrd::Release])
     }
 
-    fn rmw_ord(&mut self) -> RmwOrd {
+    pub(crate) fn rmw_ord(&mut self) -> RmwOrd {
         if self.is_sc() {
             return RmwOrd::SeqCst;
         }
@@ -270,7 +265,7 @@ impl Generator<'_> {
         ])
     }
 
-    fn fence_ord(&mut self) -> FenceOrd {
+    pub(crate) fn fence_ord(&mut self) -> FenceOrd {
         if (self.profile == Profile::Fences || self.random.chance(40)) && self.random.chance(70) {
             return FenceOrd::SeqCst;
         }
@@ -279,5 +274,21 @@ impl Generator<'_> {
 }
 
 fn name(l: usize) -> String {
-    ["x", "y", "z", "w"][l].to_owned()
+    ["x", "y", "z", "w", "v", "u"][l].to_owned()
+}
+
+/// Thread `t`, which runs from the beginning.
+pub(crate) fn initial_thread(t: usize, registers: usize, code: Vec<Instr>) -> Thread {
+    Thread {
+        name: format!("P{t}"),
+        start: Start::Initial,
+        registers: (0..registers)
+            .map(|r| Register {
+                name: format!("r{r}"),
+                init: 0,
+            })
+            .collect(),
+        spans: vec![Span::default(); code.len()],
+        code,
+    }
 }

@@ -15,6 +15,7 @@
 //! - [`observational`]: observational robustness by its definition.
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
 //! - [`Campaign`]: many programs, on several cores. [`on_all_cores`]: any work.
+//! - [`loops`]: the same for C programs with loops, which `rsan run --exhaustive` explores.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
@@ -26,6 +27,7 @@ mod cores;
 mod edit;
 mod generate;
 mod interleave;
+pub mod loops;
 mod mutate;
 mod observational;
 mod panel;
@@ -37,6 +39,7 @@ pub mod tables;
 mod tso;
 mod walk;
 
+pub(crate) use campaign::listing;
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};
 pub use compare::{Answers, Oracle, Verifier, compare};
 pub use controlled::{Controlled, Shape};

@@ -28,6 +28,16 @@ pub enum Profile {
     Twins,
     /// The litmus tests of [`crate::tables`] with one to three random changes.
     Litmus,
+    /// Waits for words that are written the same values again and again, for programs in C.
+    Spinning,
+    /// Loops around compare-and-swaps, and loops that read several words, for programs in C.
+    Retrying,
+    /// Plain accesses behind waits, flags and locks, for programs in C.
+    Guarded,
+    /// Litmus tests with random changes, in which some loads become loops, for programs in C.
+    Looped,
+    /// Many threads that read a plain word before one writes it, for programs in C.
+    Readers,
 }
 
 impl Profile {
@@ -64,6 +74,22 @@ impl Profile {
         }
     }
 
+    /// The profiles of programs that are written in C, as often as they are drawn, with loops where the model has blocking operations.
+    pub const LOOPS: [Self; 12] = [
+        Self::Looped,
+        Self::Spinning,
+        Self::Looped,
+        Self::Retrying,
+        Self::Looped,
+        Self::Guarded,
+        Self::Looped,
+        Self::Readers,
+        Self::Values,
+        Self::Plain,
+        Self::Wide,
+        Self::Litmus,
+    ];
+
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -78,6 +104,11 @@ impl Profile {
             Self::Wide => "wide",
             Self::Twins => "twins",
             Self::Litmus => "litmus",
+            Self::Spinning => "spinning",
+            Self::Retrying => "retrying",
+            Self::Guarded => "guarded",
+            Self::Looped => "looped",
+            Self::Readers => "readers",
         }
     }
 
@@ -92,6 +123,9 @@ impl Profile {
             Self::Big => (2, 3, 5, 11),
             Self::Wide => (4, 4, 3, 8),
             Self::Twins => (3, 4, 3, 9),
+            Self::Spinning => (2, 4, 4, 9),
+            Self::Retrying => (2, 3, 5, 9),
+            Self::Guarded => (2, 3, 5, 10),
             _ => (2, 3, 4, 9),
         }
     }
@@ -105,6 +139,9 @@ impl Profile {
             Self::Saturated => [34, 34, 12, 3, 5, 3, 3, 4, 2, 0, 0],
             Self::Plain => [18, 18, 8, 2, 3, 4, 4, 10, 4, 30, 1],
             Self::Twins => [24, 24, 8, 2, 3, 4, 4, 10, 4, 16, 1],
+            Self::Spinning => [18, 32, 5, 0, 5, 24, 6, 6, 4, 0, 0],
+            Self::Retrying => [20, 30, 8, 0, 16, 6, 10, 6, 4, 0, 0],
+            Self::Guarded => [12, 22, 4, 0, 4, 14, 8, 6, 8, 28, 0],
             _ => [28, 28, 12, 3, 6, 6, 5, 9, 3, 0, 1],
         }
     }
@@ -125,13 +162,24 @@ impl FromStr for Profile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let all = Self::all();
-        all.iter()
-            .copied()
-            .find(|p| p.name() == text)
-            .ok_or_else(|| {
-                let known: Vec<&str> = all.iter().map(|p| p.name()).collect();
-                format!("unknown profile `{text}` (known: {})", known.join(", "))
-            })
+        named(Self::all(), text)
     }
+}
+
+impl Profile {
+    /// One of [`Profile::LOOPS`], by its name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn looping(text: &str) -> Result<Self, String> {
+        named(&Self::LOOPS, text)
+    }
+}
+
+fn named(all: &[Profile], text: &str) -> Result<Profile, String> {
+    let found = all.iter().copied().find(|p| p.name() == text);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|p| p.name()).collect();
+        format!("unknown profile `{text}` (known: {})", known.join(", "))
+    })
 }

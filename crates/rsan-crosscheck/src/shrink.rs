@@ -33,7 +33,7 @@ fn candidates(program: &Program) -> Vec<Program> {
 }
 
 /// Makes an instruction simpler; false when it is simple already.
-fn simplify(instr: &mut Instr) -> bool {
+pub(crate) fn simplify(instr: &mut Instr) -> bool {
     match instr {
         Instr::Wait { dst, values, .. } => {
             if values.len() > 1 {

@@ -43,6 +43,11 @@ impl Workshop {
         Some(Self { folder })
     }
 
+    /// Where the translations are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Translates and compiles a program. Warnings are errors.
     pub(crate) fn build(
         &self,

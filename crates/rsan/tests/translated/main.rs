@@ -12,6 +12,7 @@ mod build;
 mod compare;
 mod corpus;
 mod exhaustive;
+mod loops;
 mod models;
 
 use build::{Built, Workshop};
