@@ -8,7 +8,7 @@
 //!
 //! - `Wait` is a loop around a load, `Bcas` one around a compare-and-swap. A round in vain only reads.
 //! - A loop that has no blocking operation (over two words, a load and a compare-and-swap, a seqlock's reader) is its body,
-//!   once, and an [`Instr::Assume`] of what ends it; in C it goes back to the body's beginning ([`Form::Back`]). A body only reads, but
+//!   once, and an assumption of what ends it; in C it goes back to the body's beginning. A body only reads, but
 //!   for a compare-and-swap at its end that succeeds in the last round. In the graphs of the oracle a thread may have stopped at the
 //!   assumption. What it did in that round is in vain and is left out of the graph: no other event depends on it, for it reads only.
 //!   The verifier has no way to leave it out. It may find more there, never less.
@@ -20,8 +20,9 @@
 //! - Without races, a weak behaviour must be found if and only if some consistent graph is not sequentially consistent.
 //! - A deadlock must be found if and only if some run of the model's program ends with a thread that waits.
 //!
-//! `undecided` is no difference, but counted. So is a finding that needs a round in vain ([`Difference::InVain`]): the C program
-//! has the execution, since the loops as they are written are not robust, but the model's program does not.
+//! `undecided` is no difference, but counted. So is a weak behaviour that the model's program does not have while the verifier finds one in
+//! the program with its loops as they are written ([`Difference::InVain`]): a round in vain takes part in it. That it is the
+//! same behaviour is not checked.
 
 mod campaign;
 mod drive;
@@ -29,6 +30,7 @@ mod expect;
 mod generate;
 mod patterns;
 mod print;
+mod readers;
 mod shrink;
 #[cfg(test)]
 mod tests;

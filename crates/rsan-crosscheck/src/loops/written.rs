@@ -58,57 +58,19 @@ pub(super) fn as_written(looping: &Looping) -> Program {
 
 /// A blocking operation at `at` as a loop, and an assumption as a branch whose `otherwise` is still to be set.
 fn unrolled(instr: &Instr, form: Form, at: usize, registers: &mut usize) -> Option<Vec<Instr>> {
-    let mut register = || {
-        *registers += 1;
-        RegId::new(*registers - 1)
-    };
-    let (read, passes, reg) = match instr {
-        Instr::Wait {
-            place, values, ord, ..
-        } => {
-            let dst = register();
-            let read = Instr::Load {
-                dst,
-                place: place.clone(),
-                ord: *ord,
-            };
-            let passes = values.iter().map(|v| equal(Expr::Reg(dst), v.clone()));
-            let passes = passes.reduce(|a, b| Expr::Binary(BinOp::Or, a.into(), b.into()))?;
-            (read, passes, dst)
-        }
-        Instr::Bcas {
-            place,
-            expected,
-            new,
-            ord,
-        } => {
-            let success = register();
-            let read = Instr::Cas {
-                dst: None,
-                success: Some(success),
-                place: place.clone(),
-                expected: expected.clone(),
-                new: new.clone(),
-                ord: *ord,
-                fail: ReadOrd::Relaxed,
-                strength: CasStrength::Strong,
-            };
-            (read, Expr::Reg(success), success)
-        }
-        Instr::Assume(cond) => {
-            let (then, otherwise) = (Pc::new(at + 1), Pc::new(0));
-            let cond = cond.clone();
-            return Some(vec![Instr::Branch {
-                cond,
-                then,
-                otherwise,
-            }]);
-        }
-        _ => return None,
-    };
+    if let Instr::Assume(cond) = instr {
+        let (then, otherwise) = (Pc::new(at + 1), Pc::new(0));
+        let cond = cond.clone();
+        return Some(vec![Instr::Branch {
+            cond,
+            then,
+            otherwise,
+        }]);
+    }
+    let (read, passes, reg) = attempt(instr, registers)?;
     let mut code = vec![read];
     if let Form::Reread(loc, ord) = form {
-        let dst = register();
+        let dst = register(registers);
         let place = Place::Loc(loc);
         let (then, otherwise) = (Pc::new(at + 4), Pc::new(at + 2));
         let cond = passes;
@@ -137,4 +99,49 @@ fn unrolled(instr: &Instr, form: Form, at: usize, registers: &mut usize) -> Opti
 
 fn equal(left: Expr, right: Expr) -> Expr {
     Expr::Binary(BinOp::Eq, left.into(), right.into())
+}
+
+/// One round: what it reads, when it is the last one, and the register that decides.
+fn attempt(instr: &Instr, registers: &mut usize) -> Option<(Instr, Expr, RegId)> {
+    Some(match instr {
+        Instr::Wait {
+            place, values, ord, ..
+        } => {
+            let dst = register(registers);
+            let read = Instr::Load {
+                dst,
+                place: place.clone(),
+                ord: *ord,
+            };
+            let passes = values.iter().map(|v| equal(Expr::Reg(dst), v.clone()));
+            let passes = passes.reduce(|a, b| Expr::Binary(BinOp::Or, a.into(), b.into()))?;
+            (read, passes, dst)
+        }
+        Instr::Bcas {
+            place,
+            expected,
+            new,
+            ord,
+        } => {
+            let success = register(registers);
+            let read = Instr::Cas {
+                dst: None,
+                success: Some(success),
+                place: place.clone(),
+                expected: expected.clone(),
+                new: new.clone(),
+                ord: *ord,
+                fail: ReadOrd::Relaxed,
+                strength: CasStrength::Strong,
+            };
+            (read, Expr::Reg(success), success)
+        }
+        _ => return None,
+    })
+}
+
+/// A new register.
+fn register(registers: &mut usize) -> RegId {
+    *registers += 1;
+    RegId::new(*registers - 1)
 }
