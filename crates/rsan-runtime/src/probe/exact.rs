@@ -13,8 +13,9 @@
 //! 1. when the thread is in a state in which it was in the trial before: what it did in between are reads and fences, which can be
 //!    left out of the execution, and what comes then is tried elsewhere. If no way out of that loop ends as in 2, the thread
 //!    waits there for ever with its stale value, which makes a difference;
-//! 2. when it is in a state in which the reference is after n events, and its own last n events are the reference's, or stronger
-//!    reads of the same writes: what it did before can be left out of the execution;
+//! 2. when it is in a state in which the reference is after n events, and its own last n events are the reference's: it came back
+//!    to the access, and what it did before can be left out of the execution. A failed compare-and-swap that reads the same write counts as the
+//!    load of the reference if it lets the thread know as much: loops that retry with what they found;
 //! 3. with a visible step: the stale write makes a difference.
 //!
 //! Leaving reads and fences out of a consistent execution leaves a consistent one, for happens-before only gets smaller and
@@ -32,7 +33,7 @@
 //! **Deviations**: plain reads of a trial get what is in memory, and are not checked for races.
 
 use super::answer::{Answer, Place, Step, Unknown};
-use super::trace::Trace;
+use super::trace::{Sort, Trace};
 use super::weak::{self, Choice, Deed};
 use super::writes::Writes;
 use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
@@ -69,6 +70,8 @@ pub(super) enum Role {
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) role: Role,
+    /// Where the program is.
+    pub(super) pc: usize,
     pub(super) ahead: Ahead,
     pub(super) reference: Trace,
     pub(super) own: Trace,
@@ -257,19 +260,17 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         return Judgement::Nothing;
     };
     let site = suspicion.access.site;
-    let registers = me.registers;
+    let (pc, registers) = (me.caller, me.registers);
     let stack = registers[6] as usize;
     let stack_end = me.outermost.min(stack + WINDOW);
     let deed = suspicion.deed();
-    let start = weak::with_memory(
-        weak::state(deed, me.caller, &registers, stack_end),
-        &Writes::NONE,
-    );
+    let start = weak::with_memory(weak::state(deed, pc, &registers, stack_end), &Writes::NONE);
     let mut reference = Trace::NONE;
     let _ = reference.arrive(start, 0);
     let make = |role, reference: &Trace, wanted: &[u8]| {
         Box::new(Trial {
             role,
+            pc,
             ahead: Ahead::new(before),
             reference: *reference,
             own: Trace::NONE,
@@ -407,6 +408,11 @@ impl Trial {
             is_old: true,
             is_free_of_sc: suspicion.is_free_of_sc,
         });
-        self.takes(suspicion.address, choice, suspicion.order);
+        let sort = match suspicion.sort {
+            Suspect::Load { .. } => Sort::Load,
+            Suspect::Cas { .. } => Sort::Failure,
+            Suspect::Rmw | Suspect::Writes => Sort::Rmw,
+        };
+        self.takes((sort, suspicion.address), choice, suspicion.order);
     }
 }

@@ -5,37 +5,44 @@ pub(super) const POINTS: usize = 512;
 /// Events that are remembered.
 pub(super) const EVENTS: usize = 96;
 
-/// A read, or a fence: `address:56 strength:6 stale:1 fence:1`.
+/// What an event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Event(pub(super) u64);
+pub(super) enum Sort {
+    /// A load.
+    #[default]
+    Load,
+    /// A compare-and-swap that failed.
+    Failure,
+    /// A read-modify-write that wrote what it read.
+    Rmw,
+    /// A fence.
+    Fence,
+}
 
-const FENCE: u64 = 1;
-const STALE: u64 = 2;
+/// A read, or a fence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Event {
+    pub(super) sort: Sort,
+    /// Where the program makes it.
+    pub(super) pc: usize,
+    /// What is read; 0 for a fence.
+    pub(super) address: usize,
+    /// Its order, as a number that grows with strength.
+    pub(super) strength: u8,
+    /// What it reads is not the last write.
+    pub(super) is_old: bool,
+}
 
 impl Event {
-    /// A read of the last write, or of an older one.
-    pub(super) fn read(address: usize, strength: u8, stale: bool) -> Self {
-        let stale = if stale { STALE } else { 0 };
-        Self((address as u64) << 8 | u64::from(strength) << 2 | stale)
-    }
-
-    /// A fence.
-    pub(super) fn fence(strength: u8) -> Self {
-        Self(u64::from(strength) << 2 | FENCE)
-    }
-
-    fn strength(self) -> u64 {
-        self.0 >> 2 & 0x3f
-    }
-
-    /// Whether this event can be replaced by another one, of the reference, without letting the thread know more.
-    fn can_become(self, other: Self) -> bool {
-        let rest = |event: Self| (event.0 >> 8, event.0 & (FENCE | STALE));
-        let stronger = match self.0 & FENCE {
-            0 => self.strength() >= other.strength(),
-            _ => self.strength() == other.strength(),
-        };
-        rest(self) == rest(other) && self.0 & STALE == 0 && stronger
+    /// Whether this event can be taken for one of the reference: it is the same, or it is a failed compare-and-swap that reads
+    /// what a load of the reference does, and lets the thread know as much: a loop that retries with what it found.
+    fn can_become(&self, other: &Self) -> bool {
+        let reads = !self.is_old && !other.is_old && self.address == other.address;
+        let same = (self.sort, self.pc, self.strength) == (other.sort, other.pc, other.strength);
+        let retry = self.sort == Sort::Failure
+            && other.sort == Sort::Load
+            && self.strength >= other.strength;
+        reads && (same || retry)
     }
 }
 
@@ -65,7 +72,13 @@ impl Trace {
             choices: 0,
         }; POINTS],
         point_count: 0,
-        events: [Event(0); EVENTS],
+        events: [Event {
+            sort: Sort::Load,
+            pc: 0,
+            address: 0,
+            strength: 0,
+            is_old: false,
+        }; EVENTS],
         event_count: 0,
     };
 
@@ -111,7 +124,7 @@ impl Trace {
             let first = self.event_count.checked_sub(theirs.len());
             first.is_some_and(|first| {
                 let own = self.events()[first..].iter();
-                own.zip(theirs).all(|(own, their)| own.can_become(*their))
+                own.zip(theirs).all(|(own, their)| own.can_become(their))
             })
         })
     }

@@ -8,7 +8,7 @@ use super::arrivals::Point;
 use super::child;
 use super::exact::{Role, Trial};
 use super::messages;
-use super::trace::{Digest, Event};
+use super::trace::{Digest, Event, Sort};
 use super::writes::Writes;
 use crate::location::{Location, Locked};
 use crate::race::{self, Kind};
@@ -128,6 +128,7 @@ pub(super) fn with_memory(state: u64, writes: &Writes) -> u64 {
 impl Trial {
     /// The program comes to a point.
     fn arrive(&mut self, deed: (Deed, [u64; 3]), pc: usize) {
+        self.pc = pc;
         self.arrive_in(state(deed, pc, &registers(), self.stack_end));
     }
 
@@ -170,7 +171,7 @@ impl Trial {
     }
 
     /// The thread reads a write: the last, or another one.
-    pub(super) fn takes(&mut self, at: usize, write: Option<Choice>, ord: ReadOrd) {
+    pub(super) fn takes(&mut self, (sort, at): (Sort, usize), write: Option<Choice>, ord: ReadOrd) {
         if let Some(choice) = write {
             let taken = Taken {
                 write: choice.write,
@@ -187,13 +188,19 @@ impl Trial {
             }
         }
         let is_old = write.is_some_and(|choice| choice.is_old);
-        self.push(Event::read(at, ord as u8, is_old));
+        self.push(Event {
+            sort,
+            pc: self.pc,
+            address: at,
+            strength: ord as u8,
+            is_old,
+        });
     }
 
     /// One of the writes of a location that a read may take; the value that it has.
     fn takes_one_of(
         &mut self,
-        at: usize,
+        (sort, at): (Sort, usize),
         location: &Location,
         options: &[(Timestamp, u128)],
         ord: ReadOrd,
@@ -205,7 +212,7 @@ impl Trial {
             is_old: write != location.last_write(),
             is_free_of_sc: location.is_free_of_sc(),
         };
-        self.takes(at, Some(choice), ord);
+        self.takes((sort, at), Some(choice), ord);
         value
     }
 
@@ -274,16 +281,16 @@ pub(super) fn load(address: usize, bytes: usize, ord: ReadOrd, memory: u128) -> 
     );
     trial.looks_at(address, bytes);
     if trial.role == Role::Reference {
-        trial.push(Event::read(address, ord as u8, false));
+        trial.takes((Sort::Load, address), None, ord);
         return Some(memory);
     }
     Some(at_location(address, bytes, |location| {
         let Some(location) = location else {
-            trial.takes(address, None, ord);
+            trial.takes((Sort::Load, address), None, ord);
             return memory;
         };
         let options = trial.reachable(location, ord);
-        trial.takes_one_of(address, location, &options, ord)
+        trial.takes_one_of((Sort::Load, address), location, &options, ord)
     }))
 }
 
@@ -305,7 +312,7 @@ pub(super) fn rmw(
         if !leaves(memory) {
             child::passes_at_point(Step::Rmw);
         }
-        trial.push(Event::read(address, reads as u8, false));
+        trial.takes((Sort::Rmw, address), None, reads);
         return Some(memory);
     }
     Some(at_location(address, bytes, |location| {
@@ -313,7 +320,7 @@ pub(super) fn rmw(
             if !leaves(memory) {
                 child::passes_at_point(Step::Rmw);
             }
-            trial.takes(address, None, reads);
+            trial.takes((Sort::Rmw, address), None, reads);
             return memory;
         };
         let last = location.last_write();
@@ -326,7 +333,7 @@ pub(super) fn rmw(
             trial.is_unclear = true;
             options.retain(|&(_, value)| leaves(value));
         }
-        trial.takes_one_of(address, location, &options, reads)
+        trial.takes_one_of((Sort::Rmw, address), location, &options, reads)
     }))
 }
 
@@ -356,7 +363,7 @@ pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
         if cas.memory == expected {
             child::passes_at_point(Step::Cas);
         }
-        trial.push(Event::read(address, cas.failure as u8, false));
+        trial.takes((Sort::Failure, address), None, cas.failure);
         return Some(cas.memory);
     }
     Some(at_location(address, bytes, |location| {
@@ -364,7 +371,7 @@ pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
             if cas.memory == expected {
                 child::passes_at_point(Step::Cas);
             }
-            trial.takes(address, None, cas.failure);
+            trial.takes((Sort::Failure, address), None, cas.failure);
             return cas.memory;
         };
         let last = location.last_write();
@@ -388,7 +395,7 @@ pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
             // It can neither succeed nor fail: there is no such execution.
             child::conclude(Answer::Iterates);
         }
-        trial.takes_one_of(address, location, &options, cas.failure)
+        trial.takes_one_of((Sort::Failure, address), location, &options, cas.failure)
     }))
 }
 
@@ -410,7 +417,12 @@ pub(super) fn fence(ord: FenceOrd) -> bool {
     let trial = &mut *inside.0;
     trial.arrive((Deed::Fence, [ord as u64, 0, 0]), tls::caller());
     trial.ahead.fence(ord, Rules::c20());
-    trial.push(Event::fence(ord as u8));
+    trial.push(Event {
+        sort: Sort::Fence,
+        pc: trial.pc,
+        strength: ord as u8,
+        ..Event::default()
+    });
     true
 }
 
