@@ -138,6 +138,7 @@ fn a_replay_names_the_level_of_optimisation() {
         &done,
         "the same again: rsan check --replay rsan-out/violation-1.sched -O2 ",
     );
+    assert!(!done.stdout.contains("no proof"), "{}", done.stdout);
     let again = "--replay rsan-out/violation-1.sched -O2";
     says(&check("level", again, "scheduled/sb.c"), "; reproduced\n");
 }

@@ -186,7 +186,10 @@ pub(super) fn conclude(
     let mut explored = exploration.is_some_and(|all| all.complete);
     if explored && !request.as_written {
         explored = false;
-        notes.push("no proof of the source: the compiler may have removed accesses".to_owned());
+        if status == Status::Clean {
+            let note = "no proof of the source: the compiler may have removed accesses";
+            notes.push(note.to_owned());
+        }
     }
     let seconds = clock.start.elapsed().as_secs_f64();
     schedules.runs_per_second = (runs.done as f64 / seconds.max(1e-6)).round();
