@@ -175,7 +175,7 @@ extern "C" fn in_full<const WRITES: bool>(
     };
     let me = &mut me;
     if WRITES && me.outermost != 0 {
-        sched::note_write(me, address);
+        sched::note_write(me, address, mask.count_ones() as usize);
     }
     if me.ignored != 0 {
         return;
@@ -231,7 +231,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
     };
     let me = &mut me;
     if kind.writes() && me.outermost != 0 {
-        sched::note_write(me, address);
+        sched::note_write(me, address, bytes);
     }
     if me.ignored != 0 || bytes == 0 {
         return;

@@ -19,6 +19,8 @@ pub(crate) struct Record {
     pub(crate) suppressed: usize,
     /// Whether a process whose schedule is ours made another one.
     pub(crate) forked: bool,
+    /// Where a thread was that did not do what was planned, innermost first.
+    pub(crate) diverged: Vec<Address>,
     /// The other lines: findings.
     pub(crate) findings: String,
 }
@@ -40,6 +42,9 @@ enum Line {
     },
     Suppressed,
     Forked,
+    Diverged {
+        stack: Vec<Address>,
+    },
     Fatal {
         message: String,
     },
@@ -63,6 +68,7 @@ impl Record {
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,
                 Ok(Line::Forked) => record.forked = true,
+                Ok(Line::Diverged { stack }) => record.diverged = stack,
                 Ok(Line::Fatal { message }) => {
                     let stack = Vec::new();
                     record.fatal.get_or_insert(Fatal { message, stack });
