@@ -1,10 +1,11 @@
 //! The end of the process: the summary, and the exit status.
 //!
-//! `exit` and the return from `main` come to `at_exit`, `_exit` to the interceptor. A process that a signal ends, or
+//! `exit` and the return from `main` come to `at_exit`, `_exit` to the interceptor. Where every execution is explored, the end waits
+//! until no other thread can go on ([`sched`]), so that others may come to an end of the process, too. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
 use crate::options::Options;
-use crate::{entries, journal, probe, report, runtime, sched, suppress};
+use crate::{entries, journal, probe, real, report, runtime, sched, suppress};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,10 +72,31 @@ pub(crate) extern "C" fn at_exit() {
 }
 
 extern "C" fn at_once(status: c_int) -> ! {
+    end_again(status);
     now(sum_up().unwrap_or(status))
+}
+
+unsafe extern "C-unwind" fn leave(status: c_int) -> ! {
+    end_again(status);
+    // SAFETY: the program's call.
+    unsafe { real::exit(status) }
+}
+
+/// If another thread is about to end the process, and waits for the calling one, this is the end: it might have come first. That counts
+/// if it is a failure.
+fn end_again(status: c_int) {
+    if !sched::is_ending() {
+        return;
+    }
+    if status == 0 {
+        sched::wait_for_others();
+    }
+    sched::end_early();
+    now(status)
 }
 
 entries! {
     _exit => at_once;
     _Exit => at_once;
+    exit => leave;
 }

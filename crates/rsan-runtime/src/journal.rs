@@ -10,6 +10,7 @@
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","model":"c20"}   with announce=1, at the start
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"diverged","stack":FRAMES}      a thread did not do what was planned
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"undecided","message":"…","stack":FRAMES}   with exact=1: no proof, for this reason
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
@@ -77,6 +78,11 @@ pub(crate) fn suppressed() {
 /// Notes that this process, whose schedule is ours, made another one, whose schedule is not.
 pub(crate) fn forked() {
     append(line("forked", "").as_bytes());
+}
+
+/// Notes where the thread is that does not do what it should.
+pub(crate) fn diverged(stack: &str) {
+    append(line("diverged", &format!(",\"stack\":{stack}")).as_bytes());
 }
 
 /// Notes that the process ends because it does what the model does not have.

@@ -179,10 +179,11 @@ extern "C" fn in_full<const WRITES: bool>(
     };
     let me = &mut me;
     if me.outermost != 0 {
+        let bytes = mask.count_ones() as usize;
         if WRITES {
-            sched::note_write(me, address);
+            sched::note_write(me, address, bytes);
         }
-        sched::stacks::check(me, address, mask.count_ones() as usize, kind::<WRITES>());
+        sched::stacks::check(me, address, bytes, kind::<WRITES>());
     }
     if me.ignored != 0 {
         return;
@@ -240,7 +241,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
     let me = &mut me;
     if me.outermost != 0 {
         if kind.writes() {
-            sched::note_write(me, address);
+            sched::note_write(me, address, bytes);
         }
         sched::stacks::check(me, address, bytes, kind);
     }

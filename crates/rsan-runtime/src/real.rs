@@ -207,6 +207,7 @@ real_functions! {
     fn pthread_cond_destroy @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
     fn cnd_signal(cond: *mut pthread_cond_t) -> c_int;
     fn cnd_broadcast(cond: *mut pthread_cond_t) -> c_int;
+    fn exit(status: c_int) -> !;
     fn sched_yield() -> c_int;
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;

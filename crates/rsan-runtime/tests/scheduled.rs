@@ -2,8 +2,8 @@
 
 mod support;
 
-use rsan_schedule::Step;
 use rsan_schedule::shared::{Header, LENGTH, Outcome};
+use rsan_schedule::{Kind, Step};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -267,6 +267,34 @@ fn threads_of_a_snapshot_are_like_those_of_a_run() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(steps(""), steps("kernel_threads=1"), "seed {seed}");
+    }
+    server.end();
+}
+
+/// Where everything is explored, a thread finds the same addresses whatever the others do.
+#[test]
+fn addresses_do_not_depend_on_the_schedule() {
+    let program = own("addresses", "addresses");
+    let mut server = Server::start(&program);
+    for more in ["", "kernel_threads=1"] {
+        let mut first: Option<Vec<u64>> = None;
+        let mut orders = Vec::new();
+        for seed in 0..30 {
+            let line = format!("run strategy=random seed={seed} steady=1 timeout=60000 {more}");
+            let answer = server.ask(&line);
+            assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
+            let steps = trace(&server.trace).1;
+            let stores = steps.iter().filter(|step| step.op.kind == Kind::Store);
+            let told: Vec<u64> = stores.map(|step| step.wrote).collect();
+            assert_eq!(told.len(), 7 * 4);
+            let first = first.get_or_insert_with(|| told.clone());
+            assert_eq!(*first, told, "{line}");
+            let order: Vec<_> = steps.iter().map(|step| step.thread).collect();
+            if !orders.contains(&order) {
+                orders.push(order);
+            }
+        }
+        assert!(orders.len() > 10);
     }
     server.end();
 }

@@ -15,8 +15,10 @@
 //!   condition variable is waited for, then the mutex given back) others may come.
 //! - A thread that cannot pass is not ready, or its attempt is a step for which [`crate::Step::waits`] holds.
 //! - A thread's last step is [`Kind::End`] if others join it.
-//! - The program ends when no thread is ready any more. A program that ends while threads could go on is cut off
-//!   ([`End::Cut`]): what they would have done is not known.
+//! - The program ends when no thread is ready any more. A program whose end is not joined with that of its threads ends last
+//!   ([`Strategy::ends_last`](crate::Strategy::ends_last)): its end does nothing that another thread could see, so a run in which it
+//!   comes earlier shows a part of one that is shown, and nothing that this one does not show. Where the end does not wait, the run is cut off
+//!   ([`End::Cut`]): what the threads would have done is not known.
 //! - What a thread does depends on nothing but what its operations read.
 //! - A round in vain is marked when it is over, and its thread makes no step behind it.
 //! - Where the order of `seq_cst` fences is part of an execution, as under RC20 and RA, they are [`Kind::Sync`] of an object

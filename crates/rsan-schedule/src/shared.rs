@@ -25,6 +25,8 @@ pub enum Outcome {
     CutOff,
     /// The strategy ended it.
     Stopped,
+    /// By itself, when no other thread could go on.
+    EndedLast,
 }
 
 impl Outcome {
@@ -35,6 +37,7 @@ impl Outcome {
             Self::Deadlock,
             Self::CutOff,
             Self::Stopped,
+            Self::EndedLast,
         ];
         all.get(usize::from(number)).copied()
     }
@@ -47,6 +50,8 @@ pub struct Header {
     pub steps: u64,
     /// How often another thread went on.
     pub switches: u64,
+    /// Steps at which more than one thread could go on.
+    pub choices: u64,
     /// Findings at the end.
     pub findings: u32,
     /// How it ended.
@@ -61,7 +66,8 @@ impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), outcome (1), zeros.
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), outcome (1), seven
+    /// zeros, choices (8), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.steps.to_le_bytes());
@@ -70,6 +76,7 @@ impl Header {
         bytes[24..28].copy_from_slice(&self.findings.to_le_bytes());
         bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
         bytes[32] = self.outcome as u8;
+        bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes
     }
 
@@ -80,6 +87,7 @@ impl Header {
         Some(Self {
             steps: word(0),
             switches: word(8),
+            choices: word(40),
             diverged: word(16),
             findings: half(24),
             pending: half(28),
@@ -115,7 +123,7 @@ pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
         Outcome::Running => End::Failed,
         Outcome::CutOff => End::Cut,
         Outcome::Ended if has_unended(&made) => End::Cut,
-        Outcome::Ended | Outcome::Deadlock | Outcome::Stopped => End::Finished,
+        Outcome::Ended | Outcome::EndedLast | Outcome::Deadlock | Outcome::Stopped => End::Finished,
     };
     let trace = Trace {
         pending: pending.collect::<Option<_>>()?,
@@ -168,6 +176,8 @@ mod tests {
         let ended = [spawn, step(1, Kind::End)];
         assert_eq!(read_back(Outcome::Ended, &ended, &[]).1, End::Finished);
         assert_eq!(read_back(Outcome::Ended, &[spawn, lock], &[]).1, End::Cut);
+        let last = read_back(Outcome::EndedLast, &[spawn], &[lock]);
+        assert_eq!(last, (vec![waiting], End::Finished));
         assert_eq!(read_back(Outcome::Running, &ended, &[]).1, End::Failed);
         assert_eq!(read_back(Outcome::CutOff, &ended, &[]).1, End::Cut);
     }
@@ -177,6 +187,7 @@ mod tests {
         let header = Header {
             steps: 1 << 40,
             switches: 7,
+            choices: 1 << 33,
             findings: 3,
             pending: 2,
             outcome: Outcome::Stopped,
@@ -184,7 +195,7 @@ mod tests {
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();
-        bytes[32] = 5;
+        bytes[32] = 6;
         assert_eq!(Header::from_bytes(&bytes), None);
     }
 }

@@ -11,7 +11,7 @@ pub use pct::Pct;
 pub use pos::Pos;
 pub use prefix::Prefix;
 pub use random::RandomWalk;
-pub use replay::{Divergence, Replay};
+pub use replay::{Divergence, Found, Replay};
 pub use spec::{Spec, SpecError};
 
 use crate::{Candidate, Step};
@@ -39,6 +39,12 @@ pub trait Strategy: Debug + Send {
     /// Otherwise it stays where it is for the rest of the run, and the run ends when only such threads could go on.
     fn goes_round(&self) -> bool {
         true
+    }
+
+    /// Whether a program that comes to its end while threads run ends only when no other thread can go on. That shows
+    /// whatever they do in a run in which the end comes earlier, and more.
+    fn ends_last(&self) -> bool {
+        false
     }
 
     /// Where the run left the schedule that it should follow, if it did.

@@ -62,8 +62,12 @@ unsafe extern "C-unwind" fn create(
     let signals = block_signals(ALL_SIGNALS);
     // SAFETY: nobody else has it yet.
     unsafe { (*start).signals = signals };
-    // SAFETY: the program's call, with a routine and an argument that fit each other.
-    let result = unsafe { real::pthread_create(handle, attr, run, start.cast()) };
+    // SAFETY: the program's call, with a routine and an argument that fit each other, and perhaps another stack.
+    let result = unsafe {
+        let own = sched::heap::with_stack(number, attr);
+        let attr = own.as_ref().map_or(attr, std::ptr::from_ref);
+        real::pthread_create(handle, attr, run, start.cast())
+    };
     block_signals(signals);
     let _me = enter();
     if result == 0 {

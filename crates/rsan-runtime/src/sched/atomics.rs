@@ -9,7 +9,7 @@ use crate::model;
 use crate::probe::failure::{self, Failure, Success};
 use crate::probe::is_probing;
 use crate::{report, thread, tls};
-use rsan_model::{CasStrength, ThreadId};
+use rsan_model::CasStrength;
 use rsan_schedule::Kind;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +73,6 @@ fn before_read(kind: Kind, (address, bytes): (usize, usize), operands: [u64; 2])
     let mut status = Status::Ready;
     match thread.spin.arrive(&registers, address, bytes) {
         Arrival::Fresh => {}
-        Arrival::Tired => state.strategy.yielded(ThreadId::new(me)),
         Arrival::InVain => {
             state.trace.mark_vain(thread.spin.round());
             thread.since = thread.step.0 as u64;

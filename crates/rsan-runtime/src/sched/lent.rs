@@ -30,6 +30,8 @@ pub(crate) struct Lent {
     settled: AtomicU32,
     carrier: Box<Carrier>,
     handle: pthread_t,
+    /// Which of them it is.
+    place: usize,
     /// Where libc has the number of its kernel thread, which is 0 when it has ended.
     pub(super) number: *mut u32,
     /// Its lowest address, and its end.
@@ -108,7 +110,7 @@ pub(super) fn prepare(count: usize) -> bool {
         return false;
     }
     // Records that are used together share a page.
-    let records: Vec<_> = (0..count).map(|_| Lent::new()).collect();
+    let records: Vec<_> = (0..count).map(Lent::new).collect();
     records.into_iter().all(add)
 }
 
@@ -195,8 +197,20 @@ fn own_stack() -> Option<[usize; 2]> {
 
 /// A thread that nobody has.
 pub(super) fn take() -> Option<&'static mut Lent> {
+    take_if(|_| true)
+}
+
+/// The thread with this number, from 1, if nobody has it.
+pub(super) fn take_at(number: usize) -> Option<&'static mut Lent> {
+    take_if(|place| place + 1 == number)
+}
+
+fn take_if(wanted: impl Fn(usize) -> bool) -> Option<&'static mut Lent> {
     let mut threads = THREADS.lock();
-    let lent = threads.free.pop()?;
+    // SAFETY: the threads are never freed, and their places do not change.
+    let is_it = |lent: &*mut Lent| wanted(unsafe { (**lent).place });
+    let found = threads.free.iter().rposition(is_it)?;
+    let lent = threads.free.remove(found);
     threads.used.push(lent);
     // SAFETY: it waits, and is handed out once.
     Some(unsafe { &mut *lent })
@@ -214,8 +228,9 @@ pub(crate) fn result(handle: pthread_t) -> Option<*mut c_void> {
 }
 
 impl Lent {
-    fn new() -> Box<Self> {
+    fn new(place: usize) -> Box<Self> {
         Box::new(Self {
+            place,
             saved: Saved::new(),
             settled: AtomicU32::new(0),
             carrier: Carrier::new(),

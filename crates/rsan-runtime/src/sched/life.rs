@@ -27,7 +27,10 @@ pub(crate) fn borrow(child: ThreadId) -> Option<&'static mut Lent> {
     let lent = {
         let (_inside, mut guard) = scheduled()?;
         let state = guard.as_mut().filter(|state| state.cheap)?;
-        let lent = lent::take()?;
+        let lent = match state.steady {
+            true => lent::take_at(state.next_home()?)?,
+            false => lent::take()?,
+        };
         state.add_lent(child.index(), lent);
         lent
     };
@@ -71,7 +74,7 @@ pub(crate) fn begin(outermost: usize, is_lent: bool) {
         && let Some(thread) = guard.as_mut().and_then(|state| state.thread(me))
     {
         thread.context = thread::current();
-        thread.spin.outermost = outermost;
+        thread.spin.begin(outermost);
         let carrier = &raw const *thread.carrier;
         if !is_lent {
             lie_down(me, carrier, guard);

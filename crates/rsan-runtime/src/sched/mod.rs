@@ -11,7 +11,7 @@
 //!
 //! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
-//! * `spin`: loops that only wait. `queues`: threads that wait for signals.
+//! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
 //!   copies without kernel threads.
 //! * `steady`, `heap`: what a program takes from outside, the same in every run.
@@ -21,6 +21,7 @@
 //! Nothing here costs a program that is not scheduled more than one test of a flag per operation.
 
 pub(crate) mod atomics;
+mod borrowed;
 pub(crate) mod heap;
 pub(crate) mod lent;
 mod life;
@@ -38,7 +39,7 @@ mod trace;
 mod views;
 pub(crate) mod waits;
 
-pub(crate) use run::{begin_run, end_run};
+pub(crate) use run::{begin_run, end_early, end_run, is_ending, wait_for_others};
 
 pub(crate) use life::{
     announce, begin, borrow, come_to_end, ended, go_home, leave, outside, renounce, settle, vanish,
@@ -131,12 +132,41 @@ pub(crate) fn steps() -> Option<u64> {
     guard.as_ref().map(|state| state.trace.steps())
 }
 
+/// A thread, or the calling one, and where its memory is, if that must not depend on the schedule.
+fn home_of(thread: Option<ThreadId>) -> Option<(ThreadId, usize)> {
+    let inside = active().then(Inside::enter)??;
+    let number = thread.unwrap_or_else(|| ThreadId::new(inside.number()));
+    let mut guard = STATE.lock();
+    let home = guard.as_mut()?.thread(number.index())?.home?;
+    Some((number, home))
+}
+
+/// A number for what is random to the calling thread, if that must not depend on the schedule.
+fn draw() -> Option<u64> {
+    let inside = active().then(Inside::enter)??;
+    let mut guard = STATE.lock();
+    let thread = guard.as_mut()?.thread(inside.number())?;
+    let home = thread.home? as u64;
+    thread.drawn += 1;
+    Some(home << 32 | thread.drawn)
+}
+
 /// A thread is about to write; on its own stack only it sees that.
 #[cold]
-pub(crate) fn note_write(me: &mut thread::Body, address: usize) {
+pub(crate) fn note_write(me: &mut thread::Body, address: usize, bytes: usize) {
     let here = 0u8;
     let stack = &raw const here as usize..me.outermost;
-    me.wrote |= !stack.contains(&address);
+    let own = stack.contains(&address);
+    me.wrote |= !own;
+    if spin::may_be_on_a_stack(address, bytes)
+        && let Some(state) = STATE.lock().as_mut().filter(|_| active())
+    {
+        let number = me.state.id().index();
+        match state.thread(number).filter(|_| own) {
+            Some(thread) => thread.spin.takes_back(address, bytes),
+            None => state.about_to_write(number, address, bytes),
+        }
+    }
 }
 
 /// The calling thread is about to do something that others can see.

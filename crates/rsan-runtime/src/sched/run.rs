@@ -2,14 +2,14 @@
 
 use super::queues::Queues;
 use super::stacks;
-use super::state::{Locks, State};
+use super::state::{For, Locks, State, Status};
 use super::switch;
 use super::trace::{Outcome, Trace};
 use super::views;
-use super::{ACTIVE, STATE};
-use crate::{ending, report, thread};
-use rsan_schedule::Strategy;
+use super::{ACTIVE, Inside, STATE, give_way, scheduled};
+use crate::{ending, journal, modules, report, thread};
 use rsan_schedule::strategy::Prefix;
+use rsan_schedule::{Kind, Op, Strategy};
 use std::sync::atomic::Ordering;
 
 /// How to run.
@@ -19,6 +19,9 @@ pub(crate) struct Plan {
     pub(crate) strategy: Box<dyn Strategy>,
     /// Steps before the run is cut off.
     pub(crate) limit: u64,
+    /// Steps that a thread may make without another in between, though others could go on, before it is taken to wait; more, if
+    /// a run may be long.
+    pub(crate) turn: u64,
     /// The program's memory has addresses that do not depend on the schedule.
     pub(crate) steady_heap: bool,
     /// Threads stay with their kernel threads.
@@ -27,11 +30,15 @@ pub(crate) struct Plan {
     pub(crate) timeout: Option<u64>,
 }
 
+/// Steps of a thread without another in between after which it is taken to wait, at most, if nobody says how long runs are.
+const TURN: u64 = 10_000;
+
 impl Default for Plan {
     fn default() -> Self {
         Self {
             strategy: Box::new(Prefix::new(Vec::new())),
             limit: 1_000_000,
+            turn: 0,
             steady_heap: false,
             kernel_threads: false,
             timeout: None,
@@ -55,6 +62,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         idle: Vec::new(),
         ready: Vec::new(),
         trace,
+        steady: plan.steady_heap,
         cheap: switch::is_cheap() && !plan.kernel_threads,
         limit: plan.limit,
         locks: Locks::default(),
@@ -62,10 +70,13 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         retries: 0,
         before_retries: None,
         turn: 0,
+        longest_turn: (plan.limit / 10).min(TURN).max(plan.turn),
+        last: false,
+        lent: false,
     };
     state.executor = state.add(number, 1, switch::Carrier::new());
     if let Some(first) = state.thread(number) {
-        first.spin.outermost = outermost;
+        first.spin.begin(outermost);
         first.context = thread::current();
     }
     *STATE.lock() = Some(state);
@@ -81,12 +92,45 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
 
 /// The process has come to its end by itself.
 pub(crate) fn end_run() {
-    if super::active()
-        && let Some(state) = STATE.lock().as_mut()
-    {
-        state.end(Outcome::Ended);
+    if super::active() {
+        wait_for_others();
+        if let Some(state) = STATE.lock().as_mut() {
+            state.end(match state.last {
+                true => Outcome::EndedLast,
+                false => Outcome::Ended,
+            });
+        }
     }
     views::mark();
+}
+
+/// The calling thread, which ends the process, waits until nobody else can go on, if the strategy wants that.
+pub(crate) fn wait_for_others() {
+    let Some((inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let me = inside.number();
+    let Some(state) = guard.as_mut() else { return };
+    let steps = state.trace.steps();
+    let wanted = state.strategy.ends_last() && !state.is_alone(me);
+    if let Some(thread) = state.thread(me).filter(|_| wanted) {
+        thread.since = steps;
+        give_way(me, guard, Op::bare(Kind::Yield), Status::Blocked(For::End));
+    }
+}
+
+/// The process ends at once.
+pub(crate) fn end_early() {
+    let _inside = Inside::enter();
+    if let Some(state) = STATE.lock().as_mut() {
+        state.end(Outcome::Ended);
+    }
+}
+
+/// Whether a thread is about to end the process, and waits for the others.
+pub(crate) fn is_ending() -> bool {
+    let _inside = Inside::enter();
+    super::active() && STATE.lock().as_ref().is_some_and(State::is_ending)
 }
 
 /// The run takes too many steps.
@@ -99,8 +143,16 @@ pub(super) fn cut_off(state: &mut State) -> ! {
     ending::now(ending::CUT_OFF)
 }
 
-/// The strategy ends the run.
+/// The strategy ends the run, perhaps because a thread does not do what it should.
 pub(super) fn stop(state: &mut State) -> ! {
+    if let Some(divergence) = state.strategy.divergence()
+        && let Some(thread) = state.thread(divergence.thread.index())
+        && let Some(context) = thread.context
+    {
+        let modules = modules::modules();
+        let frames = report::frames(context.stack().site(thread.pc), &modules);
+        journal::diverged(&report::json_stack(&frames));
+    }
     state.end(Outcome::Stopped);
     ending::now(0)
 }

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! run strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
-//!     [limit=STEPS] [timeout=MILLISECONDS] [kernel_threads=1]
+//!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1]
 //! end pid=N status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                                     the line was not understood
 //! ```
@@ -389,11 +389,13 @@ impl Plan {
                 "prefix" => plan.strategy = prefix(value)?,
                 "replay" => plan.strategy = replay(value)?,
                 "limit" => plan.limit = number()?,
+                "turn" => plan.turn = number()?,
                 "timeout" => plan.timeout = Some(number()?),
                 "plan" => {
                     plan.strategy = guided(value)?;
                     plan.steady_heap = true;
                 }
+                "steady" => plan.steady_heap = number()? != 0,
                 "kernel_threads" => plan.kernel_threads = number()? != 0,
                 _ => return Err(format!("unknown '{pair}'")),
             }

@@ -5,7 +5,8 @@
 //! changes. So it need not run until then: nobody is starved by a busy wait, a run in which everybody waits is known as
 //! such, and an exhaustive search need not count how often a loop went round.
 //!
-//! A read-modify-write that finds what it writes (as of a lock that is taken) changes nothing, and counts as a read.
+//! A read-modify-write that finds what it writes (as of a lock that is taken) changes nothing, and counts as a read. Words of
+//! the stack that other threads write are not the thread's state, but memory ([`super::borrowed`]).
 //!
 //! Rounds in vain are marked in the trace, and make no difference between executions. When all executions are explored
 //! ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose round was in vain stays there for the rest
@@ -14,16 +15,16 @@
 //!
 //! **Assumes** that functions without instrumentation that are called in such a loop keep no state. Therefore a
 //! deadlock of such loops is only believed after they have gone round some more ([`super::stuck`]). A loop that counts
-//! its rounds is not recognised; it yields every now and then.
+//! its rounds is not recognised: its thread lets others go on when it has made very many steps.
 
 use super::atomics::Registers;
+use super::borrowed::Borrowed;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Visits that are remembered: reads in one round of a loop.
 const VISITS: usize = 16;
 /// A stack that is larger is not looked at.
 const STACK: usize = 64 << 10;
-/// Reads without a write after which a thread lets others go first.
-const PATIENCE: u32 = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
@@ -53,9 +54,10 @@ impl Visit {
 #[derive(Debug, Default)]
 pub(super) struct Loop {
     visits: Vec<Visit>,
-    reads: u32,
     /// Where the thread's stack begins.
-    pub(super) outermost: usize,
+    outermost: usize,
+    /// Words of the stack that others write.
+    borrowed: Borrowed,
 }
 
 /// What a thread does when it comes to a read.
@@ -63,10 +65,18 @@ pub(super) struct Loop {
 pub(super) enum Arrival {
     /// It goes on.
     Fresh,
-    /// It has been reading for long; others should go first.
-    Tired,
     /// It has been here in the same state, and its round was in vain.
     InVain,
+}
+
+/// The lowest and the highest address of the stacks that are looked at.
+static STACKS: [AtomicUsize; 2] = [AtomicUsize::new(usize::MAX), AtomicUsize::new(0)];
+
+/// Whether these bytes may be on a stack that is looked at.
+pub(super) fn may_be_on_a_stack(address: usize, bytes: usize) -> bool {
+    // ORDERING: relaxed; one thread runs at a time.
+    let [lowest, highest] = STACKS.each_ref().map(|end| end.load(Ordering::Relaxed));
+    address < highest && address.saturating_add(bytes) > lowest
 }
 
 impl Loop {
@@ -78,10 +88,17 @@ impl Loop {
         }
     }
 
+    /// The thread's stack begins here.
+    pub(super) fn begin(&mut self, outermost: usize) {
+        self.outermost = outermost;
+        // ORDERING: relaxed; one thread runs at a time.
+        STACKS[0].fetch_min(outermost.saturating_sub(STACK), Ordering::Relaxed);
+        STACKS[1].fetch_max(outermost, Ordering::Relaxed);
+    }
+
     /// The thread has written something, or done something else that is no read.
     pub(super) fn reset(&mut self) {
         self.visits.clear();
-        self.reads = 0;
     }
 
     /// The thread waits for a word, and for nothing else.
@@ -127,6 +144,29 @@ impl Loop {
         any
     }
 
+    /// Another thread is about to write these bytes. Whether some of them may be on this thread's stack.
+    pub(super) fn lends(&mut self, address: usize, bytes: usize) -> bool {
+        let stack = (self.outermost.saturating_sub(STACK), self.outermost);
+        let touches = address < stack.1 && address.saturating_add(bytes) > stack.0;
+        if touches {
+            let words = (address, bytes);
+            self.borrowed.about_to_write(words, stack, word);
+        }
+        touches
+    }
+
+    /// The other threads have written what they were about to write.
+    pub(super) fn has_lent(&mut self) {
+        self.borrowed.settle(word);
+    }
+
+    /// The thread is about to write on its stack.
+    pub(super) fn takes_back(&mut self, address: usize, bytes: usize) {
+        if self.borrowed.take_back(address, bytes) {
+            self.visits.clear();
+        }
+    }
+
     /// Whether a word that the thread has read has been written since.
     pub(super) fn has_changed(&self) -> bool {
         self.visits.iter().any(|visit| visit.changed)
@@ -139,10 +179,9 @@ impl Loop {
         address: usize,
         bytes: usize,
     ) -> Arrival {
-        self.reads += 1;
         let Some(state) = self.state(registers) else {
             self.visits.clear();
-            return self.tired();
+            return Arrival::Fresh;
         };
         if let Some(start) = self.visits.iter().position(|visit| visit.state == state) {
             self.visits.drain(..start);
@@ -152,34 +191,36 @@ impl Loop {
             self.visits.clear();
         }
         self.visits.push(Visit::new(state, address, bytes));
-        self.tired()
-    }
-
-    fn tired(&self) -> Arrival {
-        if self.reads.is_multiple_of(PATIENCE) {
-            Arrival::Tired
-        } else {
-            Arrival::Fresh
-        }
+        Arrival::Fresh
     }
 
     /// Arguments, registers and stack as a number.
-    pub(super) fn state(&self, registers: &Registers) -> Option<u64> {
+    pub(super) fn state(&mut self, registers: &Registers) -> Option<u64> {
         let (here, stack) = (0u8, registers.stack());
         // Another thread may have filled the registers in, if this one came back from outside.
         let own = &raw const here as usize..self.outermost;
         if !own.contains(&stack) || self.outermost - stack > STACK {
             return None;
         }
+        if self.borrowed.refresh(stack, word) {
+            self.visits.clear();
+        }
         let mut hash = Hash(0x9e37_79b9_7f4a_7c15);
         registers.words().iter().for_each(|word| hash.add(*word));
+        let all_own = self.borrowed.is_empty();
         for at in (stack..self.outermost).step_by(size_of::<u64>()) {
-            // SAFETY: between the stack pointer of the calling thread and its outermost frame, all of which is mapped;
-            // the pointer is aligned as the ABI has it.
-            hash.add(unsafe { (at as *const u64).read_volatile() });
+            let own = if all_own { None } else { self.borrowed.own(at) };
+            hash.add(own.unwrap_or_else(|| word(at)));
         }
         Some(hash.0)
     }
+}
+
+/// A word of a thread's stack.
+fn word(at: usize) -> u64 {
+    // SAFETY: between the stack pointer of the thread and its outermost frame, all of which is mapped, or where a
+    // thread is about to write; the pointer is aligned.
+    unsafe { (at as *const u64).read_volatile() }
 }
 
 struct Hash(u64);

@@ -21,6 +21,8 @@ pub(crate) enum For {
     Words,
     /// Nothing in this run: its round of a loop was in vain, and the strategy wants no other one.
     Good,
+    /// Nobody else can go on: it ends the process.
+    End,
 }
 
 /// What has to be so before a thread can do what it is about to do.
@@ -158,6 +160,12 @@ pub(super) struct Thread {
     pub(super) context: Option<&'static thread::Context>,
     /// Where the program called last.
     pub(super) pc: usize,
+    /// Where its memory is, if that must not depend on the schedule ([`super::heap`]).
+    pub(super) home: Option<usize>,
+    /// Threads that it has created.
+    pub(super) children: usize,
+    /// Random numbers that it has drawn.
+    pub(super) drawn: u64,
 }
 
 /// The scheduler.
@@ -175,6 +183,8 @@ pub(super) struct State {
     pub(super) idle: Vec<*const Carrier>,
     pub(super) ready: Vec<Candidate>,
     pub(super) trace: Trace,
+    /// What threads get from outside must not depend on the schedule.
+    pub(super) steady: bool,
     /// Threads are switched without a system call.
     pub(super) cheap: bool,
     /// Steps before the run is cut off.
@@ -185,15 +195,22 @@ pub(super) struct State {
     pub(super) retries: u32,
     /// The steps there were before that, if nothing has come of it.
     pub(super) before_retries: Option<u64>,
-    /// Steps that the current thread has made without another in between.
-    pub(super) turn: u32,
+    /// Steps that the current thread has made without another in between, though others could have gone on.
+    pub(super) turn: u64,
+    /// Steps after which it is taken as one that waits in a loop that is not recognised: others should go on.
+    pub(super) longest_turn: u64,
+    /// Nobody but who ends the process could go on.
+    pub(super) last: bool,
+    /// Since the last step somebody was about to write on another thread's stack.
+    pub(super) lent: bool,
 }
 
 // SAFETY: what a context holds is used by the one kernel thread that carries it.
 unsafe impl Send for State {}
 
-/// Steps after which a thread is taken as one that waits in a loop that is not recognised: others should go on.
-const LONGEST_TURN: u32 = 500;
+/// Bytes of a lock, a semaphore or the like, at most.
+const OBJECT: usize = 64;
+const PAGE: usize = 4096;
 
 impl Thread {
     /// Whether it waits in a loop.
@@ -239,7 +256,7 @@ impl State {
         }
     }
 
-    fn longest_waiting(&mut self, is: impl Fn(&Thread) -> bool) -> Option<&mut Thread> {
+    pub(super) fn longest_waiting(&mut self, is: impl Fn(&Thread) -> bool) -> Option<&mut Thread> {
         let waiting = self.threads.iter_mut().flatten();
         let waiting = waiting.filter(|thread| is(thread));
         waiting
@@ -308,7 +325,7 @@ impl State {
             return None;
         }
         let last = Some(ThreadId::new(self.current));
-        if self.turn == LONGEST_TURN {
+        if self.turn >= self.longest_turn {
             self.strategy.yielded(ThreadId::new(self.current));
             self.turn = 0;
         }
@@ -321,8 +338,9 @@ impl State {
     /// The thread makes the step that it announced.
     fn advance(&mut self, next: usize) {
         let step = self.trace.steps() as usize;
+        let choice = self.ready.len() > 1;
         self.turn = if next == self.current {
-            self.turn + 1
+            self.turn + u64::from(choice)
         } else {
             0
         };
@@ -333,17 +351,30 @@ impl State {
             Kind::Load | Kind::Update | Kind::Compare | Kind::Fence | Kind::Yield => {}
             _ => self.before_retries = None,
         }
-        thread.step = (step, Step::new(ThreadId::new(next), thread.op));
+        let op = thread.op;
+        thread.step = (step, Step::new(ThreadId::new(next), op));
         thread.step.1.limited = thread.timed || thread.timed_out;
-        self.trace.push(&thread.step.1);
+        self.trace.push(&thread.step.1, choice);
+        if op.kind.may_write() && op.object != 0 {
+            let address = op.object as usize;
+            let bytes = match op.bytes {
+                // The next page need not be there.
+                0 => OBJECT.min(PAGE - address % PAGE),
+                bytes => usize::from(bytes),
+            };
+            if spin::may_be_on_a_stack(address, bytes) {
+                self.about_to_write(next, address, bytes);
+            }
+        }
         if self.trace.steps() > self.limit {
             run::cut_off(self);
         }
     }
 
-    /// Who goes on: lets waits time out, or ends the process if nobody can. `None` if threads outside are waited for
-    /// (the first that comes back takes over), or if all have ended.
+    /// Who goes on: lets waits time out, or ends the process if nobody can, or lets who ends it go on. `None` if threads outside
+    /// are waited for (the first that comes back takes over), or if all have ended.
     pub(super) fn choose(&mut self) -> Option<usize> {
+        self.has_written();
         loop {
             if let Some(next) = self.pick() {
                 self.advance(next);
@@ -354,18 +385,17 @@ impl State {
             }
             let statuses = || self.threads.iter().flatten().map(|thread| thread.status);
             let all_ended = statuses().all(|status| status == Status::Finished);
-            if all_ended || statuses().any(|status| status == Status::Outside) {
-                self.vacant = true;
-                return None;
+            let away = statuses().any(|status| status == Status::Outside);
+            if all_ended || away {
+                // Nobody knows when those outside come back, and what they do then.
+                let ends = self.who_ends();
+                self.vacant = ends.is_none();
+                return ends;
             }
-            match self.longest_waiting(|thread| thread.timed && thread.status != Status::Finished) {
-                Some(thread) => {
-                    thread.timed_out = true;
-                    thread.timed = false;
-                    let number = thread.step.1.thread.index();
-                    self.release(number);
-                }
-                None => stuck::end(self),
+            if !self.let_time_pass() && !stuck::try_again(self) {
+                let ends = self.who_ends();
+                self.last = ends.is_some();
+                return Some(ends.unwrap_or_else(|| stuck::end(self)));
             }
         }
     }
@@ -387,14 +417,15 @@ impl State {
         carrier
     }
 
-    /// The run is over. Who has not ended is left in the trace, unless the program has ended by itself.
+    /// The run is over. Who has not ended is left in the trace, unless the program has ended by itself before the others.
     pub(super) fn end(&mut self, outcome: Outcome) {
         let diverged = self.strategy.divergence();
         let diverged = diverged.map_or(0, |divergence| divergence.step as u64 + 1);
         if outcome != Outcome::Ended {
             for (number, thread) in self.threads.iter().enumerate() {
                 let Some(thread) = thread else { continue };
-                if thread.status != Status::Finished {
+                let ends = outcome == Outcome::EndedLast && number == self.current;
+                if thread.status != Status::Finished && !ends {
                     let mut step = Step::new(ThreadId::new(number), thread.op);
                     step.writes = false;
                     if let Need::Value { values, .. } = thread.need {
@@ -431,6 +462,13 @@ impl State {
         carrier: Box<Carrier>,
     ) -> *const Carrier {
         let op = Op::bare(Kind::Begin);
+        let home = match number == self.current {
+            true => Some(0),
+            false => self.next_home(),
+        };
+        if let Some(creator) = self.thread(self.current) {
+            creator.children += 1;
+        }
         let thread = Box::new(Thread {
             saved: Saved::new(),
             settled: AtomicU32::new(settled),
@@ -446,6 +484,9 @@ impl State {
             away: std::ptr::null(),
             context: None,
             pc: 0,
+            home: home.filter(|_| self.steady),
+            children: 0,
+            drawn: 0,
         });
         let carrier = &raw const *thread.carrier;
         if settled == 0 {

@@ -125,7 +125,11 @@ static RANDOM: AtomicU64 = AtomicU64::new(0);
 
 fn random() -> u64 {
     // ORDERING: relaxed; see `sleep`.
-    Random::new(RANDOM.fetch_add(Random::STEP, Ordering::Relaxed)).bits()
+    let state = super::draw().map_or_else(
+        || RANDOM.fetch_add(Random::STEP, Ordering::Relaxed),
+        |number| number.wrapping_mul(Random::STEP),
+    );
+    Random::new(state).bits()
 }
 
 /// # Safety

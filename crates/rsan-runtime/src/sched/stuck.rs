@@ -1,6 +1,6 @@
 //! Nobody can go on.
 
-use super::state::{For, Need, State, Status};
+use super::state::{For, Need, State, Status, Thread};
 use super::trace::Outcome;
 use crate::ending;
 use crate::report::{self, Waiting};
@@ -10,14 +10,14 @@ use rsan_schedule::Kind;
 /// Rounds that loops and locks are tried again before it is believed that they wait for nothing.
 const RETRIES: u32 = 100;
 
-/// Ends the process, unless something is to be tried again.
-pub(super) fn end(state: &mut State) {
+/// Whether something is tried again before it is believed that nobody can go on.
+pub(super) fn try_again(state: &mut State) -> bool {
     let steps = state.trace.steps();
-    if state.retries < RETRIES && try_again(state) {
+    if state.retries < RETRIES && wake(state) {
         crate::system::give_way();
         state.retries += 1;
         state.before_retries.get_or_insert(steps);
-        return;
+        return true;
     }
     if let Some(steps) = state
         .before_retries
@@ -25,6 +25,11 @@ pub(super) fn end(state: &mut State) {
     {
         state.trace.shorten(steps);
     }
+    false
+}
+
+/// Ends the process.
+pub(super) fn end(state: &mut State) -> ! {
     state.end(Outcome::Deadlock);
     let threads = waiting(state);
     report::deadlock(&threads);
@@ -33,7 +38,7 @@ pub(super) fn end(state: &mut State) {
 
 /// Lets threads try again that wait in loops, or for locks that somebody may have given back whom we do not see: the
 /// system, or another process. False if there is none.
-fn try_again(state: &mut State) -> bool {
+fn wake(state: &mut State) -> bool {
     let mut any = false;
     for thread in state.threads.iter_mut().flatten() {
         let object = matches!(thread.status, Status::Blocked(For::Object(_)));
@@ -70,4 +75,32 @@ fn waiting(state: &mut State) -> Vec<Waiting> {
         });
     }
     all
+}
+
+impl State {
+    /// The time of the thread is over that has waited for a limited time longest. False if there is none.
+    pub(super) fn let_time_pass(&mut self) -> bool {
+        let limited = |thread: &Thread| thread.timed && thread.status != Status::Finished;
+        let Some(thread) = self.longest_waiting(limited) else {
+            return false;
+        };
+        thread.timed_out = true;
+        thread.timed = false;
+        let number = thread.step.1.thread.index();
+        self.release(number);
+        true
+    }
+
+    /// Whether a thread waits for the others to end the process.
+    pub(super) fn is_ending(&self) -> bool {
+        let mut threads = self.threads.iter().flatten();
+        threads.any(|thread| thread.status == Status::Blocked(For::End))
+    }
+
+    /// The thread that ends the process goes on, if there is one.
+    pub(super) fn who_ends(&mut self) -> Option<usize> {
+        let ends = self.longest_waiting(|thread| thread.status == Status::Blocked(For::End))?;
+        ends.status = Status::Ready;
+        Some(ends.step.1.thread.index())
+    }
 }

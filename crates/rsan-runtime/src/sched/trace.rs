@@ -88,10 +88,11 @@ impl Trace {
         (index < ROOM).then(|| unsafe { self.memory.add(Header::BYTES + index * Step::BYTES) })
     }
 
-    /// Another step.
-    pub(super) fn push(&mut self, step: &Step) {
+    /// Another step; perhaps others could have made one.
+    pub(super) fn push(&mut self, step: &Step, choice: bool) {
         self.set(self.header.steps as usize, step);
         self.header.steps += 1;
+        self.header.choices += u64::from(choice);
         self.publish();
     }
 

@@ -1,6 +1,6 @@
 //! What a run of the exploration has to do first, and the strategy that sees to it.
 
-use crate::strategy::{Divergence, Strategy, stay};
+use crate::strategy::{Divergence, Found, Strategy, stay};
 use crate::{Candidate, Kind, Step};
 use rsan_model::ThreadId;
 
@@ -145,7 +145,7 @@ impl Guided {
                         step: self.made,
                         thread: step.thread,
                         expected: step.kind,
-                        found,
+                        found: Found::next(found),
                     });
                 }
             }
@@ -179,6 +179,10 @@ impl Strategy for Guided {
 
     fn goes_round(&self) -> bool {
         false
+    }
+
+    fn ends_last(&self) -> bool {
+        true
     }
 
     fn divergence(&self) -> Option<Divergence> {

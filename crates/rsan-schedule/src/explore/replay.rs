@@ -5,7 +5,7 @@ use super::item::Item;
 use super::run::{Builder, End, Pending, Trace, write_time};
 use super::{Outcome, Unready};
 use crate::objects::Objects;
-use crate::strategy::Divergence;
+use crate::strategy::{Divergence, Found};
 use crate::{Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ impl Item {
             first: 0,
         };
         for step in &trace.steps {
-            follower.step(step)?;
+            follower.step(step).map_err(|o| follower.first(o))?;
         }
         follower.end(trace)
     }
@@ -78,7 +78,7 @@ impl Item {
         times
     }
 
-    fn diverged(&self, i: usize, found: Option<Kind>) -> Outcome {
+    fn diverged(&self, i: usize, found: Found) -> Outcome {
         Outcome::Diverged(Divergence {
             step: i,
             thread: ThreadId(self.events[i].thread),
@@ -110,7 +110,7 @@ impl Follower<'_> {
                 step: self.builder.graph.events.len(),
                 thread: step.thread,
                 expected,
-                found: Some(kind),
+                found: Found::BehindVain(kind),
             })),
             _ => Ok(()),
         }
@@ -119,7 +119,7 @@ impl Follower<'_> {
     fn planned_step(&mut self, i: usize, step: &Step) -> Result<(), Outcome> {
         let (event, unready) = (&self.item.events[i], self.item.unready[i]);
         if step.op.kind != event.kind {
-            return Err(self.item.diverged(i, Some(step.op.kind)));
+            return Err(self.item.diverged(i, Found::Step(step.op.kind)));
         }
         match (step.waits(), unready) {
             (true, Unready::Waits) => {
@@ -128,8 +128,8 @@ impl Follower<'_> {
                 return Ok(());
             }
             (true, Unready::Refused) => return Err(Outcome::Excess),
-            (true, Unready::Diverges) => return Err(self.item.diverged(i, None)),
-            (false, _) if event.waits => return Err(self.item.diverged(i, Some(event.kind))),
+            (true, Unready::Diverges) => return Err(self.item.diverged(i, Found::Nothing)),
+            (false, _) if event.waits => return Err(self.item.diverged(i, Found::OtherWrite)),
             (false, _) => {}
         }
         if step.op.kind == Kind::End {
@@ -188,7 +188,10 @@ impl Follower<'_> {
                     return Err(match trace.end {
                         End::Cut => Outcome::Cut,
                         End::Failed => Outcome::Failed,
-                        End::Finished => self.item.diverged(i, pending.map(|p| p.op.kind)),
+                        End::Finished => {
+                            let found = Found::next(pending.map(|p| p.op.kind));
+                            self.first(self.item.diverged(i, found))
+                        }
                     });
                 }
             }
@@ -257,11 +260,31 @@ impl Follower<'_> {
                 continue;
             }
             return Err(match self.item.guessed == NONE {
-                true => self.item.diverged(i, Some(found.kind)),
+                true => self.item.diverged(i, Found::OtherWrite),
                 false => Outcome::Excess,
             });
         }
         Ok(())
+    }
+
+    /// The first divergence, if there is one: before a thread does something else, it has read something else.
+    fn first(&self, outcome: Outcome) -> Outcome {
+        let Outcome::Diverged(last) = outcome else {
+            return outcome;
+        };
+        let graph = &self.builder.graph;
+        let mut events = self.item.events.iter().enumerate();
+        let other = events.find(|(i, event)| {
+            let found = graph.events.get(self.places[*i] as usize);
+            found.is_some_and(|found| {
+                let same_size = found.object == NONE || graph.uniform[found.object as usize];
+                same_size && found.rf != self.source(event)
+            })
+        });
+        match other.filter(|(i, _)| *i < last.step) {
+            Some((i, _)) => self.item.diverged(i, Found::OtherWrite),
+            None => outcome,
+        }
     }
 }
 

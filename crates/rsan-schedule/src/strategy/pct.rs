@@ -1,14 +1,15 @@
 //! `pct`: probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010).
 //!
 //! Every thread has a random priority, and the highest that is ready runs. At `d - 1` random steps the thread that would
-//! run drops to one of `d - 1` priorities below all initial ones.
+//! run drops to one of `d - 1` priorities below all initial ones. Only steps at which more than one thread is ready count:
+//! at the others a priority that drops changes nothing.
 //!
-//! **Guarantee** (their theorem 9). In a program with at most `n` threads and `k` steps, a violation that needs `d` ordering
+//! **Guarantee** (their theorem 9). In a program with at most `n` threads and `k` such steps, a violation that needs `d` ordering
 //! constraints (its *depth*) is found by one run with probability at least `1 / (n k^(d-1))`. Most known bugs have depth 1 to 3.
 //!
 //! # Deviations
 //! 1. A thread that yields drops below everything else, as in the paper's section 4 on fairness, so that spin loops end. The
-//!    guarantee is for runs without yields.
+//!    guarantee is for runs without yields. A thread that waits is not ready, so it does not yield.
 //! 2. `k` is an estimate: a run that is longer has no change points in its rest, one that is shorter does not reach some. The
 //!    guarantee holds with the estimate in place of `k` when it is not too low. A campaign can take it from the first runs.
 //! 3. Threads get their priorities when they are first seen.
@@ -23,10 +24,11 @@ pub struct Pct {
     random: Random,
     /// By thread; 0 for those not seen yet.
     priorities: Vec<i64>,
-    /// Steps, ascending, at which a priority drops, and to what.
+    /// Steps with a choice, ascending, at which a priority drops, and to what.
     changes: Vec<(u64, i64)>,
     /// Those of `changes` that are done.
     changed: usize,
+    /// Steps so far at which there was a choice.
     step: u64,
     /// The lowest priority given to a thread that yielded.
     floor: i64,
@@ -36,7 +38,7 @@ pub struct Pct {
 const INITIAL: i64 = 1 << 32;
 
 impl Pct {
-    /// With `depth` ordering constraints, at least 1, in about `steps` steps, at least 1.
+    /// With `depth` ordering constraints, at least 1, in about `steps` steps at which there is a choice, at least 1.
     pub fn new(seed: u64, depth: u32, steps: u64) -> Self {
         let mut random = Random::new(seed);
         let steps = usize::try_from(steps.max(1)).unwrap_or(usize::MAX);
@@ -81,6 +83,9 @@ impl Pct {
 impl Strategy for Pct {
     fn choose(&mut self, ready: &[Candidate], _last: Option<ThreadId>) -> Option<usize> {
         let mut chosen = self.highest(ready);
+        if ready.len() == 1 {
+            return Some(chosen);
+        }
         while let Some(&(at, priority)) = self.changes.get(self.changed)
             && at <= self.step
         {

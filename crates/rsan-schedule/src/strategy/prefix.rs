@@ -41,6 +41,11 @@ impl Strategy for Prefix {
         }
     }
 
+    /// What is left of the list was done before the end.
+    fn ends_last(&self) -> bool {
+        self.next < self.threads.len()
+    }
+
     fn yielded(&mut self, thread: ThreadId) {
         self.tired = Some(thread);
     }

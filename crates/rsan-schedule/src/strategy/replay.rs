@@ -26,8 +26,28 @@ pub struct Divergence {
     pub thread: ThreadId,
     /// What step it should be.
     pub expected: Kind,
-    /// What the thread is about to do instead; `None` when it is not ready.
-    pub found: Option<Kind>,
+    /// What there was instead.
+    pub found: Found,
+}
+
+/// What a thread does instead of what it should do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// It is not ready.
+    Nothing,
+    /// It is about to do something else.
+    Step(Kind),
+    /// It does that, but reads another write, or writes where it did not, or does not where it did.
+    OtherWrite,
+    /// It goes on with this, though it was back where it had been, and should have waited there.
+    BehindVain(Kind),
+}
+
+impl Found {
+    /// What a thread is about to do; `None` when it is not ready.
+    pub(crate) fn next(kind: Option<Kind>) -> Self {
+        kind.map_or(Self::Nothing, Self::Step)
+    }
 }
 
 impl fmt::Display for Divergence {
@@ -43,8 +63,10 @@ impl fmt::Display for Divergence {
             "after {step} steps, {thread} should go on with {expected}, but "
         )?;
         match found {
-            Some(kind) => write!(f, "is about to do {kind}"),
-            None => write!(f, "is not ready"),
+            Found::Nothing => write!(f, "is not ready"),
+            Found::Step(kind) => write!(f, "is about to do {kind}"),
+            Found::OtherWrite => write!(f, "that reads or writes otherwise than before"),
+            Found::BehindVain(kind) => write!(f, "does {kind} behind a round in vain"),
         }
     }
 }
@@ -83,13 +105,18 @@ impl Strategy for Replay {
             step: self.next,
             thread: planned.thread,
             expected: planned.kind,
-            found,
+            found: Found::next(found),
         });
         Some(default)
     }
 
     fn yielded(&mut self, thread: ThreadId) {
         self.tired = Some(thread);
+    }
+
+    /// What is left of the schedule was done before the end.
+    fn ends_last(&self) -> bool {
+        self.divergence.is_none() && self.next < self.schedule.len()
     }
 
     fn divergence(&self) -> Option<Divergence> {

@@ -27,7 +27,7 @@ pub enum Spec {
     Pct {
         /// Ordering constraints of the violations that are looked for.
         depth: u32,
-        /// Length of a run; `None`: the estimate of who builds it.
+        /// Steps of a run at which there is a choice; `None`: the estimate of who builds it.
         steps: Option<u64>,
     },
     /// [`Pos`].
@@ -50,7 +50,7 @@ const TABLE: &[Entry] = &[
     Entry {
         name: "pct",
         parameters: &["depth", "steps"],
-        help: "random priorities that change depth-1 times in a run (depth: 3; steps: as long as the first runs)",
+        help: "random priorities that change depth-1 times in a run (depth: 3; steps with a choice: as many as in the first run)",
     },
     Entry {
         name: "pos",
@@ -185,7 +185,7 @@ impl fmt::Display for Spec {
 }
 
 impl Spec {
-    /// The strategy for one run, of about `steps` steps as far as it is known.
+    /// The strategy for one run, with about `steps` steps at which there is a choice, as far as it is known.
     pub fn build(&self, seed: u64, steps: u64) -> Box<dyn Strategy> {
         match *self {
             Self::Random => Box::new(RandomWalk::new(seed)),

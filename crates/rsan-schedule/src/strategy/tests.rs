@@ -69,6 +69,22 @@ fn pct_switches_at_its_change_points_only() {
     }
 }
 
+#[test]
+fn pct_counts_steps_at_which_there_is_a_choice() {
+    for seed in 0..200 {
+        let alone = toy(&[5, 5]).run(&mut Pct::new(seed, 3, 10));
+        let mut strategy = Pct::new(seed, 3, 10);
+        for _ in 0..1000 {
+            assert_eq!(strategy.choose(&toy(&[1]).ready(), None), Some(0));
+        }
+        let after = toy(&[5, 5]).run(&mut strategy);
+        assert_eq!(
+            after, alone,
+            "a thousand steps of one thread change nothing"
+        );
+    }
+}
+
 /// The guarantee, measured over fixed seeds: a given switch of depth 2 with n = 2, k = 20 has probability 1/40 at least.
 #[test]
 fn pct_finds_what_it_promises() {

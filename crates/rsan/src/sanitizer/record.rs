@@ -21,6 +21,8 @@ pub(crate) struct Record {
     pub(crate) forked: bool,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
+    /// Where a thread was that did not do what was planned, innermost first.
+    pub(crate) diverged: Vec<Address>,
     /// The other lines: findings.
     pub(crate) findings: String,
 }
@@ -51,6 +53,9 @@ enum Line {
     Suppressed,
     Forked,
     Undecided(Undecided),
+    Diverged {
+        stack: Vec<Address>,
+    },
     Fatal {
         message: String,
     },
@@ -75,6 +80,7 @@ impl Record {
                 Ok(Line::Suppressed) => record.suppressed += 1,
                 Ok(Line::Forked) => record.forked = true,
                 Ok(Line::Undecided(undecided)) => record.undecided.push(undecided),
+                Ok(Line::Diverged { stack }) => record.diverged = stack,
                 Ok(Line::Fatal { message }) => {
                     let stack = Vec::new();
                     record.fatal.get_or_insert(Fatal { message, stack });

@@ -374,6 +374,7 @@ fn loops_that_wait_are_explored() {
         ("peterson", 0, "explored: all 4 executions"),
         ("ticket", 0, "explored: all 6 executions"),
         ("exchange", 0, "explored: all 6 executions"),
+        ("compare", 0, "explored: all 1 execution,"),
         ("hidden", 1, "thread 2 may read 0 from `data`"),
         ("stuck", 1, "deadlock: every thread waits"),
         ("list", 0, "explored: all 3 executions\n"),
@@ -388,6 +389,91 @@ fn loops_that_wait_are_explored() {
         assert_eq!(explored.code, code, "{program}: {stdout}{stderr}");
         says(&explored, answer);
     }
+}
+
+/// What others write on the stack of a thread that waits is not the thread's state.
+#[test]
+fn words_on_stacks_are_memory() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-stacks", "stacks");
+    for (program, answer) in [
+        ("queue", "explored: all 66 executions"),
+        ("requests", "explored: all 4 executions"),
+    ] {
+        let explored = run_line(&folder, &format!("run --exhaustive -- ./stacks {program}"));
+        let (stdout, stderr) = (&explored.stdout, &explored.stderr);
+        assert_eq!(explored.code, 0, "{program}: {stdout}{stderr}");
+        says(&explored, answer);
+    }
+}
+
+/// The end of the program comes last, and shows what it would show earlier.
+#[test]
+fn a_program_that_ends_before_its_threads_is_explored() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-ends", "ends");
+    for (program, code, answer) in [
+        ("strong", 0, "explored: all 3 executions"),
+        ("weak", 1, "explored: all 3 executions"),
+        ("waiting", 0, "explored: all 2 executions"),
+        ("failing", 4, "failed: exit status 5\n"),
+        ("handler", 0, "explored: all 2 executions"),
+    ] {
+        let explored = run_line(&folder, &format!("run --exhaustive -- ./ends {program}"));
+        let (stdout, stderr) = (&explored.stdout, &explored.stderr);
+        assert_eq!(explored.code, code, "{program}: {stdout}{stderr}");
+        says(&explored, answer);
+        if code == 1 {
+            let again = "run --replay rsan-out/violation-1.sched -- ./ends weak";
+            says(&run_line(&folder, again), "; reproduced\n");
+        }
+    }
+}
+
+/// A thread may make as many steps as it likes before another one begins. Of the six orders of three priorities, four show
+/// the failure.
+#[test]
+fn pct_does_not_interrupt_long_turns() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("late", "late");
+    let line = "run --sched pct:depth=1 --runs 30 -- ./late";
+    let drawn = run_line(&folder, line);
+    assert_eq!(drawn.code, 4, "{}{}", drawn.stdout, drawn.stderr);
+    says(
+        &drawn,
+        "failed: signal 6 (SIGABRT)\n  in 21 runs, first with seed 1\n",
+    );
+}
+
+/// Which step a run did otherwise is said, and how to see it again.
+#[test]
+fn a_run_that_leaves_its_plan_is_kept() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-varies", "varies");
+    let _ = std::fs::remove_file(Path::new(&folder).join("runs"));
+    let varied = run_line(&folder, "run --exhaustive --jobs 1 -- ./varies");
+    assert_eq!(varied.code, 3, "{}{}", varied.stdout, varied.stderr);
+    says(&varied, "1 run did something else than before (after ");
+    says(
+        &varied,
+        "T1 should go on with store, but is about to do load, at ",
+    );
+    says(&varied, "scheduled/varies.c:12)");
+    let again = "rsan run --replay rsan-out/failure-1.sched -- ./varies";
+    let failed = format!(
+        "\nfailed: did something else than before\n  in 1 run\n  the same again: {again}\n"
+    );
+    says(&varied, &failed);
+    let replayed = run_line(&folder, again.trim_start_matches("rsan "));
+    says(&replayed, "; reproduced\n");
 }
 
 /// Schedules that are drawn come to the same executions, and to no others.

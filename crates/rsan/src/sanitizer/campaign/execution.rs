@@ -39,6 +39,8 @@ pub(super) enum Fate {
     Fatal,
     /// It made another process, whose schedule is not ours.
     Forked,
+    /// It did not do what another run had done.
+    Diverged,
     /// The process ended, or became another program, without a word.
     Vanished,
     /// The process that makes runs died, twice.
@@ -63,7 +65,9 @@ impl Execution {
             _ if !self.status.success() => Fate::Failed(self.status.into_raw()),
             _ if self.record.forked => Fate::Forked,
             Outcome::Running => Fate::Vanished,
-            Outcome::Ended | Outcome::Deadlock | Outcome::Stopped => Fate::Ended,
+            Outcome::Ended | Outcome::EndedLast | Outcome::Deadlock | Outcome::Stopped => {
+                Fate::Ended
+            }
         }
     }
 

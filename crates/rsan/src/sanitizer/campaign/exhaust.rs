@@ -8,10 +8,11 @@ use super::execution::{Execution, Fate};
 use super::pool::Worker;
 use super::report::{self, Exploration, Schedules};
 use super::server::{Problem, Setup};
-use super::tally::{Tally, Trial};
-use super::{Clock, Request, refusal};
+use super::tally::{Tally, Trial, describe};
+use super::{Clock, EXHAUSTIVE, Request, refusal};
 use crate::progress::Progress;
 use crate::sanitizer::verdict;
+use crate::sanitizer::symbols::{Frame, Symbols, place_of};
 use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::Style;
@@ -168,7 +169,13 @@ impl Search<'_, '_> {
         }
         let outcome = self.explorer.done(id, &execution.trace);
         if let Outcome::Diverged(divergence) = outcome {
-            self.diverged.get_or_insert(divergence.to_string());
+            let stack = &execution.record.diverged;
+            self.diverged.get_or_insert_with(|| {
+                let stack = Symbols::default().stack(stack);
+                let place = place_of(&stack).and_then(Frame::place);
+                let place = place.map_or(String::new(), |place| format!(", at {place}"));
+                format!("{divergence}{place}")
+            });
         }
         if !matches!(outcome, Outcome::Execution { .. }) {
             // Threads that this run keeps waiting may go on in another one.
@@ -182,7 +189,11 @@ impl Search<'_, '_> {
             leave_out(&mut execution.record.findings, "violation", last);
             execution.record.undecided.clear();
         }
-        let new = self.tally.add(Trial::new(execution));
+        let trial = match outcome {
+            Outcome::Diverged(_) => Trial::diverged(execution),
+            _ => Trial::new(execution),
+        };
+        let new = self.tally.add(trial);
         self.tally.runs.halted |= new && self.request.sanitizer.halt_on_error;
     }
 
@@ -205,7 +216,7 @@ impl Search<'_, '_> {
         self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
         let exploration = Exploration::new(&progress);
         let mut schedules = Schedules {
-            strategy: "exhaustive".to_owned(),
+            strategy: EXHAUSTIVE.to_owned(),
             ..Schedules::default()
         };
         if !exploration.complete {
@@ -266,7 +277,7 @@ fn why(progress: &explore::Progress) -> String {
     let reasons = [
         (counts.cut, "cut off"),
         (counts.failed, "failed"),
-        (counts.diverged, "did something else than before"),
+        (counts.diverged, &describe(Fate::Diverged)),
         (counts.irregular, "took locks that no step gave back"),
         (counts.limited, "waited for a limited time"),
         (

@@ -55,6 +55,8 @@ pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
     args.sched.is_some() || args.replay.is_some() || args.exhaustive
 }
 
+/// What schedules of `--exhaustive` say of themselves.
+const EXHAUSTIVE: &str = "exhaustive";
 /// For one run.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Steps of one run.

@@ -1,11 +1,11 @@
 //! `--replay`: a recorded run again, and `--minimize`: with fewer context switches.
 
-use super::execution::Execution;
+use super::execution::{Execution, Fate};
 use super::pool::Worker;
 use super::report::{self, Schedules};
 use super::server::Problem;
 use super::tally::{Tally, Trial, describe};
-use super::{Clock, Request, quoted, refusal};
+use super::{Clock, EXHAUSTIVE, Request, quoted, refusal};
 use crate::sanitizer::execute::quoted as option;
 use crate::sanitizer::text::runs as count;
 use crate::session::Reply;
@@ -30,7 +30,7 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
         worker: &mut worker,
         shows: schedule.note("shows").map(str::to_owned),
     };
-    let line = replay.line(file)?;
+    let line = replay.line(file, &schedule)?;
     let mut tally = Tally::default();
     let (mut reproduced, mut diverged) = (0, None);
     for _ in 0..times {
@@ -85,6 +85,14 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
     Ok(reply)
 }
 
+/// What makes the program's addresses those that they were when the schedule was recorded.
+fn steady(schedule: &Schedule) -> &'static str {
+    match schedule.note("strategy") {
+        Some(EXHAUSTIVE) => " steady=1",
+        _ => "",
+    }
+}
+
 fn read(file: &Path) -> Result<Schedule, String> {
     let name = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
@@ -117,7 +125,7 @@ struct Replay<'r, 's> {
 
 impl Replay<'_, '_> {
     /// What to tell the server.
-    fn line(&self, file: &Path) -> Result<String, String> {
+    fn line(&self, file: &Path, schedule: &Schedule) -> Result<String, String> {
         let name = file.display();
         let file = path::absolute(file).map_err(|error| format!("{name}: {error}"))?;
         let text = option(&file)?;
@@ -127,7 +135,8 @@ impl Replay<'_, '_> {
             ));
         }
         let file = text.trim_matches(['"', '\'']);
-        Ok(format!("replay={file} limit={}", self.request.limit()))
+        let (limit, steady) = (self.request.limit(), steady(schedule));
+        Ok(format!("replay={file} limit={limit}{steady}"))
     }
 
     /// Whether a run shows what was recorded; anything, if that is not known.
@@ -140,6 +149,8 @@ impl Replay<'_, '_> {
         let (found, _) = report::found(&tally, &mut Default::default());
         match &self.shows {
             None => !found.is_empty() || fate != "ended",
+            // It shows that by what it does.
+            Some(shows) if *shows == describe(Fate::Diverged) => true,
             Some(shows) => {
                 let labels: Vec<_> = found.iter().map(|finding| finding.label()).collect();
                 *shows == fate || shows.split("; ").all(|one| labels.iter().any(|l| l == one))
@@ -157,7 +168,8 @@ impl Replay<'_, '_> {
             let steps = suggestion.steps().iter();
             let threads: Vec<_> = steps.map(|step| step.thread.0.to_string()).collect();
             let limit = self.request.limit();
-            let line = format!("prefix={} limit={limit}", threads.join(","));
+            let steady = steady(schedule);
+            let line = format!("prefix={} limit={limit}{steady}", threads.join(","));
             match self.worker.run(&line) {
                 Ok(execution) if self.is_shown(&execution) => Some(execution.schedule()),
                 Ok(_) => None,

@@ -28,8 +28,8 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let setup = request.setup(&options, count)?;
     let suppressions = report::suppressions(request)?;
     let mut first = Worker::new(&setup, 0, request.timeout());
-    let (steps, mut problem) = match steps(request, &mut first, spec) {
-        Ok(steps) => (steps, None),
+    let (length, mut problem) = match length(request, &mut first, spec) {
+        Ok(length) => (length, None),
         Err(problem) => (None, Some(problem)),
     };
     drop(first);
@@ -39,7 +39,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let mut progress = Progress::new(request.subject);
     let work = |worker: &mut Worker<'_>, run: usize| {
         let seed = seed.wrapping_add(run as u64);
-        let line = line(spec, seed, steps, request.limit());
+        let line = line(spec, seed, length, request.limit());
         worker.run(&line).map(Trial::new)
     };
     let planned = if problem.is_none() { count } else { 0 };
@@ -83,7 +83,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let schedules = Schedules {
         strategy: spec.to_string(),
         seed: Some(seed),
-        steps,
+        steps: length.map(|length| length.choices),
         saturated: request.schedule.until_saturated.then_some(saturated),
         out_of_time: !ended && !tally.runs.interrupted,
         ..Schedules::default()
@@ -91,24 +91,37 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     report::reply(request, tally, schedules, suppressions, &clock, style)
 }
 
-/// How the run with a seed goes.
-fn line(spec: Spec, seed: u64, steps: Option<u64>, limit: u64) -> String {
-    let steps = steps.map_or(String::new(), |steps| format!(" steps={steps}"));
-    format!("strategy={spec} seed={seed}{steps} limit={limit}")
+/// How long a run is.
+#[derive(Clone, Copy)]
+struct Length {
+    steps: u64,
+    /// Steps at which more than one thread could go on.
+    choices: u64,
+}
+
+/// How the run with a seed goes. A thread that makes more steps in a row than two whole runs have is taken to wait.
+fn line(spec: Spec, seed: u64, length: Option<Length>, limit: u64) -> String {
+    let length = length.map_or(String::new(), |Length { steps, choices }| {
+        format!(" steps={choices} turn={}", steps.saturating_mul(2))
+    });
+    format!("strategy={spec} seed={seed}{length} limit={limit}")
 }
 
 /// The length of a run for strategies that want to know it: that of the first seed's random walk.
-fn steps(
+fn length(
     request: &Request<'_>,
     worker: &mut Worker<'_>,
     spec: Spec,
-) -> Result<Option<u64>, Problem> {
-    let Spec::Pct { steps: None, .. } = spec else {
+) -> Result<Option<Length>, Problem> {
+    let Spec::Pct { .. } = spec else {
         return Ok(None);
     };
     let line = line(Spec::Random, request.schedule.seed, None, request.limit());
-    let execution = worker.run(&line)?;
-    Ok(Some(execution.header.steps.max(1)))
+    let header = worker.run(&line)?.header;
+    Ok(Some(Length {
+        steps: header.steps,
+        choices: header.choices.max(1),
+    }))
 }
 
 /// Whether there is a finding that the user wants to see.

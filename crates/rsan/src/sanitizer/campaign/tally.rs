@@ -45,6 +45,21 @@ impl Trial {
             schedule,
         }
     }
+
+    /// The same of a run that did not do what another one had done.
+    pub(super) fn diverged(execution: Execution) -> Self {
+        let schedule = Some(execution.schedule());
+        let trial = Self::new(execution);
+        let fate = match trial.fate {
+            Fate::Ended => Fate::Diverged,
+            fate => fate,
+        };
+        Self {
+            fate,
+            schedule,
+            ..trial
+        }
+    }
 }
 
 /// Runs that failed in the same way.
@@ -88,7 +103,7 @@ impl Tally {
             self.kept.insert(run, trial.findings);
         }
         match trial.fate {
-            Fate::Ended => {}
+            Fate::Ended | Fate::Diverged => {}
             Fate::CutOff => runs.cut += 1,
             Fate::Timeout => runs.timeouts += 1,
             Fate::Forked => runs.forks += 1,
@@ -144,6 +159,7 @@ pub(super) fn describe(fate: Fate) -> String {
         Fate::Failed(status) => ended(ExitStatus::from_raw(status)),
         Fate::Fatal => "ended by the runtime".to_owned(),
         Fate::Forked => "made another process, whose schedule is not ours".to_owned(),
+        Fate::Diverged => "did something else than before".to_owned(),
         Fate::Vanished => "ended without rsan noticing, or became another program".to_owned(),
         Fate::ServerDied => "ended the process that makes the runs".to_owned(),
     }

@@ -40,6 +40,20 @@ static void *exchange(void *unused) {
   return NULL;
 }
 
+// A loop that compares, and writes what is there.
+static void *compare(void *number) {
+  if (*(int *)number == 0) {
+    atomic_store(&data, 1);
+    atomic_store(&flag, 1);
+    return NULL;
+  }
+  int expected = 0;
+  while (atomic_compare_exchange_strong(&flag, &expected, 0)) {
+  }
+  atomic_load(&data);
+  return NULL;
+}
+
 // The last thread may read an old value, unless its loop has seen the first thread's flag before.
 static void *hidden(void *number) {
   switch (*(int *)number) {
@@ -100,6 +114,6 @@ static void *mixed(void *number) {
 }
 
 int main(int argc, char **argv) {
-  static const struct program all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}, {"mixed", mixed, 2}};
+  static const struct program all[] = {{"peterson", peterson, 2}, {"ticket", ticket, 3}, {"exchange", exchange, 3}, {"compare", compare, 3}, {"hidden", hidden, 3}, {"stuck", stuck, 2}, {"list", list, 2}, {"mixed", mixed, 2}};
   return run_named(argc, argv, all, sizeof all / sizeof *all);
 }
