@@ -5,6 +5,7 @@ mod contract;
 mod docs;
 mod goldens;
 mod layers;
+mod limits;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;
