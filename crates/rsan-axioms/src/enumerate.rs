@@ -78,6 +78,11 @@ pub(crate) trait Visitor {
         ControlFlow::Continue(())
     }
 
+    /// Asked every now and then, with the memory in bytes that the executions take which are remembered.
+    fn go_on(&mut self, _memory: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// A consistent complete execution.
     fn complete(&mut self, execution: &Execution) -> ControlFlow<()>;
 }

@@ -31,7 +31,7 @@ mod robustness;
 pub use axiom::Axiom;
 pub use enumerate::{Execution, Stop, executions};
 pub use limits::{Cut, Error, Limits, Summary};
-pub use outcomes::{ConditionResult, FinalState, Outcomes, outcomes};
+pub use outcomes::{ConditionResult, FinalState, Outcomes, outcomes, outcomes_until};
 pub use relations::Relations;
 pub use robustness::{Answer, robustness};
 

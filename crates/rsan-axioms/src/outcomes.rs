@@ -1,6 +1,7 @@
 //! Final states of a program under a model, and its condition evaluated over them, as herd does.
 
-use crate::{Error, Execution, Limits, executions};
+use crate::enumerate::{Visitor, enumerate};
+use crate::{Error, Execution, Limits};
 use rsan_model::{Model, Observable, Pc, Program, Quantifier, Reason, RegId, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -45,27 +46,46 @@ pub struct Outcomes {
 /// The final states of `program` under `model`.
 ///
 /// # Errors
-/// As [`executions`].
+/// As [`executions`](crate::executions).
 pub fn outcomes(program: &Program, model: Model, limits: &Limits) -> Result<Outcomes, Error> {
+    outcomes_until(program, model, limits, &mut |_| None)
+}
+
+/// The final states that are found before `halt` gives a reason to end. It is asked every few graphs, with the memory in bytes that
+/// what is kept takes.
+///
+/// # Errors
+/// As [`executions`](crate::executions).
+pub fn outcomes_until(
+    program: &Program,
+    model: Model,
+    limits: &Limits,
+    halt: &mut dyn FnMut(u64) -> Option<Reason>,
+) -> Result<Outcomes, Error> {
     let observables = observables(program);
-    let mut states = BTreeMap::new();
-    let (mut witnesses, mut negative, mut blocked, mut racy) = (0, 0, 0, false);
-    let mut failed_asserts = BTreeSet::new();
-    let summary = executions(program, model, limits, &mut |execution| {
-        racy |= execution.racy;
-        blocked += u64::from(execution.blocked().next().is_some());
-        failed_asserts.extend(execution.failed_asserts());
-        if execution.all_ended() {
-            let value = |o| value_of(execution, o);
-            let state = FinalState(observables.iter().map(|&o| value(o)).collect());
-            *states.entry(state).or_default() += 1;
-            match &program.condition {
-                Some(c) if c.prop.holds(&value) => witnesses += 1,
-                _ => negative += 1,
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
+    let mut found = Found {
+        program,
+        observables: &observables,
+        halt,
+        states: BTreeMap::new(),
+        witnesses: 0,
+        negative: 0,
+        blocked: 0,
+        racy: false,
+        failed_asserts: BTreeSet::new(),
+        halted: None,
+    };
+    let summary = enumerate(program, model, limits, &mut found)?;
+    let Found {
+        states,
+        witnesses,
+        negative,
+        blocked,
+        racy,
+        failed_asserts,
+        halted,
+        ..
+    } = found;
     let condition = program.condition.as_ref().map(|c| ConditionResult {
         holds: match c.quantifier {
             Quantifier::Exists => witnesses > 0,
@@ -83,8 +103,52 @@ pub fn outcomes(program: &Program, model: Model, limits: &Limits) -> Result<Outc
         blocked,
         racy,
         failed_asserts,
-        cut: summary.cut.reason(limits),
+        cut: halted.or_else(|| summary.cut.reason(limits)),
     })
+}
+
+/// What was found so far.
+struct Found<'p> {
+    program: &'p Program,
+    observables: &'p [Observable],
+    halt: &'p mut dyn FnMut(u64) -> Option<Reason>,
+    states: BTreeMap<FinalState, u64>,
+    /// Executions that ended, with the condition and without.
+    witnesses: u64,
+    negative: u64,
+    blocked: u64,
+    racy: bool,
+    failed_asserts: BTreeSet<(ThreadId, Pc)>,
+    /// Why it ended.
+    halted: Option<Reason>,
+}
+
+impl Visitor for Found<'_> {
+    fn go_on(&mut self, memory: u64) -> ControlFlow<()> {
+        let state = size_of::<FinalState>() + self.observables.len() * size_of::<Value>();
+        let states = self.states.len() * (state + size_of::<u64>());
+        self.halted = (self.halt)(memory + states as u64);
+        match self.halted {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn complete(&mut self, execution: &Execution) -> ControlFlow<()> {
+        self.racy |= execution.racy;
+        self.blocked += u64::from(execution.blocked().next().is_some());
+        self.failed_asserts.extend(execution.failed_asserts());
+        if execution.all_ended() {
+            let value = |o| value_of(execution, o);
+            let state = FinalState(self.observables.iter().map(|&o| value(o)).collect());
+            *self.states.entry(state).or_default() += 1;
+            match &self.program.condition {
+                Some(c) if c.prop.holds(&value) => self.witnesses += 1,
+                _ => self.negative += 1,
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn value_of(execution: &Execution, observable: Observable) -> Value {

@@ -33,15 +33,15 @@
 //! | paper | here |
 //! |---|---|
 //! | `G` | `graph.rs`, with the order `<_G` in which events were added as `Event::added` |
-//! | *Visit*: a read's `rf`, *VisitCOs*: a write's place in `mo` | `alternatives.rs` |
-//! | backward revisit, *IsMaximallyAdded* | `alternatives.rs` |
+//! | *Visit*: a read's `rf`, *VisitCOs*: a write's place in `mo` | `alternatives.rs`, in the order of `branches.rs` |
+//! | backward revisit, *IsMaximallyAdded* | `alternatives.rs`, with the clocks of `index.rs` |
 //! | `next_P(G)` | the run itself: whatever the scheduler does after the plan reads the last write and writes at the end of `mo`, which is the maximal choice, and every order of adding events is as good as another |
 //! | consistency | `order.rs`: `po ∪ rf ∪ mo ∪ fr` has no cycle; the order found is the plan |
 //!
 //! # Deviations
 //!
-//! 1. One run adds events up to the end of the program. The alternatives of all its new events are kept, checked for
-//!    consistency; so every graph that is run leads to an execution.
+//! 1. One run adds events up to the end of the program. The alternatives of its new events are looked at one by one, those of the
+//!    last event first, and checked for consistency before they are run; so every graph that is run leads to an execution.
 //! 2. A read-modify-write is one step. Its read part can be older than its write part: that of a read that was revisited is
 //!    added by the run that follows. When two of them read the same write, the graph cannot be run, but the revisits by the
 //!    later one are.
@@ -81,12 +81,24 @@
 //! that would follow from it. A read-modify-write that is a round in vain of its own counts as a read. One that is
 //! a part of a round counts as a write, as another run may pass with it.
 //!
+//! # Loops that do something
+//!
+//! A loop that changes something in every round, and ends when another thread wants it to, has executions without end. With a bound
+//! on the steps of threads ([`Bounds::steps`]) a thread that has made so many makes no further one, as with the bounds on loops of other
+//! model checkers; the others go on. What is shown then are all executions of the program whose threads end there, and a run in
+//! which a thread was kept from its next step is [`Outcome::Cut`].
+//!
 //! # Cost
 //!
-//! Per run of n steps: O(n) for each alternative. Memory: the graphs that wait, which are taken last in first out.
+//! For a run of n steps by T threads: O(n T) when it is made, O(n log n) for each alternative that is consistent. Alternatives that are not are
+//! mostly left out at once: clocks tell which writes sequential consistency leaves to a read, and to a write as its place. What is
+//! left takes O(n) each, and [`Explorer::next_unless`] can be told to stop between two of them. Memory: a graph for each run of which
+//! something is left to try; these are taken last in first out.
 
 mod alternatives;
+mod branches;
 mod graph;
+mod index;
 mod item;
 mod order;
 mod plan;
@@ -103,10 +115,9 @@ pub use save::LoadError;
 use crate::objects::Objects;
 use crate::strategy::Divergence;
 use crate::{Kind, Step};
-use alternatives::Alternatives;
+use branches::{Branches, Tried};
 use graph::{Graph, NONE};
 use item::Item;
-use replay::Replayed;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds of an exploration.
@@ -116,6 +127,9 @@ pub struct Bounds {
     pub roots: u32,
     /// Most runs.
     pub runs: Option<u64>,
+    /// Most steps of one thread in a run, without those that others do not notice ([`crate::Op::is_local`]): a thread that has made
+    /// them makes no further step, and others go on. Such a run is [`Outcome::Cut`].
+    pub steps: Option<u32>,
     /// Most preemptions of a plan: switches from a thread that could go on. Plans are made to have few, but not always the fewest
     /// that are possible.
     pub preemptions: Option<usize>,
@@ -126,6 +140,7 @@ impl Default for Bounds {
         Self {
             roots: 1,
             runs: None,
+            steps: None,
             preemptions: None,
         }
     }
@@ -218,11 +233,22 @@ impl Progress {
         self.waiting == 0 && cut + failed + diverged + left_out == 0
     }
 
-    /// The number of executions there may be altogether.
-    pub fn estimate(&self) -> Option<f64> {
-        (self.share > 0.0).then(|| self.counts.executions as f64 / self.share)
+    /// The number of executions there may be altogether, if enough is known to say so: many executions, which are at least half of
+    /// the whole if all that is not known is like what is. So it is never more than twice the number that there is, but it may be too
+    /// small. What is cut off, failed or left out is not in it.
+    pub fn estimate(&self) -> Option<u64> {
+        let shown = self.counts.executions;
+        if self.waiting == 0 {
+            return Some(shown);
+        }
+        let known = shown >= MANY && self.share >= GOOD_PART;
+        known.then(|| ((shown as f64 / self.share) as u64).max(shown + 1))
     }
 }
+
+/// The executions from which the whole can be estimated, and their least share of it.
+const MANY: u64 = 100;
+const GOOD_PART: f64 = 0.5;
 
 /// The exploration of all executions of a program.
 ///
@@ -261,11 +287,28 @@ impl Progress {
 #[derive(Clone, Debug)]
 pub struct Explorer {
     bounds: Bounds,
-    waiting: Vec<Item>,
+    waiting: Vec<Waiting>,
     running: BTreeMap<u64, Item>,
     started: u64,
     counts: Counts,
     share: f64,
+}
+
+/// What waits to be done.
+#[derive(Clone, PartialEq, Debug)]
+enum Waiting {
+    Plan(Item),
+    Branches(Box<Branches>),
+}
+
+impl Waiting {
+    /// About how many plans it is.
+    fn plans(&self) -> usize {
+        match self {
+            Self::Plan(_) => 1,
+            Self::Branches(branches) => branches.left(),
+        }
+    }
 }
 
 impl Explorer {
@@ -278,7 +321,7 @@ impl Explorer {
         };
         Self {
             bounds,
-            waiting: vec![whole],
+            waiting: vec![Waiting::Plan(whole)],
             running: BTreeMap::new(),
             started: 0,
             counts: Counts::default(),
@@ -292,16 +335,57 @@ impl Explorer {
         reason = "more can come after a `None`"
     )]
     pub fn next(&mut self) -> Option<Job> {
+        self.next_unless(|| false)
+    }
+
+    /// The next run, as [`Explorer::next`] has it, unless `stop` says that there is no time to look for it: it is asked between
+    /// steps that take a time that is linear in the length of runs.
+    pub fn next_unless(&mut self, stop: impl Fn() -> bool) -> Option<Job> {
+        let item = self.plan(stop)?;
         let made = self.counts.runs() + self.running.len() as u64;
         if self.bounds.runs.is_some_and(|most| made >= most) {
+            self.waiting.push(Waiting::Plan(item));
             return None;
         }
-        let item = self.waiting.pop()?;
         let id = self.started;
         self.started += 1;
-        let plan = item.plan();
+        let plan = item.plan(self.bounds.steps);
         self.running.insert(id, item);
         Some(Job { id, plan })
+    }
+
+    /// Takes the next plan.
+    fn plan(&mut self, stop: impl Fn() -> bool) -> Option<Item> {
+        loop {
+            let mut branches = match self.waiting.pop()? {
+                Waiting::Plan(item) => return Some(item),
+                Waiting::Branches(branches) => branches,
+            };
+            if stop() {
+                self.waiting.push(Waiting::Branches(branches));
+                return None;
+            }
+            let Some(tried) = branches.next(self.bounds.roots) else {
+                continue;
+            };
+            if !branches.is_done() {
+                self.waiting.push(Waiting::Branches(branches));
+            }
+            match tried {
+                Tried::More => {}
+                Tried::Nothing(weight) => self.share += weight,
+                Tried::Plan(item) if self.is_preempted(&item) => {
+                    self.counts.preempted += 1;
+                    self.share += item.weight;
+                }
+                Tried::Plan(item) => return Some(item),
+            }
+        }
+    }
+
+    fn is_preempted(&self, item: &Item) -> bool {
+        let most = self.bounds.preemptions;
+        most.is_some_and(|most| item.preemptions() > most)
     }
 
     /// Gives a job back that could not be made, for reasons that have nothing to do with the program.
@@ -310,7 +394,7 @@ impl Explorer {
     /// When the job is not being made.
     pub fn give_back(&mut self, id: u64) {
         let item = self.running.remove(&id).expect("the job is being made");
-        self.waiting.push(item);
+        self.waiting.push(Waiting::Plan(item));
     }
 
     /// The run of a job was made, and did this.
@@ -344,7 +428,7 @@ impl Explorer {
     pub fn progress(&self) -> Progress {
         Progress {
             counts: self.counts,
-            waiting: self.waiting.len() + self.running.len(),
+            waiting: self.waiting.iter().map(Waiting::plans).sum::<usize>() + self.running.len(),
             share: self.share.min(1.0),
         }
     }
@@ -352,64 +436,47 @@ impl Explorer {
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
     fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
         let objects = trace.objects();
-        let replayed = item.replay(&objects, trace)?;
-        let Replayed {
-            graph,
-            open,
-            new,
-            waiting,
-        } = &replayed;
-        let mut weight = item.weight;
-        let mut search = Alternatives {
-            graph,
-            roots: self.bounds.roots,
-            items: Vec::new(),
-        };
-        let mut keep_all = |items: &mut Vec<Item>| {
-            let (waiting, counts) = (&mut self.waiting, &mut self.counts);
-            keep(waiting, counts, &self.bounds, items, &mut weight);
-        };
-        for &e in open {
-            let event = &graph.events[e as usize];
-            if event.writes {
-                let (rf, wrote, now) = (event.rf, event.wrote, event.write_added);
-                search.revisits(e, rf, wrote, now, Unready::Diverges);
-            }
-            keep_all(&mut search.items);
-        }
-        for e in new.clone().chain(waiting.iter().copied()) {
-            search.of_event(e);
-            keep_all(&mut search.items);
-        }
-        self.share += weight;
-        self.counts.irregular += u64::from(has_hidden_unlock(graph));
+        let exhausted = self.exhausted(trace);
+        let replayed = item.replay(&objects, trace, &exhausted)?;
+        self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
-        self.counts.mixed += u64::from(graph.uniform.contains(&false));
-        Ok(match trace.end {
+        self.counts.mixed += u64::from(replayed.graph.uniform.contains(&false));
+        let outcome = match trace.end {
             End::Cut => Outcome::Cut,
             End::Failed => Outcome::Failed,
-            End::Finished => outcome(graph, &objects, trace),
-        })
+            End::Finished if !exhausted.is_empty() => Outcome::Cut,
+            End::Finished => outcome(&replayed.graph, &objects, trace),
+        };
+        let (branches, weight) = Branches::of(replayed, item.weight);
+        if !branches.is_done() {
+            self.waiting.push(Waiting::Branches(Box::new(branches)));
+        }
+        self.share += weight;
+        Ok(outcome)
     }
-}
 
-/// Keeps the alternatives of one event, and gives each its share of the weight.
-fn keep(
-    waiting: &mut Vec<Item>,
-    counts: &mut Counts,
-    bounds: &Bounds,
-    items: &mut Vec<Item>,
-    weight: &mut f64,
-) {
-    if let Some(most) = bounds.preemptions {
-        let before = items.len();
-        items.retain(|item| item.preemptions() <= most);
-        counts.preempted += (before - items.len()) as u64;
-    }
-    *weight /= (items.len() + 1) as f64;
-    for mut item in items.drain(..) {
-        item.weight = *weight;
-        waiting.push(item);
+    /// The threads that have not ended and may not make another step: they have made enough, or neither wait nor go round in
+    /// vain.
+    fn exhausted(&self, trace: &Trace) -> BTreeSet<u32> {
+        let Some(most) = self.bounds.steps else {
+            return BTreeSet::new();
+        };
+        let mut made: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut in_vain = BTreeSet::new();
+        for step in &trace.steps {
+            let made = made.entry(step.thread.0).or_default();
+            *made += u32::from(!step.op.is_local());
+            if step.vain {
+                in_vain.insert(step.thread.0);
+            }
+        }
+        let is_exhausted = |pending: &&Pending| {
+            let thread = pending.thread.0;
+            let waits = pending.op.kind.may_block() || in_vain.contains(&thread);
+            !waits || made.get(&thread).is_some_and(|&made| made >= most)
+        };
+        let left = trace.pending.iter().filter(is_exhausted);
+        left.map(|pending| pending.thread.0).collect()
     }
 }
 

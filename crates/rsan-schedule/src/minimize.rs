@@ -1,6 +1,10 @@
 //! The fewest context switches that still show something (delta debugging over the turns of a schedule).
 
 use crate::{Planned, Schedule};
+use std::ops::ControlFlow;
+
+/// What a run shows, or that there shall be no other.
+type Attempt = ControlFlow<(), Option<Schedule>>;
 
 /// What [`minimize`] found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,21 +13,23 @@ pub struct Minimized {
     pub schedule: Schedule,
     /// How many runs it took.
     pub tries: usize,
-    /// Whether no single change that was left to try makes it shorter; false when the runs were used up before.
+    /// Whether no single change that was left to try makes it shorter; false when the runs were used up before, or the search was
+    /// broken off.
     pub finished: bool,
 }
 
 /// Looks for a schedule with fewer context switches that still shows what `schedule` shows, with at most `tries` runs.
 ///
 /// `run` makes a run of the program by the schedule that it is given, and returns the schedule that the run really followed
-/// if it shows what is looked for. The schedules are suggestions: run them with [`crate::strategy::Prefix`], which leaves out
+/// if it shows what is looked for; it can also break the search off. The schedules are suggestions: run them with [`crate::strategy::Prefix`], which leaves out
 /// threads that are not ready and goes on by itself at their end.
 ///
-/// `None` when the schedule itself does not show it. The answer depends only on what `run` says. It is a local minimum: no
+/// `None` when the schedule itself does not show it, or that was not found out. The answer depends only on what `run` says. It is a local minimum: no
 /// turn can be left to its thread's turn before or after, and the end cannot be left to the default.
 ///
 /// ```
 /// use rsan_schedule::{Schedule, minimize};
+/// use std::ops::ControlFlow;
 /// let noisy: Schedule = "rsan schedule 1\nT0: store\nT1: load\nT0: store\nT1: load\nT0: store\n".parse()?;
 /// // What is looked for shows whenever T0 makes a store after the first load of T1.
 /// let shows = |schedule: &Schedule| {
@@ -31,23 +37,26 @@ pub struct Minimized {
 ///     let after = schedule.steps()[first..].iter().any(|s| s.thread.0 == 0);
 ///     after.then(|| schedule.clone())
 /// };
-/// let minimized = minimize(&noisy, 100, shows).expect("it shows");
+/// let run = |schedule: &Schedule| ControlFlow::Continue(shows(schedule));
+/// let minimized = minimize(&noisy, 100, run).expect("it shows");
 /// assert_eq!(minimized.schedule.switches(), 1);
 /// # Ok::<(), rsan_schedule::ParseError>(())
 /// ```
 pub fn minimize(
     schedule: &Schedule,
     tries: usize,
-    run: impl FnMut(&Schedule) -> Option<Schedule>,
+    run: impl FnMut(&Schedule) -> Attempt,
 ) -> Option<Minimized> {
     let mut search = Search {
         best: schedule.clone(),
         left: tries,
+        is_broken_off: false,
         run,
     };
     let found = search.attempt(schedule)?;
     search.best = found;
-    while search.left > 0 && (search.shorten() || search.merge()) {}
+    while search.can_try() && (search.shorten() || search.merge()) {}
+    let finished = search.can_try();
     let mut best = search.best;
     for (name, value) in schedule.notes() {
         best.set_note(name, value);
@@ -55,7 +64,7 @@ pub fn minimize(
     Some(Minimized {
         schedule: best,
         tries: tries - search.left,
-        finished: search.left > 0,
+        finished,
     })
 }
 
@@ -63,6 +72,7 @@ struct Search<R> {
     best: Schedule,
     /// Runs that may still be made.
     left: usize,
+    is_broken_off: bool,
     run: R,
 }
 
@@ -73,14 +83,24 @@ fn turns(schedule: &Schedule) -> Vec<Turn> {
     schedule.turns().map(<[Planned]>::to_vec).collect()
 }
 
-impl<R: FnMut(&Schedule) -> Option<Schedule>> Search<R> {
+impl<R: FnMut(&Schedule) -> Attempt> Search<R> {
+    fn can_try(&self) -> bool {
+        self.left > 0 && !self.is_broken_off
+    }
+
     /// Runs a schedule, if a run is left.
     fn attempt(&mut self, schedule: &Schedule) -> Option<Schedule> {
-        if self.left == 0 {
+        if !self.can_try() {
             return None;
         }
         self.left -= 1;
-        (self.run)(schedule)
+        match (self.run)(schedule) {
+            ControlFlow::Continue(found) => found,
+            ControlFlow::Break(()) => {
+                self.is_broken_off = true;
+                None
+            }
+        }
     }
 
     /// Whether these turns lead to fewer switches; then that is the best.
@@ -100,7 +120,7 @@ impl<R: FnMut(&Schedule) -> Option<Schedule>> Search<R> {
     fn shorten(&mut self) -> bool {
         let turns = turns(&self.best);
         let mut keep = 0;
-        while keep < turns.len() {
+        while keep < turns.len() && self.can_try() {
             if self.improves(turns[..keep].to_vec()) {
                 return true;
             }
@@ -114,9 +134,12 @@ impl<R: FnMut(&Schedule) -> Option<Schedule>> Search<R> {
     fn merge(&mut self) -> bool {
         let count = turns(&self.best).len();
         let mut size = count / 2;
-        while size > 0 {
+        while size > 0 && self.can_try() {
             for start in (0..count).step_by(size) {
                 for later in [true, false] {
+                    if !self.can_try() {
+                        return false;
+                    }
                     let mut turns = turns(&self.best);
                     let end = (start + size).min(turns.len());
                     if move_turns(&mut turns, start, end, later) && self.improves(turns) {
@@ -212,7 +235,7 @@ mod tests {
             let first = schedule(&run(&schedule(&threads)));
             let again = |s: &Schedule| {
                 let order = run(s);
-                shows(&order).then(|| schedule(&order))
+                ControlFlow::Continue(shows(&order).then(|| schedule(&order)))
             };
             let Some(found) = minimize(&first, 10_000, again) else {
                 assert!(!shows(&run(&first)));
@@ -233,20 +256,42 @@ mod tests {
             let mut runs = 0;
             let found = minimize(&first, tries, |s| {
                 runs += 1;
-                Some(s.clone()).filter(|s| s.switches() == 5)
+                ControlFlow::Continue(Some(s.clone()).filter(|s| s.switches() == 5))
             });
             let found = found.expect("it shows");
             assert_eq!((found.tries, runs), (tries.min(runs), runs));
             assert!(runs <= tries);
         }
-        assert_eq!(minimize(&first, 10, |_| None), None);
+        let nothing = |_: &Schedule| ControlFlow::Continue(None);
+        assert_eq!(minimize(&first, 10, nothing), None);
+    }
+
+    #[test]
+    fn a_search_that_is_broken_off_makes_no_further_run() {
+        let first = schedule(&[0, 1, 0, 1, 0, 1]);
+        for last in 1..5 {
+            let mut runs = 0;
+            let found = minimize(&first, 100, |s| {
+                runs += 1;
+                match runs == last {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(Some(s.clone()).filter(|s| s.switches() == 5)),
+                }
+            });
+            assert_eq!(runs, last);
+            match found {
+                None => assert_eq!(last, 1),
+                Some(found) => assert_eq!((found.finished, found.schedule.switches()), (false, 5)),
+            }
+        }
     }
 
     #[test]
     fn notes_stay() {
         let mut first = schedule(&[0, 1]);
         first.set_note("seed", "3");
-        let found = minimize(&first, 10, |s| Some(Schedule::new(s.steps().to_vec())));
+        let again = |s: &Schedule| ControlFlow::Continue(Some(Schedule::new(s.steps().to_vec())));
+        let found = minimize(&first, 10, again);
         assert_eq!(found.expect("it shows").schedule.note("seed"), Some("3"));
     }
 }

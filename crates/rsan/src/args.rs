@@ -120,7 +120,7 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, value_name = "FILE", requires = "exhaustive")]
     pub(crate) checkpoint: Option<PathBuf>,
 
-    /// Cut a run off after so many steps, if the schedule is ours
+    /// Cut a run off after so many steps (100,000), if the schedule is ours; with --exhaustive, a thread (10,000)
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
 
@@ -312,6 +312,14 @@ pub(crate) struct LitmusArgs {
     /// How often a thread may go round each loop
     #[arg(long, value_name = "N", default_value_t = rsan_axioms::Limits::default().unroll)]
     pub(crate) unroll: u32,
+
+    /// Give up, undecided, when the executions take this much memory (500M, 4G)
+    #[arg(long, value_name = "SIZE", value_parser = quantity::bytes)]
+    pub(crate) memory_limit: Option<u64>,
+
+    /// Give up, undecided, after this time (500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time_limit: Option<Duration>,
 
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]

@@ -2,16 +2,21 @@
 
 use crate::args::LitmusArgs;
 use crate::input::{self, Input, failure};
+use crate::interrupt;
 use crate::session::{self, Reply, Session, accept_all};
 use crate::status::Status;
 use crate::terminal;
-use rsan_axioms::{Error, Limits, Outcomes, outcomes};
+use rsan_axioms::{Error, Limits, Outcomes, outcomes_until};
 use rsan_model::{Model, Pc, Reason, ThreadId};
 use rsan_report::{Final, Judgement, Litmus, Style, complaint, litmus_document, litmus_text};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Answers every input.
 pub(crate) fn run(args: &LitmusArgs) -> Status {
+    let Some(stop) = interrupt::stop_flag() else {
+        return Status::BadInput;
+    };
     let session = Session {
         files: &args.files,
         format: args.format,
@@ -20,17 +25,36 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
     };
     session.run(&mut |file, style| {
         let input = input::read(file, terminal::stderr_style())?;
-        answer(args, &input, style)
+        answer(args, &input, &stop, style)
     })
 }
 
-fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, String> {
+fn answer(
+    args: &LitmusArgs,
+    input: &Input,
+    stop: &AtomicBool,
+    style: Style,
+) -> Result<Reply, String> {
     let start = Instant::now();
     let limits = Limits {
         unroll: args.unroll,
         ..Limits::default()
     };
-    let outcomes = settle(outcomes(&input.program, args.model, &limits), args, input)?;
+    let mut halt = |memory: u64| {
+        if stop.load(Ordering::Relaxed) {
+            return Some(Reason::Interrupted);
+        }
+        if args
+            .time_limit
+            .is_some_and(|limit| start.elapsed() >= limit)
+        {
+            return Some(Reason::TimeLimit);
+        }
+        let full = args.memory_limit.is_some_and(|limit| memory > limit);
+        full.then_some(Reason::MemoryLimit)
+    };
+    let outcomes = outcomes_until(&input.program, args.model, &limits, &mut halt);
+    let outcomes = settle(outcomes, args, input)?;
     let finals: Vec<_> = outcomes
         .states
         .iter()
@@ -60,7 +84,7 @@ fn answer(args: &LitmusArgs, input: &Input, style: Style) -> Result<Reply, Strin
         text: litmus_text(&litmus, style),
         document: session::Answer::Read(Box::new(litmus_document(&litmus))),
         dot: None,
-        interrupted: false,
+        interrupted: outcomes.cut == Some(Reason::Interrupted),
     })
 }
 

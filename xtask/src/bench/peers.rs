@@ -2,12 +2,14 @@
 //!
 //! `bench/peers/` has every program in C, for rsan and the model checkers that the user has, and in Rust, for loom and
 //! shuttle, which are taken from the registry. A tool that is not there is a line below the table. Executions are those
-//! that the tool counts itself; what they mean is said in docs/benchmarks.md.
+//! that the tool counts itself; what they mean is said in docs/benchmarks.md. A second table has the time that rsan needs to plan a
+//! run, for runs of several lengths.
 
 mod checkers;
 mod crates;
 mod ours;
 mod outcome;
+mod planning;
 mod programs;
 mod report;
 #[cfg(test)]
@@ -19,6 +21,7 @@ use checkers::Checker;
 use crates::{Built, Crate, LOOM, SHUTTLE, Strategy};
 use ours::Ours;
 use outcome::Outcome;
+use planning::Planning;
 use programs::Case;
 use report::{Column, Report, Row};
 use std::path::{Path, PathBuf};
@@ -93,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
     let mut report = Report {
         columns: tools.iter().map(|tool| tool.column.clone()).collect(),
         rows: Vec::new(),
+        planning: args.only.is_none().then(Planning::measure),
     };
     for case in &cases {
         eprintln!("xtask: {}", case.name());

@@ -60,7 +60,12 @@ pub(super) struct Builder<'p, 'v> {
     threads: Vec<ThreadState>,
     visited: Option<HashSet<Visited>>,
     summary: Summary,
+    /// How often a graph was extended.
+    extended: u64,
 }
+
+/// How many graphs are extended before the visitor is asked again whether to go on.
+const TICK: u64 = 64;
 
 impl<'p, 'v> Builder<'p, 'v> {
     /// Starts from the initial writes.
@@ -84,6 +89,7 @@ impl<'p, 'v> Builder<'p, 'v> {
             threads: Vec::new(),
             visited: has_choice.then(HashSet::new),
             summary: Summary::default(),
+            extended: 0,
         }
     }
 
@@ -119,6 +125,10 @@ impl<'p, 'v> Builder<'p, 'v> {
 
     /// Builds every consistent graph that has the present one as a canonical prefix.
     fn extend(&mut self) -> Result<(), Halt> {
+        if self.extended.is_multiple_of(TICK) {
+            obey(self.visitor.go_on(self.memory()))?;
+        }
+        self.extended += 1;
         if (0..self.threads.len()).any(|t| self.is_hopeless(t)) {
             return Ok(());
         }
@@ -145,6 +155,15 @@ impl<'p, 'v> Builder<'p, 'v> {
             }
             Op::Read { loc, read } => self.read(t, loc, &read),
         }
+    }
+
+    /// About how many bytes the executions take that are remembered.
+    fn memory(&self) -> u64 {
+        let registers = self.threads.iter().map(|t| t.registers.len());
+        let words = 4 * self.graph.len() + registers.sum::<usize>() + 4 * self.threads.len();
+        let one = size_of::<Visited>() + words * size_of::<Value>();
+        let visited = self.visited.as_ref().map_or(0, HashSet::len);
+        (one * visited) as u64
     }
 
     /// The operation of the lowest-numbered thread that can do one.

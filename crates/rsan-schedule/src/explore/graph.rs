@@ -1,6 +1,7 @@
 //! Execution graphs of runs, with the order in which the exploration added their events.
 
 use crate::Kind;
+use std::collections::HashMap;
 
 /// No event: nothing is read, or no object is accessed.
 pub(super) const NONE: u32 = u32::MAX;
@@ -54,6 +55,41 @@ pub(super) struct Graph {
 }
 
 impl Graph {
+    /// The graph of these events and objects; `None` if their numbers do not fit together.
+    pub(super) fn from_parts(
+        events: Vec<Event>,
+        initial: Vec<Option<u64>>,
+        uniform: Vec<bool>,
+    ) -> Option<Self> {
+        let mut graph = Self {
+            mo: vec![Vec::new(); initial.len()],
+            initial,
+            uniform,
+            ..Self::default()
+        };
+        let mut links = Links::default();
+        for (e, event) in (0..).zip(events) {
+            let accesses = event.reads() || event.writes;
+            let order = match graph.mo.get_mut(event.object as usize) {
+                None if accesses && event.kind.is_access() || event.object != NONE => return None,
+                order => order,
+            };
+            let is_write = |w: u32| {
+                let write = graph.events.get(w as usize);
+                write.is_some_and(|w| w.writes && w.object == event.object)
+            };
+            if event.rf < INIT && !is_write(event.rf) || event.added > NONE / 2 {
+                return None;
+            }
+            if let Some(order) = order.filter(|_| event.writes) {
+                order.push(e);
+            }
+            graph.before.push(links.before(e, &event));
+            graph.events.push(event);
+        }
+        Some(graph)
+    }
+
     /// The value of a write, if it is known.
     pub(super) fn value(&self, write: u32, object: u32) -> Option<u64> {
         match write {
@@ -62,36 +98,38 @@ impl Graph {
         }
     }
 
-    /// The place of a write in `mo`, from 1; the initial one has 0.
-    pub(super) fn place(&self, write: u32) -> usize {
-        if write == INIT {
-            return 0;
-        }
-        let order = &self.mo[self.events[write as usize].object as usize];
-        1 + order
-            .iter()
-            .position(|&w| w == write)
-            .expect("a write is in the modification order")
-    }
-
     /// The last write of an object that is there at time `now`.
     pub(super) fn last_write(&self, object: u32, now: u32) -> u32 {
         let writes = self.mo[object as usize].iter().rev();
         let mut present = writes.filter(|&&w| self.events[w as usize].write_added < now);
         present.next().copied().unwrap_or(INIT)
     }
+}
 
-    /// The events before `e`, given what it reads, by program order, creation, join and reads-from; without `e`.
-    pub(super) fn prefix(&self, e: u32, rf: u32) -> Vec<bool> {
-        let mut inside = vec![false; self.events.len()];
-        let mut stack: Vec<u32> = self.before[e as usize].to_vec();
-        stack.push(rf);
-        while let Some(d) = stack.pop() {
-            if d < INIT && !std::mem::replace(&mut inside[d as usize], true) {
-                stack.extend(self.before[d as usize]);
-                stack.push(self.events[d as usize].rf);
-            }
+/// Who was before whom, as the events of a run come.
+#[derive(Default)]
+pub(super) struct Links {
+    /// By thread: its last event.
+    last: HashMap<u32, u32>,
+    /// By thread: the event that created it.
+    creator: HashMap<u32, u32>,
+}
+
+impl Links {
+    /// The events directly before `e`, which comes next.
+    pub(super) fn before(&mut self, e: u32, event: &Event) -> [u32; 2] {
+        let first = match self.last.get(&event.thread) {
+            Some(&before) => before,
+            None => self.creator.get(&event.thread).copied().unwrap_or(NONE),
+        };
+        let second = match event.kind {
+            Kind::Join => self.last.get(&event.peer).copied().unwrap_or(NONE),
+            _ => NONE,
+        };
+        if event.kind == Kind::Spawn {
+            self.creator.insert(event.peer, e);
         }
-        inside
+        self.last.insert(event.thread, e);
+        [first, second]
     }
 }

@@ -1,10 +1,12 @@
 //! Graphs that have to be run: parts of a graph that was run, with a change.
 
 use super::graph::{Event, Graph, INIT, NONE};
+use super::index::{Clock, Index};
 use super::order::order;
 use super::plan::{Plan, PlanStep, Unready};
 use crate::Kind;
 use rsan_model::ThreadId;
+use std::collections::HashMap;
 
 /// A graph that some run has to show, and more behind it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -24,7 +26,7 @@ pub(super) struct Item {
 }
 
 /// How a graph is changed.
-pub(super) struct Change<'g> {
+pub(super) struct Change {
     /// Only what was added before this time is there, and `event`.
     pub(super) now: u32,
     /// The event that is added.
@@ -40,23 +42,22 @@ pub(super) struct Change<'g> {
     /// Whether it can be that the event does not do what was guessed.
     pub(super) guessed: bool,
     /// The read that now reads the event.
-    pub(super) revisit: Option<Revisit<'g>>,
+    pub(super) revisit: Option<Revisit>,
 }
 
 /// A read that is made to read a later write.
-#[derive(Clone, Copy)]
-pub(super) struct Revisit<'g> {
+pub(super) struct Revisit {
     pub(super) read: u32,
     /// The events before the write; they stay although they were added after the read.
-    pub(super) prefix: &'g [bool],
+    pub(super) prefix: Clock,
 }
 
-impl Change<'_> {
+impl Change {
     /// Whether what was added at `time` as (part of) event `q` stays.
-    pub(super) fn stays(&self, graph: &Graph, q: usize, time: u32) -> bool {
+    pub(super) fn stays(&self, graph: &Graph, index: &Index, q: u32, time: u32) -> bool {
         time < self.now
-            && self.revisit.is_none_or(|revisit| {
-                time <= graph.events[revisit.read as usize].added || revisit.prefix[q]
+            && self.revisit.as_ref().is_none_or(|revisit| {
+                time <= graph.events[revisit.read as usize].added || index.is_in(&revisit.prefix, q)
             })
     }
 }
@@ -78,14 +79,15 @@ impl Graph {
     }
 
     /// The changed graph, unless no sequentially consistent run has it.
-    pub(super) fn change(&self, change: &Change<'_>, roots: u32) -> Option<Item> {
+    pub(super) fn change(&self, index: &Index, change: &Change, roots: u32) -> Option<Item> {
         let mut events = self.events.clone();
         let mut stays = vec![false; events.len()];
         let mut open = Vec::new();
-        for (q, event) in self.events.iter().enumerate() {
-            stays[q] = change.stays(self, q, event.added);
-            if stays[q] && event.writes && !change.stays(self, q, event.write_added) {
-                open.push(q as u32);
+        for (q, event) in (0..).zip(&self.events) {
+            let stay = |time| change.stays(self, index, q, time);
+            stays[q as usize] = stay(event.added);
+            if stays[q as usize] && event.writes && !stay(event.write_added) {
+                open.push(q);
             }
         }
         let e = change.event as usize;
@@ -96,7 +98,7 @@ impl Graph {
         events[e].wrote = change.wrote;
         events[e].waits = false;
         let mut read_may_wait = false;
-        if let Some(revisit) = change.revisit {
+        if let Some(revisit) = &change.revisit {
             open.retain(|&q| q != revisit.read);
             let read = &mut events[revisit.read as usize];
             let passes = self.passes(read, change.event, change.wrote);
@@ -110,7 +112,7 @@ impl Graph {
             }
         }
         let order = order(self, &events, &stays, change)?;
-        let unready = |q: u32| match change.revisit {
+        let unready = |q: u32| match &change.revisit {
             _ if q == change.event => change.unready,
             Some(revisit) if q == revisit.read && read_may_wait => Unready::Waits,
             _ if events[q as usize].waits => Unready::Waits,
@@ -134,27 +136,29 @@ impl Graph {
 
 /// The events in their new order, with threads, events and times numbered anew.
 fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item {
+    let mut is_open = vec![false; events.len()];
+    for &q in open {
+        is_open[q as usize] = true;
+    }
     let mut place = vec![NONE; events.len()];
-    let mut times = Vec::new();
-    let mut created: Vec<u32> = Vec::new();
+    let mut times = Vec::with_capacity(2 * order.len());
+    let mut threads = HashMap::new();
     for (i, &q) in order.iter().enumerate() {
         place[q as usize] = i as u32;
         let event = &events[q as usize];
         times.push(event.added);
-        if !open.contains(&q) {
+        if !is_open[q as usize] {
             times.push(event.write_added);
         }
         if event.kind == Kind::Spawn {
-            created.push(event.peer);
+            let next = roots + threads.len() as u32;
+            threads.entry(event.peer).or_insert(next);
         }
     }
     times.sort_unstable();
     times.dedup();
     let time = |t: u32| times.partition_point(|&u| u < t) as u32;
-    let thread = |t: u32| match created.iter().position(|&c| c == t) {
-        Some(i) => roots + i as u32,
-        None => t,
-    };
+    let thread = |t: u32| threads.get(&t).copied().unwrap_or(t);
     let renumber = |&q: &u32| {
         let event = events[q as usize];
         Event {
@@ -165,7 +169,7 @@ fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item
                 w => place[w as usize],
             },
             added: time(event.added),
-            write_added: match open.contains(&q) {
+            write_added: match is_open[q as usize] {
                 true => NONE,
                 false => time(event.write_added),
             },
@@ -195,26 +199,30 @@ impl Item {
             && self.now < NONE / 2
     }
 
-    /// What a run has to do first.
-    pub(super) fn plan(&self) -> Plan {
+    /// What a run has to do first, and how many steps a thread can make in it.
+    pub(super) fn plan(&self, most: Option<u32>) -> Plan {
         let step = |(event, &unready): (&Event, &Unready)| PlanStep {
             thread: ThreadId(event.thread),
             kind: event.kind,
             unready,
         };
         let steps = self.events.iter().zip(&self.unready).map(step).collect();
-        Plan { steps }
+        Plan { steps, most }
     }
 
     /// Switches of its plan from a thread that has not come to its last step, nor to one that may have to wait.
     pub(super) fn preemptions(&self) -> usize {
-        let executed = &self.events;
-        let preempted = |(i, w): (usize, &[Event])| {
-            let mut rest = executed[i + 1..].iter();
-            let next = rest.find(|e| e.thread == w[0].thread);
-            w[0].thread != w[1].thread && next.is_some_and(|e| !e.kind.may_block())
-        };
-        let pairs = executed.windows(2).enumerate();
-        pairs.filter(|&pair| preempted(pair)).count()
+        // By thread: whether its next step can always be made.
+        let mut goes_on: HashMap<u32, bool> = HashMap::new();
+        let mut preemptions = 0;
+        let mut next = None;
+        for event in self.events.iter().rev() {
+            let switch = next.is_some_and(|thread| thread != event.thread);
+            let goes_on = goes_on.entry(event.thread).or_insert(false);
+            preemptions += usize::from(switch && *goes_on);
+            *goes_on = !event.kind.may_block();
+            next = Some(event.thread);
+        }
+        preemptions
     }
 }

@@ -5,14 +5,27 @@ use super::item::Change;
 
 /// Direct edges of `po ∪ rf ∪ mo ∪ fr`, creation and join.
 struct Edges {
-    after: Vec<Vec<u32>>,
+    /// Ends of edges, and the next edge from the same event.
+    to: Vec<(u32, u32)>,
+    /// By event: the edge from it that was added last.
+    from: Vec<u32>,
     /// Number of edges into each event.
     left: Vec<u32>,
 }
 
 impl Edges {
+    fn new(events: usize) -> Self {
+        Self {
+            to: Vec::with_capacity(3 * events),
+            from: vec![NONE; events],
+            left: vec![0; events],
+        }
+    }
+
     fn add(&mut self, a: u32, b: u32) {
-        self.after[a as usize].push(b);
+        let last = &mut self.from[a as usize];
+        self.to.push((b, *last));
+        *last = self.to.len() as u32 - 1;
         self.left[b as usize] += 1;
     }
 }
@@ -24,13 +37,10 @@ pub(super) fn order(
     graph: &Graph,
     events: &[Event],
     stays: &[bool],
-    change: &Change<'_>,
+    change: &Change,
 ) -> Option<Vec<u32>> {
     let n = events.len();
-    let mut edges = Edges {
-        after: vec![Vec::new(); n],
-        left: vec![0; n],
-    };
+    let mut edges = Edges::new(n);
     // By write: the next one in mo; by object: the first one.
     let mut next = vec![NONE; n];
     let mut first = vec![NONE; graph.mo.len()];
@@ -69,7 +79,8 @@ pub(super) fn order(
             edges.add(q, successor);
         }
     }
-    let late = |q| q == change.event || change.revisit.is_some_and(|r| q == r.read);
+    let read = change.revisit.as_ref().map(|revisit| revisit.read);
+    let late = |q| q == change.event || Some(q) == read;
     sorted(events, stays, edges, late)
 }
 
@@ -79,7 +90,7 @@ fn writes(
     events: &[Event],
     stays: &[bool],
     object: u32,
-    change: &Change<'_>,
+    change: &Change,
 ) -> Vec<u32> {
     let e = change.event;
     let there = |w: &u32| *w != e && stays[*w as usize] && events[*w as usize].writes;
@@ -113,11 +124,13 @@ fn sorted(
         let q = ready.swap_remove(i);
         order.push(q);
         last = events[q as usize].thread;
-        for b in std::mem::take(&mut edges.after[q as usize]) {
+        let mut edge = edges.from[q as usize];
+        while let Some(&(b, next)) = edges.to.get(edge as usize) {
             edges.left[b as usize] -= 1;
             if edges.left[b as usize] == 0 {
                 ready.push(b);
             }
+            edge = next;
         }
     }
     (order.len() == kept).then_some(order)

@@ -32,15 +32,20 @@ pub struct PlanStep {
 pub struct Plan {
     /// The steps.
     pub steps: Vec<PlanStep>,
+    /// Most steps of one thread: it makes no further one, and others go on.
+    pub most: Option<u32>,
 }
 
 impl Plan {
-    /// The plan as words: their number, then one for each step (thread, kind, unready).
+    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then one word for each step
+    /// (thread, kind, unready).
     pub fn to_words(&self) -> Vec<u64> {
         let word =
             |s: &PlanStep| u64::from(s.thread.0) | (s.kind as u64) << 32 | (s.unready as u64) << 40;
         let count = self.steps.len() as u64;
-        std::iter::once(count)
+        let most = self.most.map_or(u64::MAX, u64::from);
+        [count, most]
+            .into_iter()
             .chain(self.steps.iter().map(word))
             .collect()
     }
@@ -59,9 +64,13 @@ impl Plan {
                 },
             })
         };
-        let (&count, words) = words.split_first()?;
+        let (&[count, most], words) = words.split_first_chunk()?;
         let steps: Vec<PlanStep> = words.iter().map(step).collect::<Option<_>>()?;
-        (steps.len() as u64 == count).then_some(Self { steps })
+        let most = match most {
+            u64::MAX => None,
+            most => Some(u32::try_from(most).ok()?),
+        };
+        (steps.len() as u64 == count).then_some(Self { steps, most })
     }
 }
 
@@ -78,6 +87,9 @@ pub struct Guided {
     /// A step was chosen that may turn out to wait.
     doubtful: Option<ThreadId>,
     frozen: Vec<ThreadId>,
+    /// Most steps of a thread, and by thread those that it has made.
+    most: Option<u32>,
+    steps: Vec<u32>,
     divergence: Option<Divergence>,
     /// Those who are ready and not frozen.
     free: Vec<Candidate>,
@@ -93,8 +105,43 @@ impl Guided {
             made: 0,
             doubtful: None,
             frozen: Vec::new(),
+            most: plan.most,
+            steps: Vec::new(),
             divergence: None,
             free: Vec::new(),
+        }
+    }
+
+    /// Who makes the next step.
+    fn next(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
+        self.doubtful = None;
+        if !self.left.is_empty() {
+            match self.follow(ready) {
+                Ok(Some(chosen)) => return Some(chosen),
+                Ok(None) if !self.left.is_empty() => return None,
+                Ok(None) => {}
+                Err(divergence) => {
+                    self.divergence.get_or_insert(divergence);
+                    return None;
+                }
+            }
+        }
+        self.go_on(ready, last)
+    }
+
+    /// Counts a step of the thread, which makes no further one if there were enough. A scheduler may or may not ask about steps
+    /// that others do not notice.
+    fn count(&mut self, &Candidate { thread, op }: &Candidate) {
+        let Some(most) = self.most.filter(|_| !op.is_local()) else {
+            return;
+        };
+        let t = thread.index();
+        if self.steps.len() <= t {
+            self.steps.resize(t + 1, 0);
+        }
+        self.steps[t] += 1;
+        if self.steps[t] == most {
+            self.frozen.push(thread);
         }
     }
 
@@ -156,19 +203,9 @@ impl Guided {
 
 impl Strategy for Guided {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        self.doubtful = None;
-        if !self.left.is_empty() {
-            match self.follow(ready) {
-                Ok(Some(chosen)) => return Some(chosen),
-                Ok(None) if !self.left.is_empty() => return None,
-                Ok(None) => {}
-                Err(divergence) => {
-                    self.divergence.get_or_insert(divergence);
-                    return None;
-                }
-            }
-        }
-        self.go_on(ready, last)
+        let chosen = self.next(ready, last)?;
+        self.count(&ready[chosen]);
+        Some(chosen)
     }
 
     fn stepped(&mut self, step: &Step) {
@@ -207,13 +244,17 @@ mod tests {
                 step(u32::MAX, Kind::Lock, Unready::Refused),
                 step(3, Kind::Yield, Unready::Waits),
             ],
+            most: Some(7),
         };
         assert_eq!(Plan::from_words(&plan.to_words()), Some(plan));
-        assert_eq!(Plan::from_words(&[0]), Some(Plan::default()));
+        let none = u64::MAX;
+        assert_eq!(Plan::from_words(&[0, none]), Some(Plan::default()));
         assert_eq!(Plan::from_words(&[]), None);
-        assert_eq!(Plan::from_words(&[2, 0]), None);
-        assert_eq!(Plan::from_words(&[0, 0]), None);
-        assert_eq!(Plan::from_words(&[1, 99 << 32]), None);
-        assert_eq!(Plan::from_words(&[1, 3 << 40]), None);
+        assert_eq!(Plan::from_words(&[0]), None);
+        assert_eq!(Plan::from_words(&[2, none, 0]), None);
+        assert_eq!(Plan::from_words(&[0, none, 0]), None);
+        assert_eq!(Plan::from_words(&[0, none - 1]), None);
+        assert_eq!(Plan::from_words(&[1, none, 99 << 32]), None);
+        assert_eq!(Plan::from_words(&[1, none, 3 << 40]), None);
     }
 }

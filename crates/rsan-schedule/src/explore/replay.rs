@@ -8,7 +8,7 @@ use crate::objects::Objects;
 use crate::strategy::{Divergence, Found};
 use crate::{Kind, Step};
 use rsan_model::ThreadId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The graph of a run.
 pub(super) struct Replayed {
@@ -29,12 +29,13 @@ struct Follower<'i> {
     left: BTreeMap<u32, Vec<usize>>,
     /// By event of the item: the event of the graph.
     places: Vec<u32>,
-    /// By event of the item: when its write part was added.
+    /// By event of the item: when its write part was added, and whether that is new.
     write_times: Vec<u32>,
+    is_open: Vec<bool>,
     open: Vec<u32>,
     /// By thread: the attempt that it made last, if it waits since then; and the event of the item that this is.
     attempts: BTreeMap<u32, (Pending, Option<usize>)>,
-    ended: Vec<u32>,
+    ended: BTreeSet<u32>,
     /// By thread that goes round in vain: its last read there, and whether that is of a write that was chosen for it.
     vain: BTreeMap<u32, (Kind, bool)>,
     now: u32,
@@ -43,7 +44,14 @@ struct Follower<'i> {
 
 impl Item {
     /// The graph of a run of this item's plan; an error when the run does not show the item's graph.
-    pub(super) fn replay(&self, objects: &Objects, trace: &Trace) -> Result<Replayed, Outcome> {
+    ///
+    /// What the `exhausted` threads would have done is not known.
+    pub(super) fn replay(
+        &self,
+        objects: &Objects,
+        trace: &Trace,
+        exhausted: &BTreeSet<u32>,
+    ) -> Result<Replayed, Outcome> {
         let mut left: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, event) in self.events.iter().enumerate().rev() {
             left.entry(event.thread).or_default().push(i);
@@ -55,9 +63,10 @@ impl Item {
             left,
             places: vec![NONE; self.events.len()],
             write_times: self.write_times(&mut now),
+            is_open: self.is_open(),
             open: Vec::new(),
             attempts: BTreeMap::new(),
-            ended: Vec::new(),
+            ended: BTreeSet::new(),
             vain: BTreeMap::new(),
             now,
             first: 0,
@@ -65,7 +74,7 @@ impl Item {
         for step in &trace.steps {
             follower.step(step).map_err(|o| follower.first(o))?;
         }
-        follower.end(trace)
+        follower.end(trace, exhausted)
     }
 
     /// When the write part of each event was added; those that are open come next.
@@ -76,6 +85,15 @@ impl Item {
             *now += 1;
         }
         times
+    }
+
+    /// By event: whether its write part has to be added next.
+    fn is_open(&self) -> Vec<bool> {
+        let mut is_open = vec![false; self.events.len()];
+        for &i in &self.open {
+            is_open[i as usize] = true;
+        }
+        is_open
     }
 
     fn diverged(&self, i: usize, found: Found) -> Outcome {
@@ -133,7 +151,7 @@ impl Follower<'_> {
             (false, _) => {}
         }
         if step.op.kind == Kind::End {
-            self.ended.push(step.thread.0);
+            self.ended.insert(step.thread.0);
         }
         if step.vain {
             let chosen = unready == Unready::Refused;
@@ -141,7 +159,7 @@ impl Follower<'_> {
         }
         let e = self.builder.step(step, event.added, self.write_times[i]);
         self.places[i] = e;
-        if self.item.open.contains(&(i as u32)) {
+        if self.is_open[i] {
             self.open.push(e);
         }
         self.first = e + 1;
@@ -159,7 +177,7 @@ impl Follower<'_> {
             return;
         }
         if kind == Kind::End {
-            self.ended.push(thread);
+            self.ended.insert(thread);
         }
         if step.vain {
             self.vain.insert(thread, (kind, false));
@@ -170,7 +188,7 @@ impl Follower<'_> {
         self.now += 2;
     }
 
-    fn end(mut self, trace: &Trace) -> Result<Replayed, Outcome> {
+    fn end(mut self, trace: &Trace, exhausted: &BTreeSet<u32>) -> Result<Replayed, Outcome> {
         let mut left: Vec<usize> = self.left.values().flatten().copied().collect();
         left.sort_unstable();
         for i in left {
@@ -202,7 +220,7 @@ impl Follower<'_> {
         }
         self.check()?;
         let new = self.first..self.builder.graph.events.len() as u32;
-        let waiting = self.waiting(trace);
+        let waiting = self.waiting(trace, exhausted);
         let mut open = self.open;
         open.sort_unstable_by_key(|&e| self.builder.graph.events[e as usize].write_added);
         Ok(Replayed {
@@ -214,11 +232,12 @@ impl Follower<'_> {
     }
 
     /// Adds the operations that wait; those that are new are returned.
-    fn waiting(&mut self, trace: &Trace) -> Vec<u32> {
+    fn waiting(&mut self, trace: &Trace, exhausted: &BTreeSet<u32>) -> Vec<u32> {
         let finished = trace.end == End::Finished;
         for pending in trace.pending.iter().filter(|_| finished) {
             let kind = pending.op.kind;
-            if kind.may_block() && kind.is_access() {
+            let waits = !exhausted.contains(&pending.thread.0);
+            if waits && kind.may_block() && kind.is_access() {
                 let thread = pending.thread.0;
                 self.attempts.entry(thread).or_insert((*pending, None));
             }
@@ -253,7 +272,7 @@ impl Follower<'_> {
                 continue;
             }
             let found = &graph.events[self.places[i] as usize];
-            let open = self.item.open.contains(&(i as u32));
+            let open = self.is_open[i];
             let writes = open || event.writes == found.writes;
             let same_size = found.object == NONE || graph.uniform[found.object as usize];
             if writes && (found.rf == self.source(event) || !same_size) {

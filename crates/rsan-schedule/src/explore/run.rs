@@ -1,10 +1,9 @@
 //! From the trace of a run to its execution graph.
 
-use super::graph::{Event, Graph, INIT, NONE};
+use super::graph::{Event, Graph, INIT, Links, NONE};
 use crate::objects::Objects;
 use crate::{Kind, Op, Step};
 use rsan_model::ThreadId;
-use std::collections::HashMap;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,10 +50,7 @@ impl Trace {
 pub(super) struct Builder<'t> {
     pub(super) graph: Graph,
     objects: &'t Objects,
-    /// By thread: its last event.
-    last: HashMap<u32, u32>,
-    /// By thread: the event that created it.
-    creator: HashMap<u32, u32>,
+    links: Links,
 }
 
 impl<'t> Builder<'t> {
@@ -69,8 +65,7 @@ impl<'t> Builder<'t> {
         Self {
             graph,
             objects,
-            last: HashMap::new(),
-            creator: HashMap::new(),
+            links: Links::default(),
         }
     }
 
@@ -118,9 +113,6 @@ impl<'t> Builder<'t> {
         if writes {
             self.graph.mo[object as usize].push(e);
         }
-        if kind == Kind::Spawn {
-            self.creator.insert(step.peer(), e);
-        }
         e
     }
 
@@ -145,17 +137,8 @@ impl<'t> Builder<'t> {
 
     fn push(&mut self, event: Event) -> u32 {
         let e = self.graph.events.len() as u32;
-        let first = match self.last.get(&event.thread) {
-            Some(&before) => before,
-            None => self.creator.get(&event.thread).copied().unwrap_or(NONE),
-        };
-        let second = match event.kind {
-            Kind::Join => self.last.get(&event.peer).copied().unwrap_or(NONE),
-            _ => NONE,
-        };
-        self.graph.before.push([first, second]);
+        self.graph.before.push(self.links.before(e, &event));
         self.graph.events.push(event);
-        self.last.insert(event.thread, e);
         e
     }
 }

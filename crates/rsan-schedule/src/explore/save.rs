@@ -1,24 +1,32 @@
 //! An exploration as text, so that it can be stopped and gone on with.
 //!
 //! ```text
-//! rsan exploration 1
-//! bounds roots=1 runs=- preemptions=-
+//! rsan exploration 2
+//! bounds roots=1 runs=- steps=- preemptions=-
 //! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0 limited=0 mixed=0
 //! share 3fe0000000000000
 //! graph weight=3fd0000000000000 now=7 guessed=- open=2,4
-//! event thread=0 kind=store rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
+//! event thread=0 kind=store object=- rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
+//! run event=7 write=0
+//! object initial=0 uniform=1
+//! slot event=3 write=0 count=2 weight=3fd0000000000000
+//! choice kind=source rf=init read=- after=- flags= wrote=- unready=0 weight=3fc0000000000000
+//! event thread=0 kind=store object=0 rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
 //! ```
 //!
+//! A `graph` is a plan; a `run` has been made, and what is left of its alternatives follows.
 //! Weights are the bits of floating-point numbers: what is read is what was written.
 
-use super::graph::{Event, NONE};
+mod run;
+
+use super::graph::{Event, INIT, NONE};
 use super::item::Item;
-use super::{Bounds, Counts, Explorer, Unready};
+use super::{Bounds, Counts, Explorer, Unready, Waiting};
 use crate::Kind;
 use std::fmt::{self, Write as _};
 
 /// First line.
-const HEADER: &str = "rsan exploration 1";
+const HEADER: &str = "rsan exploration 2";
 
 /// Why a text is no exploration.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,16 +54,23 @@ impl Explorer {
         let preemptions = optional(bounds.preemptions.map(|n| n as u64));
         let _ = writeln!(
             text,
-            "bounds roots={} runs={} preemptions={preemptions}",
+            "bounds roots={} runs={} steps={} preemptions={preemptions}",
             bounds.roots,
             optional(bounds.runs),
+            optional(bounds.steps.map(u64::from)),
         );
         text += "counts";
         for (name, n) in named(&self.counts) {
             let _ = write!(text, " {name}={n}");
         }
         let _ = writeln!(text, "\nshare {:016x}", self.share.to_bits());
-        for item in self.waiting.iter().chain(self.running.values()) {
+        for waiting in &self.waiting {
+            match waiting {
+                Waiting::Plan(item) => write_item(&mut text, item),
+                Waiting::Branches(branches) => run::write(&mut text, branches),
+            }
+        }
+        for item in self.running.values() {
             write_item(&mut text, item);
         }
         text
@@ -72,6 +87,7 @@ impl Explorer {
             Some(Bounds {
                 roots: f.number("roots")?,
                 runs: f.optional("runs")?,
+                steps: f.optional("steps")?,
                 preemptions: f.optional("preemptions")?,
             })
         })?;
@@ -92,7 +108,10 @@ impl Explorer {
         let share = lines.fields("share", |f| float(f.words.first()?))?;
         let mut waiting = Vec::new();
         while !lines.is_at_end() {
-            waiting.push(lines.item()?);
+            waiting.push(match lines.starts_with("run") {
+                true => Waiting::Branches(Box::new(lines.branches()?)),
+                false => Waiting::Plan(lines.item()?),
+            });
         }
         Ok(Self {
             waiting,
@@ -119,10 +138,11 @@ fn named(counts: &Counts) -> [(&'static str, u64); 10] {
     ]
 }
 
-/// A number of which the largest means that there is none.
+/// A number of which the largest means that there is none, and the next one the initial write.
 fn index(n: u32) -> String {
     match n {
         NONE => "-".to_owned(),
+        INIT => "init".to_owned(),
         n => n.to_string(),
     }
 }
@@ -138,22 +158,31 @@ fn write_item(text: &mut String, item: &Item) {
         open.join(","),
     );
     for (event, &unready) in item.events.iter().zip(&item.unready) {
-        let writes = if event.writes { "w" } else { "" };
-        let waits = if event.waits { "b" } else { "" };
-        let wrote = event.wrote.map_or("-".to_owned(), |n| n.to_string());
-        let _ = writeln!(
-            text,
-            "event thread={} kind={} rf={} flags={writes}{waits} wrote={wrote} expected={} added={},{} peer={} unready={}",
-            event.thread,
-            event.kind,
-            index(event.rf),
-            event.expected,
-            event.added,
-            index(event.write_added),
-            index(event.peer),
-            unready as u8,
-        );
+        write_event(text, event, unready);
     }
+}
+
+fn write_event(text: &mut String, event: &Event, unready: Unready) {
+    let writes = if event.writes { "w" } else { "" };
+    let waits = if event.waits { "b" } else { "" };
+    let _ = writeln!(
+        text,
+        "event thread={} kind={} object={} rf={} flags={writes}{waits} wrote={} expected={} added={},{} peer={} unready={}",
+        event.thread,
+        event.kind,
+        index(event.object),
+        index(event.rf),
+        value(event.wrote),
+        event.expected,
+        event.added,
+        index(event.write_added),
+        index(event.peer),
+        unready as u8,
+    );
+}
+
+fn value(value: Option<u64>) -> String {
+    value.map_or("-".to_owned(), |n| n.to_string())
 }
 
 fn float(word: &str) -> Option<f64> {
@@ -184,7 +213,31 @@ impl<'t> Fields<'t> {
     }
 
     fn index(&self, name: &str) -> Option<u32> {
-        Some(self.optional(name)?.unwrap_or(NONE))
+        match self.text(name)? {
+            "init" => Some(INIT),
+            _ => Some(self.optional(name)?.unwrap_or(NONE)),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        match self.text(name)? {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        }
+    }
+
+    fn weight(&self) -> Option<f64> {
+        float(self.text("weight")?)
+    }
+
+    fn unready(&self) -> Option<Unready> {
+        match self.text("unready")? {
+            "0" => Some(Unready::Diverges),
+            "1" => Some(Unready::Refused),
+            "2" => Some(Unready::Waits),
+            _ => None,
+        }
     }
 
     fn event(&self) -> Option<(Event, Unready)> {
@@ -193,7 +246,7 @@ impl<'t> Fields<'t> {
         let event = Event {
             thread: self.number("thread")?,
             kind: Kind::from_name(self.text("kind")?)?,
-            object: NONE,
+            object: self.index("object")?,
             rf: self.index("rf")?,
             writes: flags.contains('w'),
             waits: flags.contains('b'),
@@ -206,12 +259,7 @@ impl<'t> Fields<'t> {
             },
             peer: self.index("peer")?,
         };
-        let unready = match self.text("unready")? {
-            "0" => Unready::Diverges,
-            "1" => Unready::Refused,
-            "2" => Unready::Waits,
-            _ => return None,
-        };
+        let unready = self.unready()?;
         Some((event, unready))
     }
 
@@ -247,6 +295,10 @@ impl<'t> Lines<'t> {
         self.lines.peek().is_none()
     }
 
+    fn starts_with(&mut self, word: &str) -> bool {
+        self.lines.peek().is_some_and(|line| line.starts_with(word))
+    }
+
     fn header(&mut self) -> Result<(), LoadError> {
         if self.lines.next() != Some(HEADER) {
             return Err(self.expected(&format!("`{HEADER}`")));
@@ -275,24 +327,26 @@ impl<'t> Lines<'t> {
         let start = self.number;
         let mut item = self.fields("graph", |f| {
             Some(Item {
-                weight: float(f.text("weight")?)?,
+                weight: f.weight()?,
                 now: f.number("now")?,
                 guessed: f.index("guessed")?,
                 open: f.open()?,
                 ..Item::default()
             })
         })?;
-        while self.lines.peek().is_some_and(|l| l.starts_with("event")) {
+        while self.starts_with("event") {
             let (event, unready) = self.fields("event", Fields::event)?;
             item.events.push(event);
             item.unready.push(unready);
         }
-        match item.is_sound() {
-            true => Ok(item),
-            false => Err(LoadError {
-                line: start,
-                expected: "a graph whose numbers fit together".to_owned(),
-            }),
-        }
+        item.is_sound().then_some(item).ok_or(unsound(start))
+    }
+}
+
+/// The lines from this one on do not fit together.
+fn unsound(line: usize) -> LoadError {
+    LoadError {
+        line,
+        expected: "a graph whose numbers fit together".to_owned(),
     }
 }

@@ -123,9 +123,39 @@ fn critical_sections_come_in_every_order() {
     for (threads, orders) in [(1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
         let (found, progress) = explored(&critical_sections(threads));
         assert_eq!(found.len(), orders);
-        let estimate = progress.estimate().expect("some were shown");
-        assert!((estimate - orders as f64).abs() < 1e-6);
+        assert_eq!(progress.estimate(), Some(orders as u64));
     }
+}
+
+#[test]
+fn estimates_are_made_late_and_not_far_off() {
+    let mut random = Random::new(8);
+    let mut programs = 0;
+    for _ in 0..400 {
+        let program = random_program(&mut random);
+        let mut explorer = Explorer::new(bounds(&program));
+        let mut estimates = Vec::new();
+        while let Some(job) = explorer.next() {
+            explorer.done(job.id, &Run::under(&program, job.plan));
+            let progress = explorer.progress();
+            estimates.extend(progress.estimate().filter(|_| progress.waiting > 0));
+            assert!(
+                progress
+                    .estimate()
+                    .is_none_or(|e| e >= progress.counts.executions)
+            );
+        }
+        let truth = explorer.progress().counts.executions as f64;
+        programs += usize::from(!estimates.is_empty());
+        for estimate in estimates {
+            let ratio = estimate as f64 / truth;
+            assert!(
+                (0.33..=2.0).contains(&ratio),
+                "{estimate} of {truth} in {program:?}"
+            );
+        }
+    }
+    assert!(programs > 10, "{programs}");
 }
 
 #[test]
@@ -189,7 +219,7 @@ fn what_was_not_saved_is_not_loaded() {
     explorer.done(job.id, &Run::under(&critical_sections(3), job.plan));
     let text = explorer.save();
     let error = |text: &str| Explorer::load(text).expect_err("an error").to_string();
-    assert_eq!(error(""), "line 1: expected `rsan exploration 1`");
+    assert_eq!(error(""), "line 1: expected `rsan exploration 2`");
     assert_eq!(
         error(&text.replace("roots", "rots")),
         "line 2: expected a line `bounds ...`"
@@ -198,15 +228,36 @@ fn what_was_not_saved_is_not_loaded() {
         error(&text.replace("share ", "share 7")),
         "line 4: expected a line `share ...`"
     );
-    assert_eq!(
-        error(&text.replace("kind=lock", "kind=luck")),
-        "line 6: expected a line `event ...`"
-    );
-    let unsound = text.replace("rf=0", "rf=1000");
-    assert_eq!(
-        error(&unsound),
-        "line 5: expected a graph whose numbers fit together"
-    );
+    let line = |start: &str| {
+        1 + text
+            .lines()
+            .position(|l| l.starts_with(start))
+            .expect("it is there")
+    };
+    for (word, what) in [
+        ("kind=lock", "event"),
+        ("uniform=1", "object"),
+        ("count=2", "slot"),
+    ] {
+        assert_eq!(
+            error(&text.replace(word, "nothing=0")),
+            format!("line {}: expected a line `{what} ...`", line(what))
+        );
+    }
+    for (sound, unsound) in [
+        ("rf=2", "rf=1000"),
+        ("object=0", "object=9"),
+        ("slot event=3", "slot event=99"),
+    ] {
+        assert!(text.contains(sound), "{text}");
+        assert_eq!(
+            error(&text.replace(sound, unsound)),
+            format!(
+                "line {}: expected a graph whose numbers fit together",
+                line("run")
+            )
+        );
+    }
     let lines: Vec<&str> = text.lines().collect();
     for end in 0..lines.len() {
         let cut = lines[..end].join("\n");
@@ -290,6 +341,87 @@ fn bounds_make_it_incomplete() {
     for end in [End::Cut, End::Failed] {
         assert!(!explore(bounds(&program), end).is_complete());
     }
+}
+
+/// Explores with a bound on the steps of threads. What the runs were, and what they showed.
+fn explored_to(program: &Program, steps: u32) -> (BTreeSet<Fingerprint>, Counts) {
+    let mut explorer = Explorer::new(Bounds {
+        steps: Some(steps),
+        ..bounds(program)
+    });
+    let mut all = BTreeSet::new();
+    while let Some(job) = explorer.next() {
+        let trace = Run::under(program, job.plan);
+        match explorer.done(job.id, &trace) {
+            Outcome::Execution { .. } | Outcome::Cut => {
+                let new = all.insert(Fingerprint::of(&trace.steps));
+                assert!(new, "twice in {program:?}: {:?}", trace.steps);
+            }
+            Outcome::Excess => {}
+            outcome => panic!("{outcome:?} in {program:?}"),
+        }
+    }
+    let progress = explorer.progress();
+    assert_eq!(progress.is_complete(), progress.counts.cut == 0);
+    (all, progress.counts)
+}
+
+#[test]
+fn a_thread_that_may_make_no_further_step_lets_the_others_go_on() {
+    // As far as the bound goes, a loop without end is a loop of so many steps.
+    let one = vec![Toy::Store(16), Toy::Load(8)];
+    for steps in [2, 3, 5] {
+        let program = |adds: u32| vec![vec![Toy::Add(8); adds as usize], one.clone()];
+        let (all, counts) = explored_to(&program(1000), steps);
+        assert_eq!(all, explored(&program(steps)).0);
+        assert_eq!((counts.executions, counts.cut), (0, u64::from(steps) + 1));
+    }
+    // A poll under a lock: the other thread gets the lock after every round.
+    let round = [Toy::Lock(64), Toy::Load(8), Toy::Unlock(64)];
+    let other = vec![Toy::Lock(64), Toy::Store(8), Toy::Unlock(64)];
+    let program = |rounds| vec![round.repeat(rounds), other.clone()];
+    let (all, counts) = explored_to(&program(1000), 6);
+    assert_eq!(all, explored(&program(2)).0);
+    assert_eq!((counts.executions, counts.cut), (0, 3));
+}
+
+#[test]
+fn long_runs_are_planned_one_at_a_time() {
+    // Each of these runs has millions of alternatives.
+    let store = vec![Toy::Store(8), Toy::Load(16), Toy::Store(16), Toy::Load(8)];
+    let lock = vec![Toy::Lock(64), Toy::Add(8), Toy::Unlock(64)];
+    for round in [store, lock, vec![Toy::Add(8)]] {
+        let program = vec![round.repeat(4000 / round.len()); 2];
+        let mut explorer = Explorer::new(bounds(&program));
+        for _ in 0..10 {
+            let job = explorer.next().expect("there is more");
+            let trace = Run::under(&program, job.plan);
+            let outcome = explorer.done(job.id, &trace);
+            assert!(matches!(
+                outcome,
+                Outcome::Execution { .. } | Outcome::Excess
+            ));
+        }
+        assert!(explorer.progress().waiting > 1000);
+    }
+}
+
+#[test]
+fn nothing_is_lost_when_there_is_no_time_for_the_next_plan() {
+    let program = critical_sections(4);
+    let mut explorer = Explorer::new(bounds(&program));
+    loop {
+        let left = explorer.progress();
+        assert!(explorer.next_unless(|| true).is_none_or(|job| job.id == 0));
+        if let Some(lost) = explorer.running.keys().next().copied() {
+            explorer.give_back(lost);
+        }
+        assert_eq!(explorer.progress(), left);
+        let Some(job) = explorer.next() else { break };
+        explorer.done(job.id, &Run::under(&program, job.plan));
+    }
+    assert!(explorer.progress().is_complete());
+    assert_eq!(explorer.progress().counts.executions, 24);
 }
 
 #[test]

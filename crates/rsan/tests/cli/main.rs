@@ -6,6 +6,7 @@ mod docs;
 mod exact;
 mod goldens;
 mod layers;
+mod limits;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;

@@ -1,6 +1,7 @@
 //! The results as one table with notes, and as JSON.
 
 use super::outcome::Outcome;
+use super::planning::Planning;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,6 +34,8 @@ pub(crate) struct Row {
 pub(crate) struct Report {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
+    /// Not when only some programs are wanted.
+    pub(crate) planning: Option<Planning>,
 }
 
 impl Report {
@@ -43,6 +46,7 @@ impl Report {
             "benchmark": "peers",
             "columns": self.columns,
             "rows": self.rows,
+            "planning": self.planning,
         });
         format!("{document:#}")
     }
@@ -133,6 +137,9 @@ impl fmt::Display for Report {
             let name = self.columns.get(column).map_or("", |column| column.name);
             writeln!(f, "- {name} on {}: {error}", programs.join(", "))?;
         }
-        Ok(())
+        match &self.planning {
+            Some(planning) => write!(f, "\n{planning}"),
+            None => Ok(()),
+        }
     }
 }

@@ -172,6 +172,7 @@ fn the_table_has_notes() {
             column("fast", true, false),
         ],
         rows: vec![row("a-2", false, &ours), row("b-2", true, &failed)],
+        planning: None,
     };
     let expected = "\
 | program | rsan says | rsan | CPU s | peer | CPU s | fast: runs per CPU s |

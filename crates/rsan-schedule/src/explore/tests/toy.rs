@@ -228,6 +228,7 @@ impl Run {
                 return run.trace(program);
             };
             run.step(program, ready[chosen].thread);
+            strategy.stepped(run.steps.last().expect("the step that was made"));
         }
     }
 }

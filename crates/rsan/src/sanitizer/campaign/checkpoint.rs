@@ -30,7 +30,7 @@ struct Kept {
     schedule: String,
 }
 
-const SCHEMA: &str = "rsan-checkpoint/1";
+const SCHEMA: &str = "rsan-checkpoint/2";
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn at(file: &'a Path) -> Self {
@@ -109,16 +109,18 @@ fn same_preemptions(exploration: &str, bounds: Bounds) -> Result<(), String> {
     }
 }
 
-/// The exploration with the bound on runs that is wanted now.
+/// The exploration with the bounds on runs and steps that are wanted now.
 fn rebounded(exploration: &str, bounds: Bounds) -> String {
-    let runs = bounds.runs.map_or("-".to_owned(), |runs| runs.to_string());
+    let number = |bound: Option<u64>| bound.map_or("-".to_owned(), |n| n.to_string());
+    let (runs, steps) = (number(bounds.runs), number(bounds.steps.map(u64::from)));
     let lines = exploration.lines().map(|line| {
         if !line.starts_with("bounds ") {
             return line.to_owned();
         }
-        let words = line.split(' ').map(|word| match word.starts_with("runs=") {
-            true => format!("runs={runs}"),
-            false => word.to_owned(),
+        let words = line.split(' ').map(|word| match word.split_once('=') {
+            Some(("runs", _)) => format!("runs={runs}"),
+            Some(("steps", _)) => format!("steps={steps}"),
+            _ => word.to_owned(),
         });
         words.collect::<Vec<_>>().join(" ")
     });
@@ -149,14 +151,18 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_on_runs_can_change() {
+    fn the_bounds_on_runs_and_steps_can_change() {
         let saved = Explorer::new(Bounds {
             runs: Some(3),
             preemptions: Some(2),
             ..Bounds::default()
         });
-        let text = rebounded(&saved.save(), Bounds::default());
-        assert!(text.contains("runs=- preemptions=2\n"), "{text}");
+        let bounds = Bounds {
+            steps: Some(7),
+            ..Bounds::default()
+        };
+        let text = rebounded(&saved.save(), bounds);
+        assert!(text.contains("runs=- steps=7 preemptions=2\n"), "{text}");
         assert!(Explorer::load(&text).is_ok());
     }
 }

@@ -9,7 +9,7 @@ use super::pool::Worker;
 use super::report::{self, Exploration, Schedules};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial, describe};
-use super::{Clock, EXHAUSTIVE, Request, refusal};
+use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
 use crate::progress::Progress;
 use crate::sanitizer::symbols::{Frame, Symbols, place_of};
 use crate::sanitizer::verdict;
@@ -34,6 +34,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let clock = Clock::new(request.time_limit);
     let bounds = Bounds {
         runs: request.schedule.max_executions,
+        steps: Some(request.thread_limit()),
         preemptions: request.schedule.max_preemptions,
         ..Bounds::default()
     };
@@ -45,7 +46,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     };
     // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
     let options = format!("{} log_cap=0 exact=1 slots=65536", request.options());
-    let setup = request.setup(&options, 2)?;
+    let setup = request.setup(&options, 2, &clock)?;
     let mut search = Search {
         request,
         setup: &setup,
@@ -106,9 +107,9 @@ impl Search<'_, '_> {
         let mut progress = Progress::new(self.request.subject);
         let mut saved = Instant::now();
         loop {
-            let jobs: Vec<Job> = std::iter::from_fn(|| self.explorer.next())
-                .take(ROUND)
-                .collect();
+            let setup = self.setup;
+            let next = || self.explorer.next_unless(|| setup.is_over());
+            let jobs: Vec<Job> = std::iter::from_fn(next).take(ROUND).collect();
             if jobs.is_empty() {
                 return None;
             }
@@ -116,7 +117,7 @@ impl Search<'_, '_> {
                 return Some(problem);
             }
             progress.show(&self.state());
-            if self.setup.is_stopped() || self.clock.is_over() || self.tally.runs.halted {
+            if self.setup.is_over() || self.tally.runs.halted {
                 return None;
             }
             if let Some(checkpoint) = self.checkpoint.as_ref()
@@ -137,7 +138,8 @@ impl Search<'_, '_> {
         wanted: &Sender<Wanted>,
         made: &Receiver<Made>,
     ) -> Result<(), Problem> {
-        let limit = self.request.limit();
+        // The bound is on the steps of threads; runs that are much too long end all the same.
+        let limit = self.request.limit().max(STEPS);
         for (place, job) in jobs.iter().enumerate() {
             let words = job.plan.to_words();
             let words: Vec<_> = words.iter().map(u64::to_string).collect();
@@ -203,7 +205,7 @@ impl Search<'_, '_> {
         let found = self.tally.runs.findings.iter().count();
         let s = if found == 1 { "" } else { "s" };
         let of = progress.estimate().map_or(String::new(), |estimate| {
-            format!(" of about {}", count(estimate as u64))
+            format!(" of about {}", count(estimate))
         });
         let executions = count(progress.counts.executions);
         format!("{executions}{of} executions, {found} finding{s}")
@@ -214,9 +216,11 @@ impl Search<'_, '_> {
         let progress = self.explorer.progress();
         let ended = progress.waiting == 0 || self.tally.runs.halted;
         self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
+        let out_of_time = !ended && self.clock.is_over() && !self.tally.runs.interrupted;
         let exploration = Exploration::new(&progress);
         let mut schedules = Schedules {
             strategy: EXHAUSTIVE.to_owned(),
+            out_of_time,
             ..Schedules::default()
         };
         if !exploration.complete {
@@ -275,7 +279,7 @@ fn serve(
 fn why(progress: &explore::Progress) -> String {
     let counts = &progress.counts;
     let reasons = [
-        (counts.cut, "cut off"),
+        (counts.cut, "cut off by the bound on steps"),
         (counts.failed, "failed"),
         (counts.diverged, &describe(Fate::Diverged)),
         (counts.irregular, "took locks that no step gave back"),

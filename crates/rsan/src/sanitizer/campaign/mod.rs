@@ -61,6 +61,8 @@ const EXHAUSTIVE: &str = "exhaustive";
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Steps of one run.
 const STEPS: u64 = 100_000;
+/// Steps of one thread in a run of an exploration.
+const THREAD_STEPS: u32 = 10_000;
 
 /// Makes the runs, and says what came of them.
 ///
@@ -82,6 +84,12 @@ impl Request<'_> {
     /// Steps after which a run is cut off.
     fn limit(&self) -> u64 {
         self.schedule.max_steps.unwrap_or(STEPS)
+    }
+
+    /// Steps after which a thread of an exploration makes no further one.
+    fn thread_limit(&self) -> u32 {
+        let most = self.schedule.max_steps;
+        most.map_or(THREAD_STEPS, |most| u32::try_from(most).unwrap_or(u32::MAX))
     }
 
     /// Number of servers.
@@ -108,9 +116,15 @@ impl Request<'_> {
         }
     }
 
-    fn setup<'s>(&'s self, options: &'s str, runs: usize) -> Result<Setup<'s>, String> {
-        let stdout = self.stdout(runs);
-        Setup::new(self.program, options, stdout, runs == 1, self.stop)
+    fn setup<'s>(
+        &'s self,
+        options: &'s str,
+        runs: usize,
+        clock: &Clock,
+    ) -> Result<Setup<'s>, String> {
+        let (stdout, alone) = (self.stdout(runs), runs == 1);
+        let deadline = clock.deadline();
+        Setup::new(self.program, options, stdout, alone, self.stop, deadline)
     }
 
     /// The command that makes a run again.
@@ -135,6 +149,11 @@ impl Clock {
     fn new(limit: Option<Duration>) -> Self {
         let start = Instant::now();
         Self { start, limit }
+    }
+
+    /// When the time is over; a limit beyond what clocks can tell is none.
+    fn deadline(&self) -> Option<Instant> {
+        self.start.checked_add(self.limit?)
     }
 
     fn is_over(&self) -> bool {

@@ -31,6 +31,9 @@ impl<'a> Worker<'a> {
     pub(super) fn run(&mut self, line: &str) -> Result<Execution, Problem> {
         let mut deaths = 0;
         loop {
+            if self.setup.is_over() {
+                return Err(Problem::Stopped);
+            }
             let mut server = match self.server.take() {
                 Some(server) => server,
                 None => Server::start(self.setup, self.number)?,

@@ -13,6 +13,7 @@ use crate::status::Status;
 use rsan_report::Style;
 use rsan_schedule::{Schedule, Step, minimize};
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 /// Makes the run again, as often as the user wants, and says what came of it.
@@ -22,7 +23,7 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
     let times = request.runs.unwrap_or(1);
     let options = request.options();
     let alone = times == 1 && !request.schedule.minimize;
-    let setup = request.setup(&options, if alone { 1 } else { 2 })?;
+    let setup = request.setup(&options, if alone { 1 } else { 2 }, &clock)?;
     let mut suppressions = report::suppressions(request)?;
     let mut worker = Worker::new(&setup, 0, request.timeout());
     let mut replay = Replay {
@@ -32,12 +33,12 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
     };
     let line = replay.line(file, &schedule)?;
     let mut tally = Tally::default();
-    let (mut reproduced, mut diverged) = (0, None);
+    let (mut reproduced, mut diverged, mut stopped) = (0, None, false);
     for _ in 0..times {
         let execution = match replay.worker.run(&line) {
             Ok(execution) => execution,
             Err(Problem::Stopped) => {
-                tally.runs.interrupted = true;
+                stopped = true;
                 break;
             }
             Err(Problem::Unseen) => break,
@@ -71,9 +72,15 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
         schedules.notes.push((Status::Undecided, note));
     }
     let smaller = match request.schedule.minimize && reproduced > 0 {
-        true => Some(replay.minimize(file, &schedule)?),
+        true => {
+            let (smaller, ended) = replay.minimize(file, &schedule)?;
+            stopped |= !ended;
+            Some(smaller)
+        }
         false => None,
     };
+    tally.runs.interrupted = stopped && setup.is_stopped();
+    schedules.out_of_time = stopped && !setup.is_stopped();
     let (found, suppressed) = report::found(&tally, &mut suppressions);
     let suppressed = (suppressed, &suppressions);
     let reply = report::conclude(request, tally, schedules, found, suppressed, &clock, style);
@@ -158,29 +165,31 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// Writes the schedule with the fewest switches that shows the same; what there is to say of it.
-    fn minimize(&mut self, file: &Path, schedule: &Schedule) -> Result<String, String> {
+    /// Writes the schedule with the fewest switches that shows the same; what there is to say of it, and whether the search
+    /// came to its end.
+    fn minimize(&mut self, file: &Path, schedule: &Schedule) -> Result<(String, bool), String> {
         let mut problem = None;
         let minimized = minimize(schedule, TRIES, |suggestion| {
-            if problem.is_some() {
-                return None;
-            }
             let steps = suggestion.steps().iter();
             let threads: Vec<_> = steps.map(|step| step.thread.0.to_string()).collect();
             let limit = self.request.limit();
             let steady = steady(schedule);
             let line = format!("prefix={} limit={limit}{steady}", threads.join(","));
-            match self.worker.run(&line) {
-                Ok(execution) if self.is_shown(&execution) => Some(execution.schedule()),
-                Ok(_) => None,
+            ControlFlow::Continue(match self.worker.run(&line) {
+                Ok(execution) => self.is_shown(&execution).then(|| execution.schedule()),
                 Err(why) => {
                     problem = Some(why);
-                    None
+                    return ControlFlow::Break(());
                 }
-            }
+            })
         });
+        let ended = !matches!(problem, Some(Problem::Stopped));
         let Some(minimized) = minimized else {
-            return Ok("no smaller schedule: the steps alone do not show it again\n".to_owned());
+            let text = match ended {
+                true => "no smaller schedule: the steps alone do not show it again\n",
+                false => "no smaller schedule: there was no time to look for one\n",
+            };
+            return Ok((text.to_owned(), ended));
         };
         let target = smaller(file);
         report::write(&target, &minimized.schedule)?;
@@ -190,9 +199,10 @@ impl Replay<'_, '_> {
             true => "",
             false => "; there may be a smaller one",
         };
-        Ok(format!(
+        let text = format!(
             "minimized from {before} to {after} context switches{cut}\n  the same again: {again}\n"
-        ))
+        );
+        Ok((text, ended))
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Exploration {
     cut: u64,
     failed: u64,
     diverged: u64,
-    /// Plans that are left, and those that the bound on preemptions left out.
+    /// About how many plans are left, and those that the bound on preemptions left out.
     left: u64,
     preempted: u64,
     /// Executions that there may be altogether.
@@ -80,7 +80,7 @@ impl Exploration {
     pub(super) fn new(progress: &Progress) -> Self {
         let counts = &progress.counts;
         let complete = progress.is_complete();
-        let estimate = progress.estimate().filter(|_| !complete);
+        let estimate = progress.estimate().filter(|_| progress.waiting > 0);
         Self {
             complete,
             executions: counts.executions,
@@ -90,7 +90,7 @@ impl Exploration {
             diverged: counts.diverged,
             left: progress.waiting as u64,
             preempted: counts.preempted,
-            estimate: estimate.map(|estimate| estimate as u64),
+            estimate,
         }
     }
 
@@ -172,7 +172,7 @@ pub(super) fn conclude(
     let runs = tally.runs;
     let (mut status, mut notes) = judge(&runs, &request.program[0], found.len());
     if schedules.out_of_time {
-        notes.push("the time was over".to_owned());
+        notes.push("the time limit was reached".to_owned());
         status = status.and(Status::Undecided);
     }
     for (more, note) in std::mem::take(&mut schedules.notes) {

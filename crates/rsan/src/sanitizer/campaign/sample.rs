@@ -25,7 +25,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
     let spec = request.schedule.sched.unwrap_or(Spec::Random);
     let count = request.runs.unwrap_or(RUNS);
     let options = request.options();
-    let setup = request.setup(&options, count)?;
+    let setup = request.setup(&options, count, &clock)?;
     let suppressions = report::suppressions(request)?;
     let mut first = Worker::new(&setup, 0, request.timeout());
     let (length, mut problem) = match length(request, &mut first, spec) {
@@ -65,7 +65,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
                 return ControlFlow::Break(());
             }
             saturated = request.schedule.until_saturated && tally.coverage.is_saturated(SMALL);
-            let over = saturated || clock.is_over() || setup.is_stopped();
+            let over = saturated || setup.is_over();
             match over && run + 1 < count {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),

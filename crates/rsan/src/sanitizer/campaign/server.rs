@@ -27,6 +27,8 @@ pub(super) struct Setup<'a> {
     /// Whether the program may read our standard input.
     alone: bool,
     stop: &'a AtomicBool,
+    /// When all runs have to be over.
+    deadline: Option<Instant>,
     scratch: Scratch,
     /// For what is written often.
     memory: Option<Scratch>,
@@ -42,6 +44,7 @@ impl<'a> Setup<'a> {
         stdout: Stdout,
         alone: bool,
         stop: &'a AtomicBool,
+        deadline: Option<Instant>,
     ) -> Result<Self, String> {
         if !is_there(Path::new(&program[0])) {
             let name = program[0].display();
@@ -54,6 +57,7 @@ impl<'a> Setup<'a> {
             stdout,
             alone,
             stop,
+            deadline,
             scratch: Scratch::new()?,
             memory: Scratch::within(shared).ok(),
             library: library::folder()?,
@@ -63,6 +67,11 @@ impl<'a> Setup<'a> {
     /// Whether the user asked to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether the user asked to end, or the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_stopped() || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
     fn command(&self, options: &str) -> Command {
@@ -92,7 +101,7 @@ fn is_there(program: &Path) -> bool {
 /// Why a run could not be made.
 #[derive(Debug)]
 pub(super) enum Problem {
-    /// The user asked to end.
+    /// The user asked to end, or the time is over.
     Stopped,
     /// The server is gone, or silent.
     Died,
@@ -114,7 +123,7 @@ pub(super) struct Server<'a> {
 const START: Duration = Duration::from_secs(60);
 /// How long a server may be silent after a run should have ended.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How often it is looked whether the user asked to end.
+/// How often it is looked whether the user asked to end, or the time is over.
 const TICK: Duration = Duration::from_millis(50);
 
 impl<'a> Server<'a> {
@@ -209,7 +218,7 @@ impl<'a> Server<'a> {
                     _ => return Err(Problem::Died),
                 },
             }
-            if self.setup.is_stopped() {
+            if self.setup.is_over() {
                 return Err(Problem::Stopped);
             }
             if start.elapsed() > limit {
@@ -240,7 +249,7 @@ fn connection(
                 .map(|()| stream)
                 .map_err(|error| Problem::Message(error.to_string()));
         }
-        if setup.is_stopped() {
+        if setup.is_over() {
             return Err(Problem::Stopped);
         }
         if let Ok(Some(status)) = child.try_wait() {

@@ -1,0 +1,139 @@
+//! What is left to try of a run: the alternatives of its new events, the last event first.
+//!
+//! They are looked at one by one, when it is their turn: a run of n steps can have n² of them, each a graph of n events.
+
+use super::alternatives::{Alternatives, Choice, Opened};
+use super::graph::Graph;
+use super::index::Index;
+use super::item::Item;
+use super::replay::Replayed;
+
+/// The alternatives of a run that were not tried yet.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Branches {
+    pub(super) graph: Graph,
+    index: Index,
+    /// Events whose alternatives come later; the last comes first.
+    pub(super) slots: Vec<Slot>,
+    /// Alternatives of the current event, with their weights; the last comes first.
+    pub(super) choices: Vec<(Choice, f64)>,
+    /// The current event, and whether only its write part is new.
+    pub(super) current: (u32, bool),
+}
+
+/// An event whose alternatives were not looked at yet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Slot {
+    pub(super) event: u32,
+    /// Whether only its write part is new.
+    pub(super) write: bool,
+    /// About how many alternatives it has.
+    pub(super) count: u32,
+    /// Their share of the whole exploration.
+    pub(super) weight: f64,
+}
+
+/// What came of looking at an alternative.
+pub(super) enum Tried {
+    /// A graph that has to be run.
+    Plan(Item),
+    /// Nothing; this share of the exploration is done.
+    Nothing(f64),
+    /// There is more to look at.
+    More,
+}
+
+impl Branches {
+    /// Those of a run, and the weight of the run itself.
+    pub(super) fn of(replayed: Replayed, weight: f64) -> (Self, f64) {
+        let Replayed {
+            graph,
+            open,
+            new,
+            waiting,
+        } = replayed;
+        let mut branches = Self::new(graph, Vec::new(), Vec::new(), (0, false));
+        let open = open.into_iter().map(|e| (e, true));
+        let new = new.chain(waiting).map(|e| (e, false));
+        let mut rest = weight;
+        for (event, write) in open.chain(new) {
+            let count = branches.alternatives(event, write).count(write);
+            if count > 0 {
+                // Each is taken to be as large as what is behind the event (Knuth 1975).
+                let behind = rest / (count + 1) as f64;
+                branches.slots.push(Slot {
+                    event,
+                    write,
+                    count: u32::try_from(count).unwrap_or(u32::MAX),
+                    weight: rest - behind,
+                });
+                rest = behind;
+            }
+        }
+        (branches, rest)
+    }
+
+    /// Those that are left of a run with this graph.
+    pub(super) fn new(
+        graph: Graph,
+        slots: Vec<Slot>,
+        choices: Vec<(Choice, f64)>,
+        current: (u32, bool),
+    ) -> Self {
+        Self {
+            index: Index::new(&graph),
+            graph,
+            slots,
+            choices,
+            current,
+        }
+    }
+
+    fn alternatives(&self, event: u32, write: bool) -> Alternatives<'_> {
+        match write {
+            true => Alternatives::of_write(&self.graph, &self.index, event),
+            false => Alternatives::of(&self.graph, &self.index, event),
+        }
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_done(&self) -> bool {
+        self.slots.is_empty() && self.choices.is_empty()
+    }
+
+    /// About how many alternatives are left. Some may turn out not to be possible, and others to be several.
+    pub(super) fn left(&self) -> usize {
+        let slots = self.slots.iter().map(|slot| slot.count as usize);
+        slots.sum::<usize>() + self.choices.len()
+    }
+
+    /// Looks at the next alternative; `None` when there is none.
+    pub(super) fn next(&mut self, roots: u32) -> Option<Tried> {
+        let Some((choice, weight)) = self.choices.pop() else {
+            let slot = self.slots.pop()?;
+            self.current = (slot.event, slot.write);
+            let all = self.alternatives(slot.event, slot.write).all(slot.write);
+            return Some(self.add(&all, slot.weight));
+        };
+        let (event, write) = self.current;
+        let change = match self.alternatives(event, write).open(choice) {
+            Opened::Several(all) => return Some(self.add(&all, weight)),
+            Opened::One(change) => change,
+        };
+        let item = self.graph.change(&self.index, &change, roots);
+        Some(match item {
+            Some(item) => Tried::Plan(Item { weight, ..item }),
+            None => Tried::Nothing(weight),
+        })
+    }
+
+    /// Adds choices that have this weight together.
+    fn add(&mut self, choices: &[Choice], weight: f64) -> Tried {
+        if choices.is_empty() {
+            return Tried::Nothing(weight);
+        }
+        let each = weight / choices.len() as f64;
+        self.choices.extend(choices.iter().map(|&c| (c, each)));
+        Tried::More
+    }
+}
