@@ -42,11 +42,33 @@ fn findings_are_as_recorded() {
         ("finding-locked", "locked.c"),
         ("finding-same-value", "same_value.c"),
         ("finding-half-seq-cst", "half_sc.c"),
+        ("finding-freed", "freed.c"),
+        ("finding-destroyed", "destroyed.c"),
     ] {
         let run = run(&["check", "--runs", "1", file]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""));
         golden(&format!("{name}.txt"), &blank_addresses(&run.stdout));
     }
+}
+
+/// Memory is left out by `race`, locks by `mutex`, as in ThreadSanitizer.
+#[test]
+fn misuses_can_be_suppressed() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = crate::common::scratch("misuses");
+    let file = Path::new(&folder).join("file");
+    let status = |program: &str, line: &str| {
+        std::fs::write(&file, line).expect("a file");
+        let program = data(program);
+        let args = ["check", "--runs", "1", "--suppressions", "file", &program];
+        run_in(&folder, &args).code
+    };
+    assert_eq!(status("freed.c", "race:^main$\n"), 0);
+    assert_eq!(status("freed.c", "mutex:^main$\n"), 1);
+    assert_eq!(status("destroyed.c", "mutex:^finish$\n"), 0);
+    assert_eq!(status("destroyed.c", "race:*\nrobustness:*\n"), 1);
 }
 
 #[test]

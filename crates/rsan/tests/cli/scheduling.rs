@@ -50,6 +50,26 @@ fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).expect("a document")
 }
 
+/// The function has returned in some executions only.
+#[test]
+fn memory_of_a_function_that_has_returned_is_found() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("returned", "returned");
+    let run = run_line(&folder, "run --exhaustive --format json -- ./returned");
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    let document = json(&run);
+    let findings = document["findings"].as_array().expect("findings");
+    let kinds: Vec<_> = findings.iter().filter_map(|f| f["kind"].as_str()).collect();
+    assert_eq!(kinds, ["use-after-return"], "{}", run.stdout);
+    let message = findings[0]["message"].as_str().expect("a message");
+    assert!(
+        message.ends_with("comes after the end of the function"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
     if gcc_is_missing() {
