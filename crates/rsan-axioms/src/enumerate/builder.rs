@@ -65,7 +65,7 @@ pub(super) struct Builder<'p, 'v> {
 }
 
 /// How many graphs are extended before the visitor is asked again whether to go on.
-const TICK: u64 = 64;
+const TICK: u64 = 16;
 
 impl<'p, 'v> Builder<'p, 'v> {
     /// Starts from the initial writes.
