@@ -31,6 +31,8 @@ pub struct Options {
     pub log_cap: usize,
     /// A proof is claimed: forget nothing that could still be part of a finding, and say where something could not be decided.
     pub exact: bool,
+    /// A rule of it that is broken, for tests.
+    pub approximate: Option<Approximation>,
     /// The number that the epochs of threads begin with.
     pub first_epoch: u32,
     /// Threads' places in the clocks before those of ended threads are taken.
@@ -51,6 +53,45 @@ pub struct Options {
     pub summary: bool,
     /// List the settings at the start.
     pub help: bool,
+}
+
+/// A rule of explorations that tests break, to see that it is noticed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Approximation {
+    /// Whether a stale value matters is sampled, as in other runs ([`crate::probe`]).
+    Waits,
+    /// What follows a stale value reads last writes of other words only.
+    Words,
+    /// A stale value makes no difference if the program comes to any loop.
+    Loops,
+    /// A later read of the same word is as good as the weak one again, wherever it is.
+    Places,
+    /// A granule forgets plain accesses.
+    Readers,
+}
+
+fn approximation(text: &str) -> Option<Option<Approximation>> {
+    Some(Some(match text {
+        "" => return Some(None),
+        "waits" => Approximation::Waits,
+        "words" => Approximation::Words,
+        "loops" => Approximation::Loops,
+        "places" => Approximation::Places,
+        "readers" => Approximation::Readers,
+        _ => return None,
+    }))
+}
+
+impl Options {
+    /// Whether a rule of explorations is broken.
+    pub fn breaks(&self, rule: Approximation) -> bool {
+        self.approximate == Some(rule)
+    }
+
+    /// Whether no plain access may be forgotten.
+    pub fn keeps_all(&self) -> bool {
+        self.exact && !self.breaks(Approximation::Readers)
+    }
 }
 
 struct Row {
@@ -101,6 +142,7 @@ table! {
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
     exact, "0", flag, "forget no access that could still race, and say what could not be decided (slower)";
     first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
+    approximate, "", approximation, "break a rule of explorations, for tests: waits, words, loops, places or readers";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";
     sched, "", |text| Some(text.to_owned()), "run one thread at a time: 'strategy=pct:depth=3 seed=7' or 'replay=FILE'";
@@ -146,6 +188,7 @@ impl Default for Options {
             model: Model::C20,
             log_cap: 0,
             exact: false,
+            approximate: None,
             first_epoch: 0,
             slots: 0,
             probes: 0,

@@ -191,7 +191,7 @@ extern "C" fn in_full<const WRITES: bool>(
     me.make_private();
     let (leaf, own, kind) = (me.leaf(), me.own, kind::<WRITES>());
     let access = Access { own, mask, kind };
-    let (past, exact) = (me.state.hb().slice(), me.options.exact);
+    let (past, exact) = (me.state.hb().slice(), me.options.keeps_all());
     let race = access.record(past, granule, pack_site(leaf, own), exact);
     finish(me, address, access, granule, leaf, race);
 }
@@ -315,7 +315,7 @@ fn note_beside_locations<const WRITES: bool>(
     Strip { start, end, .. }: Strip,
     leaf: Node,
 ) -> Option<(usize, usize, Race)> {
-    let (own, kind, exact) = (me.own, kind::<WRITES>(), me.options.exact);
+    let (own, kind, exact) = (me.own, kind::<WRITES>(), me.options.keeps_all());
     let site = pack_site(leaf, own);
     let mut found = None;
     for (granule, at, size) in granules(start, end - start) {

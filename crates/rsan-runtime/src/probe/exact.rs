@@ -38,6 +38,7 @@ use super::weak::{self, Choice, Deed};
 use super::writes::Writes;
 use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
 use crate::lock::{Lock, RawLock};
+use crate::options::Approximation;
 use crate::report;
 use crate::stack::Site;
 use crate::thread::{Body, Entered};
@@ -85,8 +86,10 @@ pub(super) struct Trial {
     pub(super) complete: bool,
     /// A visible step was left out of which it is not known whether it is possible.
     pub(super) is_unclear: bool,
+    /// A rule that is broken, for tests.
+    pub(super) breaks: Option<Approximation>,
     /// The word that the access is to.
-    word: usize,
+    pub(super) word: usize,
     words: [(usize, usize); WORDS],
     word_count: usize,
     pub(super) stack_start: usize,
@@ -260,7 +263,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         return Judgement::Nothing;
     };
     let site = suspicion.access.site;
-    let (pc, registers) = (me.caller, me.registers);
+    let (pc, registers, breaks) = (me.caller, me.registers, me.options.approximate);
     let stack = registers[6] as usize;
     let stack_end = me.outermost.min(stack + WINDOW);
     let deed = suspicion.deed();
@@ -280,6 +283,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
             options: [0; CHOICES],
             complete: true,
             is_unclear: false,
+            breaks,
             word: suspicion.address,
             words: [(0, 0); WORDS],
             word_count: 0,
@@ -353,7 +357,8 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
             words.extend(&outcome.words[..outcome.word_count]);
             wanted = outcome.next(&choices);
         }
-        match loops.endless() {
+        let endless = loops.endless();
+        match endless.filter(|_| breaks != Some(Approximation::Loops)) {
             Some(true) => {
                 let wait = Wait::Passes(Step::Loop);
                 return Judgement::Report(suspicion.finding(candidate.side, wait, current));

@@ -75,6 +75,7 @@ pub(crate) use weak::{exit, fold, operands_of, plain_entry};
 use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
+use crate::options::Approximation;
 use crate::report::{self, Finding, Side};
 use crate::stack::Node;
 use crate::thread::Entered;
@@ -261,7 +262,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         let wait = Wait::Unknown(Unknown::Off);
         return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
-    if me.options.exact {
+    if me.options.exact && !me.options.breaks(Approximation::Waits) {
         return exact::judge(me, suspicion, current);
     }
     let leaf = suspicion.places.0;

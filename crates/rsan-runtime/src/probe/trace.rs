@@ -36,13 +36,14 @@ pub(super) struct Event {
 impl Event {
     /// Whether this event can be taken for one of the reference: it is the same, or it is a failed compare-and-swap that reads
     /// what a load of the reference does, and lets the thread know as much: a loop that retries with what it found.
-    fn can_become(&self, other: &Self) -> bool {
+    fn can_become(&self, other: &Self, anywhere: bool) -> bool {
         let reads = !self.is_old && !other.is_old && self.address == other.address;
         let same = (self.sort, self.pc, self.strength) == (other.sort, other.pc, other.strength);
         let retry = self.sort == Sort::Failure
             && other.sort == Sort::Load
             && self.strength >= other.strength;
-        reads && (same || retry)
+        let again = anywhere && self.strength >= other.strength;
+        reads && (same || retry || again)
     }
 }
 
@@ -116,15 +117,16 @@ impl Trace {
     }
 
     /// Whether the thread, in this state, has come to where the reference comes, and has done last all that the reference does
-    /// until there. Then what it did before only took longer.
-    pub(super) fn follows(&self, reference: &Self, state: u64) -> bool {
+    /// until there. Then what it did before only took longer. `anywhere` breaks the rule that it has to be the same events.
+    pub(super) fn follows(&self, reference: &Self, state: u64, anywhere: bool) -> bool {
         let same = reference.points().iter().filter(|p| p.state == state);
         same.into_iter().any(|point| {
             let theirs = &reference.events()[..point.events as usize];
             let first = self.event_count.checked_sub(theirs.len());
             first.is_some_and(|first| {
                 let own = self.events()[first..].iter();
-                own.zip(theirs).all(|(own, their)| own.can_become(their))
+                own.zip(theirs)
+                    .all(|(own, their)| own.can_become(their, anywhere))
             })
         })
     }

@@ -11,6 +11,7 @@ use super::messages;
 use super::trace::{Digest, Event, Sort};
 use super::writes::Writes;
 use crate::location::{Location, Locked};
+use crate::options::Approximation;
 use crate::race::{self, Kind};
 use crate::sched::atomics::REGISTERS;
 use crate::shadow::Granule;
@@ -135,7 +136,8 @@ impl Trial {
     /// The same, given the state but for memory.
     fn arrive_in(&mut self, state: u64) {
         let state = with_memory(state, &self.writes);
-        if self.role == Role::Stale && self.own.follows(&self.reference, state) {
+        let anywhere = self.breaks == Some(Approximation::Places);
+        if self.role == Role::Stale && self.own.follows(&self.reference, state, anywhere) {
             child::conclude(Answer::Iterates);
         }
         if let Some(earlier) = self.own.find(state) {
@@ -289,7 +291,10 @@ pub(super) fn load(address: usize, bytes: usize, ord: ReadOrd, memory: u128) -> 
             trial.takes((Sort::Load, address), None, ord);
             return memory;
         };
-        let options = trial.reachable(location, ord);
+        let mut options = trial.reachable(location, ord);
+        if trial.breaks == Some(Approximation::Words) && address != trial.word {
+            options.truncate(1);
+        }
         trial.takes_one_of((Sort::Load, address), location, &options, ord)
     }))
 }
