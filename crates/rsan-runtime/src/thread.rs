@@ -85,6 +85,8 @@ pub struct Body {
     pub outermost: usize,
     /// It has written elsewhere than on its stack since this was last unset.
     pub wrote: bool,
+    /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
+    pub libc_number: u32,
 }
 
 impl Body {
@@ -157,6 +159,7 @@ impl Context {
             trail: Trail::default(),
             outermost: 0,
             wrote: false,
+            libc_number: 0,
         };
         body.refresh();
         Box::into_raw(Box::new(Self {

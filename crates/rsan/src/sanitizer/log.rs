@@ -53,7 +53,8 @@ pub(crate) enum Misuse {
     DoubleFree,
     InvalidFree,
     UseAfterReturn,
-    LockMisuse,
+    #[serde(rename = "lock-misuse")]
+    Lock,
 }
 
 /// A thread that waits for ever.

@@ -11,7 +11,7 @@ pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
         Misuse::DoubleFree => ("double-free", "memory-safety"),
         Misuse::InvalidFree => ("invalid-free", "memory-safety"),
         Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
-        Misuse::LockMisuse => ("lock-misuse", "lock-discipline"),
+        Misuse::Lock => ("lock-misuse", "lock-discipline"),
     }
 }
 
@@ -49,13 +49,13 @@ pub(super) fn message(
             format!("the free of {place} {here} is not of a block that was allocated")
         }
         (Misuse::UseAfterReturn, _) => format!("the {operation} of {place} {here} {text}"),
-        (Misuse::LockMisuse, Some(other)) => {
+        (Misuse::Lock, Some(other)) => {
             format!(
                 "{text}: {place}, {here}, after the {} {}",
                 other.operation,
                 by(other)
             )
         }
-        (Misuse::LockMisuse, None) => format!("{text}: {place}, {here}"),
+        (Misuse::Lock, None) => format!("{text}: {place}, {here}"),
     }
 }
