@@ -130,6 +130,7 @@ pub fn hold(address: usize, number: u32) {
         let site = Place::line(me.caller).site();
         let thread = me.state.id();
         sync.holder = Some((Done { thread, site }, number));
+        me.libc_number = number;
     });
 }
 

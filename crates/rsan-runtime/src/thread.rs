@@ -86,6 +86,8 @@ pub struct Body {
     pub wrote: bool,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
     pub registers: [u64; 7],
+    /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
+    pub libc_number: u32,
 }
 
 impl Body {
@@ -163,6 +165,7 @@ impl Context {
             outermost: 0,
             wrote: false,
             registers: [0; 7],
+            libc_number: 0,
         };
         body.refresh();
         Box::into_raw(Box::new(Self {

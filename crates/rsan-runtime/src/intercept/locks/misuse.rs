@@ -9,7 +9,7 @@
 use super::{COUNT, KIND, kind_of};
 use crate::memory::Memory;
 use crate::report::{self, Finding, Misuse, Side};
-use crate::thread::enter;
+use crate::thread::{self, Context, enter};
 use crate::{modules, race, sync, tls};
 use libc::c_int;
 use sync::Done;
@@ -187,6 +187,11 @@ pub(super) fn unlock_mutex(mutex: usize) {
     }
     if word(mutex, LOCKED) == 0 {
         return report("unlock of an unlocked mutex", mutex, "unlock", None);
+    }
+    // Most threads unlock what they hold.
+    let own = thread::current().and_then(Context::idle);
+    if own.is_some_and(|me| me.libc_number == word(mutex, HOLDER)) {
+        return;
     }
     let me = enter().map(|me| me.state.id());
     if let Some(holder) = holder(mutex).filter(|holder| Some(holder.thread) != me) {
