@@ -267,7 +267,7 @@ impl<'g> Alternatives<'g> {
         let ruled_out = rank(rf) < rank(self.write_at(self.index.floor(self.event)));
         let mut all = Vec::new();
         for &writes in writes {
-            if !ruled_out && !(writes && self.is_taken(rf)) {
+            if !(ruled_out || writes && self.is_taken(rf)) {
                 all.push(Choice::Read {
                     rf,
                     writes,
