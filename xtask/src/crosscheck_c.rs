@@ -1,7 +1,7 @@
 //! `--exhaustive` against the verifier and the oracle on random C programs with loops.
 
 use rsan_crosscheck::Profile;
-use rsan_crosscheck::loops::{Difference, LoopCampaign, LoopReport, Odd, Tool};
+use rsan_crosscheck::loops::{Difference, Level, LoopCampaign, LoopReport, Odd, Tool};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ pub(crate) struct Args {
     /// Only this kind of programs, for example spinning, retrying, guarded or readers
     #[arg(long, value_parser = Profile::looping)]
     profile: Option<Profile>,
-    /// Only this optimisation level; 0, 1 and 2 in turn if not given
+    /// Only this optimisation level, or `written`; otherwise sources are compiled as they are written
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: Option<u8>,
+    level: Option<Level>,
     /// The command to be tested; built from this repository if not given
     #[arg(long, value_name = "PATH")]
     rsan: Option<PathBuf>,
@@ -99,7 +99,7 @@ fn campaign(args: &Args, rsan: PathBuf, folder: PathBuf) -> LoopReport {
             Some(profile) => vec![profile],
             None => Profile::LOOPS.to_vec(),
         },
-        levels: args.level.map_or(vec![0, 1, 2], |level| vec![level]),
+        levels: vec![args.level.unwrap_or(Level::Written)],
         seed: args.seed,
         programs: args.programs,
         until: args

@@ -2,7 +2,7 @@
 //!
 //! A program is made from its seed, which also says its profile, so what is reported can be made again.
 
-use super::{Answer, Difference, Expected, Looping, Tool};
+use super::{Answer, Difference, Expected, Level, Looping, Tool};
 use crate::Profile;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct LoopCampaign {
     /// These profiles, in turn.
     pub profiles: Vec<Profile>,
     /// Optimisation levels, one for each file in turn.
-    pub levels: Vec<u8>,
+    pub levels: Vec<Level>,
     /// The first seed.
     pub seed: u64,
     /// Number of programs.
@@ -66,7 +66,7 @@ pub struct Odd {
     /// How it was generated.
     pub profile: Profile,
     /// How it was compiled.
-    pub level: u8,
+    pub level: Level,
     /// What is wrong.
     pub difference: Difference,
     /// The program, perhaps made smaller.
@@ -199,7 +199,7 @@ impl LoopCampaign {
 fn check(
     seed: u64,
     profile: Profile,
-    level: u8,
+    level: Level,
     looping: Looping,
     answer: &dyn Fn() -> Result<Answer, String>,
 ) -> Checked {
@@ -331,7 +331,7 @@ impl fmt::Display for Odd {
         let (seed, level) = (self.seed, self.level);
         writeln!(
             f,
-            "{:?}, profile {}, seed {seed}, -O{level}",
+            "{:?}, profile {}, seed {seed}, level {level}",
             self.difference,
             self.profile.name()
         )?;

@@ -2,8 +2,10 @@
 
 use super::{Looping, print};
 use serde_json::Value;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::str::FromStr;
 
 /// The command that is tested, and how it is called.
 #[derive(Clone, Debug)]
@@ -39,26 +41,66 @@ pub struct Answer {
     pub excess: u64,
 }
 
+/// How programs are compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// With every access of the source, as `rsan check` does.
+    Written,
+    /// At a level of optimisation.
+    Optimised(u8),
+}
+
+impl Level {
+    fn option(self) -> String {
+        match self {
+            Self::Written => "--rsan-as-written".to_owned(),
+            Self::Optimised(level) => format!("-O{level}"),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written => f.write_str("written"),
+            Self::Optimised(level) => write!(f, "{level}"),
+        }
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            _ if text == "written" => Ok(Self::Written),
+            Ok(level) => Ok(Self::Optimised(level)),
+            Err(_) => Err("a level is a number, or `written`".to_owned()),
+        }
+    }
+}
+
 impl Answer {
     /// Whether nothing was found, and nothing proved.
     pub fn is_undecided(&self) -> bool {
-        !(self.complete || self.weak || self.race || self.deadlock)
+        let proved = self.complete && self.verdict != "unknown";
+        !(proved || self.weak || self.race || self.deadlock)
     }
 }
 
 impl Tool {
-    /// Compiles programs into one executable file, at an optimisation level.
+    /// Compiles programs into one executable file, at an optimisation level, or as they are written.
     ///
     /// # Errors
     /// What the compiler says.
-    pub fn build(&self, name: &str, programs: &[Looping], level: u8) -> Result<PathBuf, String> {
+    pub fn build(&self, name: &str, programs: &[Looping], level: Level) -> Result<PathBuf, String> {
         let path = self.folder.join(name);
         let source = path.with_extension("c");
         let text = print::print(programs);
         std::fs::write(&source, text).map_err(|e| format!("{}: {e}", source.display()))?;
         let mut compiler = self.command();
         compiler
-            .args(["cc", "-std=gnu11", &format!("-O{level}"), "-pthread", "-o"])
+            .args(["cc", "-std=gnu11", &level.option(), "-pthread", "-o"])
             .args([&path, &source]);
         let output = compiler.output().map_err(|e| self.cannot_start(&e))?;
         if !output.status.success() {

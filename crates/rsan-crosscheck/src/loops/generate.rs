@@ -1,6 +1,7 @@
 //! Random programs with loops.
 
 use super::expect::search;
+use super::numbered::numbered;
 use super::readers::readers;
 use super::{Form, Looping, patterns};
 use crate::generate::{Generator, generate, initial_thread};
@@ -75,6 +76,7 @@ impl Looping {
 fn draw(random: &mut Random, profile: Profile) -> Looping {
     match profile {
         Profile::Readers => readers(random),
+        Profile::Looped if random.chance(12) => numbered(random),
         Profile::Looped => looped(random),
         Profile::Spinning | Profile::Retrying | Profile::Guarded => {
             let plain = match profile {

@@ -28,6 +28,7 @@ mod campaign;
 mod drive;
 mod expect;
 mod generate;
+mod numbered;
 mod patterns;
 mod print;
 mod readers;
@@ -37,7 +38,7 @@ mod tests;
 mod written;
 
 pub use campaign::{Checked, LoopCampaign, LoopReport, LoopTally, Odd};
-pub use drive::{Answer, Tool};
+pub use drive::{Answer, Level, Tool};
 pub use expect::{Difference, Expected};
 
 use rsan_model::{LocId, Program, ReadOrd};

@@ -115,7 +115,7 @@ fn two_words(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
 }
 
 /// `do { a = x; b = y; c = x; } while (a != c || a == 1);`
-fn seqlock(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
+pub(super) fn seqlock(generator: &mut Generator<'_>, body: &mut Body, x: LocId) {
     let start = body.len();
     let y = other(generator, x);
     let before = load(generator, body, x);

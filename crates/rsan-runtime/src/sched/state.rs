@@ -424,7 +424,9 @@ impl State {
         if outcome != Outcome::Ended {
             for (number, thread) in self.threads.iter().enumerate() {
                 let Some(thread) = thread else { continue };
-                let ends = outcome == Outcome::EndedLast && number == self.current;
+                // Others may have come to end the process, too.
+                let ends = outcome == Outcome::EndedLast
+                    && (number == self.current || thread.status == Status::Blocked(For::End));
                 if thread.status != Status::Finished && !ends {
                     let mut step = Step::new(ThreadId::new(number), thread.op);
                     step.writes = false;

@@ -20,6 +20,7 @@ const GCC: &[&str] = &[
     "-fno-inline",
     "-fno-ipa-pure-const",
     "-fno-ipa-reference",
+    "-fno-ipa-reference-addressable",
     "-fno-ssa-phiopt",
     "-fno-tree-bit-ccp",
     "-fno-tree-builtin-call-dce",

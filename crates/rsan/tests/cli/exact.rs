@@ -55,6 +55,67 @@ fn no_access_is_forgotten() {
     }
 }
 
+/// Whether the program can tell a stale value is decided, at every occurrence, for every value, and for every word that is read
+/// then; and each rule that this needs is needed.
+#[test]
+fn stale_values_are_decided() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("exact-stale");
+    let source = data("scheduled/stale.c");
+    let written = ["cc", "--rsan-as-written", "-pthread", "-o", "stale"];
+    compile(&folder, &[&written[..], &[&source]].concat());
+    let is_weak = |case: &str, options: &str| {
+        let mut command = rsan(Path::new(&folder));
+        command.env("RSAN_OPTIONS", options);
+        command.args(["run", "--exhaustive", "--", "./stale", case]);
+        let run: Run = command.output().expect("rsan starts").into();
+        let weak = run.stdout.contains("\nnot robust at ");
+        let robust = run.stdout.starts_with("./stale: robust, no finding in ");
+        let deadlock = run.stdout.contains("\ndeadlock: ");
+        let what = format!("{case}, {options}: {}{}", run.stdout, run.stderr);
+        assert!(weak || robust || deadlock, "{what}");
+        weak
+    };
+    for (case, broken) in [
+        ("same-value", &["waits"][..]),
+        ("eleventh", &["waits"]),
+        ("two-words", &["waits", "words"]),
+        ("before-wait", &["waits"]),
+        ("before-endless-wait", &["waits", "loops", "places"]),
+    ] {
+        assert!(is_weak(case, ""), "{case}");
+        for rule in ["waits", "words", "loops", "places"] {
+            let found = is_weak(case, &format!("approximate={rule}"));
+            assert_eq!(found, !broken.contains(&rule), "{case} without {rule}");
+        }
+    }
+    for case in [
+        "two-words-fenced",
+        "two-words-released",
+        "retry",
+        "wait",
+        "wait-annotated",
+    ] {
+        assert!(!is_weak(case, ""), "{case}");
+    }
+}
+
+/// A granule that forgets plain accesses is noticed.
+#[test]
+fn forgotten_accesses_are_noticed() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("forgotten", "crowd");
+    let mut command = rsan(Path::new(&folder));
+    command.env("RSAN_OPTIONS", "approximate=readers");
+    command.args(["run", "--exhaustive", "--", "./crowd", "words", "6", "4"]);
+    let run: Run = command.output().expect("rsan starts").into();
+    answers(&run, 0, "./crowd: robust, no finding in ");
+}
+
 /// A thread whose writes can no longer be told from each other is part of no proof.
 #[test]
 fn what_is_not_decided_is_no_proof() {

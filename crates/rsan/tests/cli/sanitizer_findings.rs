@@ -58,6 +58,7 @@ fn misuses_can_be_suppressed() {
         return;
     }
     let folder = crate::common::scratch("misuses");
+    std::fs::create_dir_all(&folder).expect("a folder");
     let file = Path::new(&folder).join("file");
     let status = |program: &str, line: &str| {
         std::fs::write(&file, line).expect("a file");

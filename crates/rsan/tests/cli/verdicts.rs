@@ -1,7 +1,7 @@
 //! A verdict says what was shown, and no more: the same in text, in documents and by the exit status.
 
 use crate::common::{Run, rsan, run, scratch};
-use crate::sanitizer::{data, gcc_is_missing, run_in};
+use crate::sanitizer::{compile, data, gcc_is_missing, run_in};
 use std::path::Path;
 use std::process::Command;
 
@@ -125,6 +125,38 @@ fn every_access_of_the_source_is_checked() {
         assert_eq!(verdict(&document), ("no-finding".to_owned(), 0));
     }
     assert_eq!(check("source", "-O7", "dead_read.c").code, 2);
+}
+
+/// As without optimisation, whatever the level that a build asks for.
+#[test]
+fn what_is_written_is_checked() {
+    for compiler in ["gcc", "clang"] {
+        let version = Command::new(compiler).arg("--version").output();
+        if !version.is_ok_and(|output| output.status.success()) {
+            continue;
+        }
+        let folder = scratch(&format!("verdicts-written-{compiler}"));
+        let source = data("removed.c");
+        let chosen = format!("--rsan-compiler={compiler}");
+        let written = ["cc", &chosen, "--rsan-as-written", "-O2", "-pthread"];
+        compile(
+            &folder,
+            &[&written[..], &["-o", "removed", &source]].concat(),
+        );
+        for case in ["0", "1", "2", "3", "4", "5", "6"] {
+            let found = run_in(&folder, &["run", "--exhaustive", "--", "./removed", case]);
+            let lines = found.stdout.lines();
+            let races = lines
+                .filter(|line| line.starts_with("data race at "))
+                .count();
+            assert!(
+                races > 0,
+                "{compiler}, case {case}: {}{}",
+                found.stdout,
+                found.stderr
+            );
+        }
+    }
 }
 
 /// The program of a replay is the one that was checked.

@@ -7,15 +7,7 @@
 use crate::corpus::extended;
 use crate::workshop;
 use rsan_crosscheck::Profile;
-use rsan_crosscheck::loops::{Difference, LoopCampaign, Tool};
-
-/// Of these kinds.
-const PROFILES: [Profile; 4] = [
-    Profile::Values,
-    Profile::Plain,
-    Profile::Wide,
-    Profile::Litmus,
-];
+use rsan_crosscheck::loops::{Difference, Level, LoopCampaign, Tool};
 
 /// The first seed.
 const SEED: u64 = 1;
@@ -32,8 +24,8 @@ fn random_programs_with_loops_have_the_answer_of_the_verifier_and_the_oracle() {
             options: String::new(),
             time_limit: "60s".to_owned(),
         },
-        profiles: PROFILES.to_vec(),
-        levels: vec![0, 1, 2],
+        profiles: Profile::LOOPS.to_vec(),
+        levels: vec![Level::Written],
         seed: SEED,
         programs: if extended() { 6_000 } else { 300 },
         until: None,
