@@ -185,9 +185,9 @@ impl Location {
         self.state.is_free_of_sc()
     }
 
-    /// Whether the reach of a thread that goes on alone is exact, also for old writes.
-    pub fn knows_reach(&self, ahead: &Ahead, ord: ReadOrd) -> bool {
-        ahead.knows_reach(&self.state, ord)
+    /// Whether a thread that goes on alone can take, or follow, an old write in its reach for certain.
+    pub fn is_certain(&self, ahead: &Ahead, write: Timestamp, ord: ReadOrd) -> bool {
+        ahead.is_certain((self.extent.address(), write), &self.state, ord)
     }
 
     /// The last write.

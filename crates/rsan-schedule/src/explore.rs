@@ -62,7 +62,7 @@
 //! thread make no further step in the run ([`Strategy::goes_round`](crate::Strategy::goes_round)), as GenMC does
 //! (M. Kokologiannakis, X. Ren, V. Vafeiadis: *Dynamic partial order reductions for spinloops*, FMCAD 2021). So what a thread does
 //! depends on nothing but what it reads, graphs are finite, and no plan has to know how often a loop went round.
-//! If one of the words changes behind such a round, the run is [`Outcome::Excess`]; if not, the thread waits for ever.
+//! If one of the words is written behind such a round, the run is [`Outcome::Excess`]; if not, the thread waits for ever.
 //!
 //! *No execution is lost.* Leave the rounds in vain out of a run: nobody notices, the thread is in the same state without
 //! them, whoever has read what they wrote reads the same value from the write before. So for every run that ends there is one

@@ -3,6 +3,7 @@
 //! Everything is deterministic: random programs and runs come from seeds that a failure prints. `RSAN_EXTENDED=1`
 //! multiplies the counts.
 
+mod ahead;
 mod declared;
 mod explore;
 mod forms;

@@ -62,9 +62,17 @@ impl Ahead {
         self.exact
     }
 
-    /// Whether the reach of an access with this order is exact, also for old writes.
-    pub fn knows_reach(&self, location: &LocationState, ord: ReadOrd) -> bool {
-        self.read.is_empty() || self.is_free_of_sc && location.is_free_of_sc() && !ord.is_sc()
+    /// Whether it is known for certain that an access with this order can take, or follow, an old write that is in reach.
+    pub fn is_certain(
+        &self,
+        (at, write): (usize, Timestamp),
+        location: &LocationState,
+        ord: ReadOrd,
+    ) -> bool {
+        let first = self.read.first();
+        let again = first == Some(&(at, write)) && self.is_quiet;
+        let free_of_sc = self.is_free_of_sc && location.is_free_of_sc();
+        first.is_none() || !ord.is_sc() && (again || free_of_sc)
     }
 
     /// The oldest write of a location that a read may take.

@@ -81,10 +81,14 @@ impl FromStr for Level {
 }
 
 impl Answer {
+    /// Whether what was not found is not there: all was explored, and everything decided.
+    pub fn is_certain(&self) -> bool {
+        self.complete && !self.reason.contains("undecided at ")
+    }
+
     /// Whether nothing was found, and nothing proved.
     pub fn is_undecided(&self) -> bool {
-        let proved = self.complete && self.verdict != "unknown";
-        !(proved || self.weak || self.race || self.deadlock)
+        !(self.is_certain() || self.weak || self.race || self.deadlock)
     }
 }
 

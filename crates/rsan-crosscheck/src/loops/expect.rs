@@ -110,7 +110,7 @@ impl Expected {
 
     /// How an answer differs; `None` if it does not, or is undecided.
     pub fn difference(&self, looping: &Looping, answer: &Answer) -> Option<Difference> {
-        let decided = answer.complete && answer.verdict != "unknown";
+        let decided = answer.is_certain();
         if self.race != answer.race {
             if answer.race {
                 return Some(Difference::RaceInvented);

@@ -421,3 +421,39 @@ impl Trial {
         self.takes((sort, suspicion.address), choice, suspicion.order);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_choices_are_made_in_turn() {
+        // Two ways first; behind the first way three more, behind the second none.
+        let mut made = Vec::new();
+        let mut wanted = Some(Vec::new());
+        while let Some(choices) = wanted {
+            let mut outcome = Outcome::NONE;
+            let second = choices.first() == Some(&1);
+            outcome.options[..2].copy_from_slice(&[2, 3]);
+            outcome.chosen = if second { 1 } else { 2 };
+            made.push(outcome.made(&choices));
+            wanted = outcome.next(&choices);
+        }
+        assert_eq!(made, [vec![0, 0], vec![0, 1], vec![0, 2], vec![1]]);
+    }
+
+    #[test]
+    fn a_loop_is_endless_unless_a_way_leads_out() {
+        let mut loops = Loops::default();
+        assert_eq!(loops.endless(), None);
+        loops.enter(vec![0], true);
+        loops.enter(vec![1, 1], false);
+        assert_eq!(loops.endless(), Some(true));
+        loops.leave(vec![0, 2]);
+        assert_eq!(loops.endless(), Some(false));
+        loops.leave(vec![1]);
+        assert_eq!(loops.endless(), Some(false), "that is not behind it");
+        loops.leave(vec![1, 1]);
+        assert_eq!(loops.endless(), None);
+    }
+}

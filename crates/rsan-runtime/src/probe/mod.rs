@@ -49,6 +49,8 @@
 //!    (`ticket_long.c`).
 //! 5. Memory that code without instrumentation writes is not seen to change.
 //!
+//! Where a proof is claimed ([`crate::options::Options::exact`]), none of this is good enough: [`exact`] decides instead.
+//!
 //! **Cost**: a copy of the process per old value (a few ms in a process of a GiB), at most [`crate::options::Options::probes`] times per place and then
 //! ever more seldom. Nothing for accesses that are not weak.
 
@@ -59,6 +61,7 @@ pub(crate) mod exact;
 pub(crate) mod failure;
 mod maps;
 pub(crate) mod messages;
+mod plain;
 mod process;
 mod question;
 mod sites;
@@ -68,9 +71,10 @@ mod writes;
 
 pub use answer::{Answer, Step, Unknown};
 pub(crate) use child::{is_probing, passes};
+pub(crate) use plain::{exit, plain_entry};
 pub use sites::Trusted;
 pub(crate) use sites::{counts, lock};
-pub(crate) use weak::{exit, fold, operands_of, plain_entry};
+pub(crate) use weak::{fold, operands_of};
 
 use crate::atomic::Word;
 use crate::benign;
@@ -530,7 +534,7 @@ pub(crate) fn free(address: usize, bytes: usize) {
 /// A plain access outside of the monitors.
 #[cold]
 pub(crate) fn plain(address: usize, bytes: usize, writes: bool) {
-    if is_probing() && !weak::range(address, bytes, writes) && writes && bytes > 0 {
+    if is_probing() && !plain::range(address, bytes, writes) && writes && bytes > 0 {
         child::plain_write(address, bytes);
     }
 }

@@ -151,3 +151,68 @@ impl Digest {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(sort: Sort, pc: usize, strength: u8, is_old: bool) -> Event {
+        Event {
+            sort,
+            pc,
+            address: 64,
+            strength,
+            is_old,
+        }
+    }
+
+    fn trace(steps: &[(u64, Event)]) -> Trace {
+        let mut trace = Trace::NONE;
+        for (state, event) in steps {
+            trace.arrive(*state, 0).expect("there is room");
+            trace.push(*event).expect("there is room");
+        }
+        trace
+    }
+
+    #[test]
+    fn only_the_events_of_the_reference_lead_where_it_is() {
+        // The reference loads the last write in state 1, and is in state 2 then.
+        let mut reference = trace(&[(1, event(Sort::Load, 7, 1, false))]);
+        reference.arrive(2, 0).expect("there is room");
+        let follows = |events: &[Event]| {
+            let steps: Vec<_> = events.iter().map(|event| (9, *event)).collect();
+            trace(&steps).follows(&reference, 2, false)
+        };
+        let stale = event(Sort::Load, 7, 1, true);
+        assert!(!follows(&[stale]), "it has read something else");
+        assert!(follows(&[stale, event(Sort::Load, 7, 1, false)]));
+        assert!(
+            !follows(&[stale, event(Sort::Load, 8, 1, false)]),
+            "another load does not take it back"
+        );
+        assert!(follows(&[stale, event(Sort::Failure, 8, 1, false)]));
+        assert!(
+            !follows(&[stale, event(Sort::Failure, 8, 0, false)]),
+            "it does not acquire"
+        );
+        assert!(!follows(&[stale, event(Sort::Failure, 8, 1, true)]));
+        let back = trace(&[(1, stale)]);
+        assert!(
+            back.follows(&reference, 1, false),
+            "nothing has to be done for the first state"
+        );
+        assert!(!back.follows(&reference, 3, false));
+    }
+
+    #[test]
+    fn states_are_found_with_the_choices_before_them() {
+        let mut trace = Trace::NONE;
+        trace.arrive(5, 0).expect("there is room");
+        trace.arrive(6, 2).expect("there is room");
+        assert_eq!(trace.find(6).map(|point| point.choices), Some(2));
+        assert_eq!(trace.find(7), None);
+        assert!((2..POINTS).all(|_| trace.arrive(0, 3).is_some()));
+        assert_eq!(trace.arrive(0, 3), None);
+    }
+}

@@ -12,14 +12,12 @@ use super::trace::{Digest, Event, Sort};
 use super::writes::Writes;
 use crate::location::{Location, Locked};
 use crate::options::Approximation;
-use crate::race::{self, Kind};
 use crate::sched::atomics::REGISTERS;
 use crate::shadow::Granule;
 use crate::tls;
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Rules, Stamp, Taken};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd};
-use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::sync::atomic::Ordering;
 
@@ -46,10 +44,10 @@ fn trial() -> Option<&'static mut Trial> {
 }
 
 /// The runtime's own code runs; what it does is not the program's.
-struct Inside(&'static mut Trial);
+pub(super) struct Inside(pub(super) &'static mut Trial);
 
 impl Inside {
-    fn enter() -> Option<Self> {
+    pub(super) fn enter() -> Option<Self> {
         if !child::is_probing() {
             return None;
         }
@@ -128,7 +126,7 @@ pub(super) fn with_memory(state: u64, writes: &Writes) -> u64 {
 
 impl Trial {
     /// The program comes to a point.
-    fn arrive(&mut self, deed: (Deed, [u64; 3]), pc: usize) {
+    pub(super) fn arrive(&mut self, deed: (Deed, [u64; 3]), pc: usize) {
         self.pc = pc;
         self.arrive_in(state(deed, pc, &registers(), self.stack_end));
     }
@@ -332,7 +330,7 @@ pub(super) fn rmw(
         let mut options = trial.reachable(location, reads);
         options.retain(|&(write, _)| write == last || !location.is_followed_by_rmw(write));
         if let Some(&(write, _)) = options.iter().find(|&&(_, value)| !leaves(value)) {
-            if write == last || location.knows_reach(&trial.ahead, reads) {
+            if write == last || location.is_certain(&trial.ahead, write, reads) {
                 child::passes_at_point(Step::Rmw);
             }
             trial.is_unclear = true;
@@ -389,7 +387,7 @@ pub(super) fn compare_exchange(cas: Cas) -> Option<u128> {
             if *write == last {
                 child::passes_at_point(Step::Cas);
             }
-            if location.knows_reach(&trial.ahead, read) {
+            if location.is_certain(&trial.ahead, *write, read) {
                 child::passes_at_point(Step::StaleCas);
             }
             trial.is_unclear = true;
@@ -429,86 +427,6 @@ pub(super) fn fence(ord: FenceOrd) -> bool {
         ..Event::default()
     });
     true
-}
-
-/// Notes the registers that calls preserve, and the stack pointer, and goes on in a function of the same arguments. What calls it has
-/// hardly anything on the stack.
-macro_rules! with_registers {
-    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) => $target:path) => {
-        $(#[$doc])*
-        #[unsafe(naked)]
-        pub(crate) extern "C" fn $name($($argument: $type),+) {
-            naked_asm!(
-                "lea r11, [rip + {registers}]",
-                "mov qword ptr [r11], rbx",
-                "mov qword ptr [r11 + 8], rbp",
-                "mov qword ptr [r11 + 16], r12",
-                "mov qword ptr [r11 + 24], r13",
-                "mov qword ptr [r11 + 32], r14",
-                "mov qword ptr [r11 + 40], r15",
-                "lea rax, [rsp + 8]",
-                "mov qword ptr [r11 + 48], rax",
-                "jmp {target}",
-                registers = sym REGISTERS,
-                target = sym $target,
-            )
-        }
-    };
-}
-
-with_registers! {
-    /// A plain access of a thread without a context, about to be made at `pc`.
-    plain_entry(address: usize, bytes: usize, pc: usize, writes: bool) => plain
-}
-
-with_registers! {
-    /// The end of a function in a thread without a context.
-    exit(pc: usize) => exits
-}
-
-extern "C" fn plain(address: usize, bytes: usize, pc: usize, writes: bool) {
-    let Some(inside) = Inside::enter() else {
-        tls::set_caller(pc);
-        let kind = if writes { Kind::WRITE } else { Kind::READ };
-        return race::range(address, bytes, kind);
-    };
-    let trial = &mut *inside.0;
-    let operands = [address as u64, bytes as u64, u64::from(writes)];
-    if !trial.is_on_stack(address, bytes) {
-        trial.arrive((Deed::Plain, operands), pc);
-        trial.writes(address, bytes, writes);
-    }
-}
-
-/// A plain access of any size. Whether this is a trial.
-pub(super) fn range(address: usize, bytes: usize, writes: bool) -> bool {
-    let Some(inside) = Inside::enter() else {
-        return false;
-    };
-    if !inside.0.is_on_stack(address, bytes) {
-        inside.0.writes(address, bytes, writes);
-    }
-    true
-}
-
-impl Trial {
-    fn is_on_stack(&self, address: usize, bytes: usize) -> bool {
-        self.stack_start <= address && address + bytes <= self.stack_end
-    }
-
-    /// A plain access is about to be made; only a write is noted.
-    fn writes(&mut self, address: usize, bytes: usize, writes: bool) {
-        // SAFETY: the program is about to write there.
-        if writes && unsafe { self.writes.note(address, bytes) }.is_none() {
-            child::conclude(Answer::KeepsIterating);
-        }
-    }
-}
-
-extern "C" fn exits(pc: usize) {
-    if let Some(inside) = Inside::enter() {
-        inside.0.arrive((Deed::Exit, [0; 3]), pc);
-    }
 }
 
 /// The program calls something that is visible, if this is a trial.

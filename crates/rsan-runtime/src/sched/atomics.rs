@@ -202,6 +202,8 @@ unsafe fn fails<W: Word>(at: *mut W, expected: W, registers: &Registers) -> bool
             outermost,
         })
     });
+    // The runtime may have copied memory of its own meanwhile.
+    tls::set_caller(pc);
     let does = match answer {
         Some(Failure::Happens) => return true,
         Some(Failure::Retries) => return false,

@@ -11,12 +11,15 @@ use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial, describe};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
 use crate::progress::Progress;
+use crate::sanitizer::log::Address;
+use crate::sanitizer::record::Undecided;
 use crate::sanitizer::symbols::{Frame, Symbols, place_of};
 use crate::sanitizer::verdict;
 use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::Style;
 use rsan_report::number::count;
+use rsan_schedule::Step;
 use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
 use serde::Deserialize;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -181,15 +184,12 @@ impl Search<'_, '_> {
         }
         if !matches!(outcome, Outcome::Execution { .. }) {
             // Threads that this run keeps waiting may go on in another one.
-            leave_out(&mut execution.record.findings, "deadlock", 0);
+            retain(&mut execution.record.findings, |place| {
+                place.kind != "deadlock"
+            });
         }
         if outcome == Outcome::Excess {
-            // What comes after a round in vain may be weak only because of what that round has read. Another run is the same
-            // execution without the round, and shows what is weak in it.
-            let vain = execution.trace.steps.iter().position(|step| step.vain);
-            let last = vain.map_or(u64::MAX, |step| step as u64 + 1);
-            leave_out(&mut execution.record.findings, "violation", last);
-            execution.record.undecided.clear();
+            set_doubtful_aside(&mut execution);
         }
         let trial = match outcome {
             Outcome::Diverged(_) => Trial::diverged(execution),
@@ -244,18 +244,56 @@ struct Place {
     kind: String,
     /// Steps of the run until the finding.
     #[serde(default)]
-    step: u64,
+    step: usize,
+    access: Option<Access>,
 }
 
-/// Leaves out the findings of a kind that were made after so many steps.
-fn leave_out(findings: &mut String, kind: &str, steps: u64) {
-    let stays = |line: &&str| {
-        let place = serde_json::from_str::<Place>(line);
-        !place.is_ok_and(|place| place.kind == kind && (steps == 0 || place.step > steps))
-    };
+#[derive(Deserialize)]
+struct Access {
+    thread: Option<u32>,
+    stack: Vec<Address>,
+}
+
+/// Keeps the findings that are wanted.
+fn retain(findings: &mut String, mut wanted: impl FnMut(&Place) -> bool) {
+    let stays = |line: &&str| serde_json::from_str(line).map_or(true, |place| wanted(&place));
     let kept = findings.lines().filter(stays);
     *findings = kept.map(|line| format!("{line}\n")).collect();
 }
+
+/// Findings that may be there only because of what a round in vain of another thread has read are none: another run is the same
+/// execution without the round, and shows what is weak in it. If the round has several reads, the other thread might end it otherwise
+/// because of the weak access, and then its first reads count; so there is no proof. A round in vain of the same thread is none with
+/// what the access may read instead.
+fn set_doubtful_aside(execution: &mut Execution) {
+    let steps = &execution.trace.steps;
+    let undecided = &mut execution.record.undecided;
+    retain(&mut execution.record.findings, |place| {
+        let thread = place.access.as_ref().and_then(|access| access.thread);
+        let before = &steps[..steps.len().min(place.step.saturating_sub(1))];
+        let in_vain = |step: &&Step| step.vain && Some(step.thread.0) != thread;
+        let mut in_vain = before.iter().filter(in_vain);
+        let has_several = |one: &Step| {
+            let of_round = |step: &&Step| step.vain && step.thread == one.thread;
+            steps.iter().filter(of_round).count() > 1
+        };
+        let is_doubtful = place.kind == "violation" && in_vain.clone().next().is_some();
+        if is_doubtful && in_vain.any(has_several) {
+            undecided.push(Undecided {
+                message: DOUBT.to_owned(),
+                stack: place
+                    .access
+                    .as_ref()
+                    .map_or(Vec::new(), |access| access.stack.clone()),
+            });
+        }
+        !is_doubtful
+    });
+}
+
+/// Why a weak access is not decided.
+const DOUBT: &str =
+    "an access may be weak because of what a round in vain of another thread has read";
 
 /// Makes the runs that are wanted.
 fn serve(

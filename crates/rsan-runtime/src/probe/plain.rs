@@ -1,0 +1,91 @@
+//! Plain accesses and ends of functions in a child, in exact mode: points at which the state of the program can be compared, and
+//! writes to memory.
+
+use super::answer::Answer;
+use super::child;
+use super::exact::Trial;
+use super::weak::{Deed, Inside};
+use crate::race::{self, Kind};
+use crate::sched::atomics::REGISTERS;
+use crate::tls;
+use std::arch::naked_asm;
+
+/// Notes the registers that calls preserve, and the stack pointer, and goes on in a function of the same arguments. What calls it has
+/// hardly anything on the stack.
+macro_rules! with_registers {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) => $target:path) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub(crate) extern "C" fn $name($($argument: $type),+) {
+            naked_asm!(
+                "lea r11, [rip + {registers}]",
+                "mov qword ptr [r11], rbx",
+                "mov qword ptr [r11 + 8], rbp",
+                "mov qword ptr [r11 + 16], r12",
+                "mov qword ptr [r11 + 24], r13",
+                "mov qword ptr [r11 + 32], r14",
+                "mov qword ptr [r11 + 40], r15",
+                "lea rax, [rsp + 8]",
+                "mov qword ptr [r11 + 48], rax",
+                "jmp {target}",
+                registers = sym REGISTERS,
+                target = sym $target,
+            )
+        }
+    };
+}
+
+with_registers! {
+    /// A plain access of a thread without a context, about to be made at `pc`.
+    plain_entry(address: usize, bytes: usize, pc: usize, writes: bool) => plain
+}
+
+with_registers! {
+    /// The end of a function in a thread without a context.
+    exit(pc: usize) => exits
+}
+
+extern "C" fn plain(address: usize, bytes: usize, pc: usize, writes: bool) {
+    let Some(inside) = Inside::enter() else {
+        tls::set_caller(pc);
+        let kind = if writes { Kind::WRITE } else { Kind::READ };
+        return race::range(address, bytes, kind);
+    };
+    let trial = &mut *inside.0;
+    let operands = [address as u64, bytes as u64, u64::from(writes)];
+    if !trial.is_on_stack(address, bytes) {
+        trial.arrive((Deed::Plain, operands), pc);
+        trial.writes(address, bytes, writes);
+    }
+}
+
+/// A plain access of any size. Whether this is a trial.
+pub(super) fn range(address: usize, bytes: usize, writes: bool) -> bool {
+    let Some(inside) = Inside::enter() else {
+        return false;
+    };
+    if !inside.0.is_on_stack(address, bytes) {
+        inside.0.writes(address, bytes, writes);
+    }
+    true
+}
+
+impl Trial {
+    fn is_on_stack(&self, address: usize, bytes: usize) -> bool {
+        self.stack_start <= address && address + bytes <= self.stack_end
+    }
+
+    /// A plain access is about to be made; only a write is noted.
+    fn writes(&mut self, address: usize, bytes: usize, writes: bool) {
+        // SAFETY: the program is about to write there.
+        if writes && unsafe { self.writes.note(address, bytes) }.is_none() {
+            child::conclude(Answer::KeepsIterating);
+        }
+    }
+}
+
+extern "C" fn exits(pc: usize) {
+    if let Some(inside) = Inside::enter() {
+        inside.0.arrive((Deed::Exit, [0; 3]), pc);
+    }
+}
