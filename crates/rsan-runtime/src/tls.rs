@@ -166,7 +166,7 @@ macro_rules! entries {
         $($crate::entries!(@one $name => $target, [], []);)+
     };
     // One of them, with lines of assembly in between and their operands.
-    (@one $name:ident => $target:path, [$($line:literal,)*], [$($operand:tt)*]) => {
+    (@one $name:ident => $target:path, [$($line:expr,)*], [$($operand:tt)*]) => {
         #[cfg_attr(not(test), unsafe(no_mangle))]
         #[unsafe(naked)]
         #[allow(non_snake_case)]
@@ -216,6 +216,25 @@ macro_rules! entries_as_they_are {
     };
 }
 
+/// Lines of assembly that note the registers that a call preserves, and the caller's stack pointer; `r11` and `rax` are used.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! note_registers {
+    () => {
+        concat!(
+            "lea r11, [rip + {registers}]\n",
+            "mov qword ptr [r11], rbx\n",
+            "mov qword ptr [r11 + 8], rbp\n",
+            "mov qword ptr [r11 + 16], r12\n",
+            "mov qword ptr [r11 + 24], r13\n",
+            "mov qword ptr [r11 + 32], r14\n",
+            "mov qword ptr [r11 + 40], r15\n",
+            "lea rax, [rsp + 8]\n",
+            "mov qword ptr [r11 + 48], rax",
+        )
+    };
+}
+
 /// `entries` of atomic operations: where operations are scheduled, they also note the registers that a
 /// call preserves, and the stack pointer.
 #[macro_export]
@@ -229,15 +248,7 @@ macro_rules! atomic_entries {
                 "jne 2f",
                 "jmp {target}",
                 "2:",
-                "lea r11, [rip + {registers}]",
-                "mov qword ptr [r11], rbx",
-                "mov qword ptr [r11 + 8], rbp",
-                "mov qword ptr [r11 + 16], r12",
-                "mov qword ptr [r11 + 24], r13",
-                "mov qword ptr [r11 + 32], r14",
-                "mov qword ptr [r11 + 40], r15",
-                "lea rax, [rsp + 8]",
-                "mov qword ptr [r11 + 48], rax",
+                $crate::note_registers!(),
             ],
             [
                 active = sym $crate::sched::ACTIVE,

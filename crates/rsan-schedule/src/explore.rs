@@ -76,6 +76,12 @@
 //! e could still do what it does in G, which the monitor says. What is not said: behaviours that only rounds in vain can tell from SC
 //! ones, such as an old value that a loop read before it read the new one. No value that the program computes depends on them.
 //!
+//! *What a finding in such a run means.* P may have the first reads of a round that G ends otherwise, while the run ends it in vain. If the
+//! round is t's own, e is what ends it, and the finding is one. If it is another thread's, what that thread has read in vain may be
+//! all that makes e weak. If the round is a single read, no P has it, and the finding is none: the run without the round shows what is
+//! weak in it. Otherwise that thread might end its round by a write that only the weak access leads to, which no run shows; so who judges the
+//! run cannot tell.
+//!
 //! *What need not be explored.* A read that was made to read another than the last write, and with which a round in vain ends,
 //! cannot be revisited, nor anything before it, as it is not maximal. So the thread never passes: the run is in excess, and so is all
 //! that would follow from it. A read-modify-write that is a round in vain of its own counts as a read. One that is

@@ -18,15 +18,7 @@ macro_rules! with_registers {
         #[unsafe(naked)]
         pub(crate) extern "C" fn $name($($argument: $type),+) {
             naked_asm!(
-                "lea r11, [rip + {registers}]",
-                "mov qword ptr [r11], rbx",
-                "mov qword ptr [r11 + 8], rbp",
-                "mov qword ptr [r11 + 16], r12",
-                "mov qword ptr [r11 + 24], r13",
-                "mov qword ptr [r11 + 32], r14",
-                "mov qword ptr [r11 + 40], r15",
-                "lea rax, [rsp + 8]",
-                "mov qword ptr [r11 + 48], rax",
+                crate::note_registers!(),
                 "jmp {target}",
                 registers = sym REGISTERS,
                 target = sym $target,
