@@ -49,7 +49,7 @@
 //!    (`ticket_long.c`).
 //! 5. Memory that code without instrumentation writes is not seen to change.
 //!
-//! Where a proof is claimed ([`crate::options::Options::exact`]), none of this is good enough: [`exact`] decides instead.
+//! Where a proof is claimed ([`crate::options::Options::exact`]), none of this is good enough: `exact.rs` decides instead.
 //!
 //! **Cost**: a copy of the process per old value (a few ms in a process of a GiB), at most [`crate::options::Options::probes`] times per place and then
 //! ever more seldom. Nothing for accesses that are not weak.
