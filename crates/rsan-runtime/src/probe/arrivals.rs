@@ -74,7 +74,8 @@ impl Point {
     }
 }
 
-fn mix(hash: u64, word: u64) -> u64 {
+/// A digest with another word.
+pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word)
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .rotate_left(29)

@@ -1,5 +1,7 @@
 //! What a thread does in a child, in exact mode: the points that it comes to, and the reads and fences in between.
 
+use super::arrivals::mix;
+
 /// Points that are remembered.
 pub(super) const POINTS: usize = 512;
 /// Events that are remembered.
@@ -142,9 +144,7 @@ impl Digest {
     }
 
     pub(super) fn add(&mut self, word: u64) {
-        self.0 = (self.0 ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29);
+        self.0 = mix(self.0, word);
     }
 
     pub(super) fn end(self) -> u64 {

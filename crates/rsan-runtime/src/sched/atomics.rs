@@ -7,7 +7,7 @@ use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
 use crate::model;
 use crate::probe::failure::{self, Failure, Success};
-use crate::probe::is_probing;
+use crate::probe::{fold, is_probing, operands_of};
 use crate::{report, thread, tls};
 use rsan_model::CasStrength;
 use rsan_schedule::Kind;
@@ -48,10 +48,6 @@ impl Registers {
     pub(super) fn words(&self) -> &[u64] {
         &self.0
     }
-}
-
-fn fold(bits: u128) -> u64 {
-    bits as u64 ^ (bits >> 64) as u64
 }
 
 /// Before an operation that may only read: a thread that does what it did before waits for a change.
@@ -162,7 +158,7 @@ pub(crate) unsafe fn rmw<W: Word>(
     next: impl Fn(W) -> W,
 ) -> W {
     // What it makes of two values tells its operand.
-    let operands = [0, u128::MAX].map(|bits| fold(next(W::from_bits(bits)).bits()));
+    let operands = operands_of(|bits| next(W::from_bits(bits)).bits());
     before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
     // SAFETY: the caller's promise.
     let old = unsafe { atomic::rmw(at, order, name, &next) };
