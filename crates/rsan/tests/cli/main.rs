@@ -13,4 +13,5 @@ mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
 mod scheduling;
+mod suite;
 mod verdicts;
