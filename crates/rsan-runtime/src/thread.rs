@@ -12,7 +12,7 @@ mod names;
 pub(crate) mod owners;
 mod registry;
 
-pub use life::{Awaited, Newborn, attach, begin, detach, find, spawn};
+pub use life::{Awaited, Newborn, attach, begin, detach, find, main_pointer, spawn};
 pub(crate) use life::{end_others, finish};
 pub use owners::owner;
 pub use registry::{Info, StackPart, info, stack_at};

@@ -8,7 +8,16 @@ use crate::trail::{Act, Place, Step};
 use libc::pthread_t;
 use rsan_clocks::write_log::Rules;
 use rsan_model::{RmwOrd, ThreadId};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What the register of the main thread points to, above its thread-local variables; 0 until it has a context.
+static MAIN_POINTER: AtomicUsize = AtomicUsize::new(0);
+
+/// The same, for reports.
+pub fn main_pointer() -> usize {
+    // ORDERING: relaxed; a number that is written once.
+    MAIN_POINTER.load(Ordering::Relaxed)
+}
 
 /// Gives the calling thread a context, if it has none and is not about to end.
 #[cold]
@@ -25,6 +34,10 @@ pub fn attach() -> Option<&'static Context> {
         let context = registry.create(None);
         // SAFETY: no arguments.
         let me = unsafe { libc::pthread_self() };
+        if registry.threads.is_empty() && crate::system::is_main_thread() {
+            // ORDERING: relaxed; a number that is written once. In libc for x86-64, a handle is what the register points to.
+            MAIN_POINTER.store(me as usize, Ordering::Relaxed);
+        }
         let entry = Entry {
             context: Handle(context),
             detached: false,
