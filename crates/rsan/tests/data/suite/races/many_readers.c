@@ -2,7 +2,7 @@
 // expect: data-race
 #include <pthread.h>
 enum { READERS = 4 };
-static int table;
+int table;
 
 static void *look(void *unused) {
     return table == 99 ? unused : NULL; // <- data-race

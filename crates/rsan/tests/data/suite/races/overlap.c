@@ -2,7 +2,7 @@
 // expect: data-race
 #include <pthread.h>
 #include <stdint.h>
-static union {
+union {
     uint64_t word;
     uint8_t bytes[8];
 } both;

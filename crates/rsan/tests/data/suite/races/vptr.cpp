@@ -6,12 +6,12 @@
 struct Base {
     int value = 0;
     virtual void call() {}
-    virtual ~Base() {} // <- data-race
+    virtual ~Base() { value = 1; } // <- data-race
 };
 
 struct Derived : Base {
     void call() override {}
-    ~Derived() override {}
+    ~Derived() override { value = 2; }
 };
 
 static void *call(void *object) {
