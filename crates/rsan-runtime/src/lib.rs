@@ -52,6 +52,7 @@ pub mod benign;
 pub mod chain;
 mod elf;
 pub mod ending;
+mod files;
 pub mod heap;
 mod horizon;
 mod inherited;

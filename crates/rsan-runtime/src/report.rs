@@ -47,9 +47,9 @@ use crate::options::Options;
 use crate::probe::Wait;
 use crate::stack::{Node, Site};
 use crate::suppress;
+use crate::tables::Set;
 use crate::thread::Body;
 use rsan_model::ThreadId;
-use crate::tables::Set;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
@@ -316,6 +316,24 @@ pub fn report(me: &mut Body, finding: &Finding) {
     if me.options.halt_on_error {
         ending::now(me.options.exitcode);
     }
+}
+
+/// A text with nothing in it that a terminal obeys: names of files and of what the program has may be anything.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' => {
+                shown.extend(c.escape_unicode());
+            }
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// A thread of a deadlock.

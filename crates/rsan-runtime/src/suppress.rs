@@ -5,12 +5,13 @@
 
 use crate::elf::{self, Function};
 use crate::ending;
+use crate::files;
 use crate::lock::Lock;
 use crate::modules::Module;
 use crate::options::Options;
 use crate::report::{self, Finding};
-use rsan_suppressions::{Frame, Subject, Suppression};
 use crate::tables::Map;
+use rsan_suppressions::{Frame, Subject, Suppression};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ALL: AtomicPtr<Vec<Suppression>> = AtomicPtr::new(std::ptr::null_mut());
@@ -41,7 +42,7 @@ pub(crate) fn start(options: &Options) {
         return;
     }
     let file = &options.suppressions;
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
+    let text = files::read(file, files::TEXT).map_err(|error| format!("{file}: {error}"));
     match text.and_then(|text| rsan_suppressions::parse(file, &text)) {
         // ORDERING: release, with the acquire in `suppresses`.
         Ok(all) => ALL.store(Box::leak(Box::new(all)), Ordering::Release),
