@@ -4,7 +4,7 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{Findings, Logged, Side, Waiting};
+use super::log::{Distinct, Findings, Logged, Process, Side, Waiting};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
@@ -47,6 +47,9 @@ pub(crate) struct Finding {
     /// The first run that showed it, if the schedule was ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schedule: Option<Recorded>,
+    /// Who showed it, if the program has several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) process: Option<Process>,
     #[serde(skip)]
     in_runs: BTreeSet<usize>,
 }
@@ -241,6 +244,7 @@ impl Finding {
             chain: links,
             repair,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -266,6 +270,7 @@ impl Finding {
             chain: None,
             repair: None,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -341,8 +346,14 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
         ..Resolver::default()
     };
     let mut all: Vec<Finding> = Vec::new();
-    for (finding, runs) in logged.iter() {
-        let finding = Finding::new(finding, runs, &mut resolver);
+    for Distinct {
+        logged,
+        runs,
+        process,
+    } in logged.iter()
+    {
+        let mut finding = Finding::new(logged, runs, &mut resolver);
+        finding.process = process.clone();
         match all.iter_mut().find(|known| known.is_same(&finding)) {
             Some(known) => known.merge(finding),
             None => all.push(finding),

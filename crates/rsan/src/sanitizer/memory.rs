@@ -2,6 +2,7 @@
 
 use super::findings::{Resolver, thread_name};
 use super::log;
+use super::scratch;
 use super::symbols::{Frame, number, place_of};
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ impl Memory {
         match logged {
             log::Memory::Global { module, offset } => Self::Variable {
                 name: number(offset).and_then(|at| resolver.names.variable(module, at)),
-                module: module.clone(),
+                module: scratch::shown(module).to_owned(),
                 offset: offset.clone(),
             },
             log::Memory::Heap {
