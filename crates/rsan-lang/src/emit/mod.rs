@@ -95,6 +95,8 @@ struct Context<'p> {
     /// Whether a location is declared atomic.
     atomic: Vec<bool>,
     needs: RefCell<BTreeSet<Need>>,
+    /// Where the lines of the source end.
+    line_ends: Vec<usize>,
 }
 
 /// One thread while it is written.
@@ -137,6 +139,13 @@ pub fn print(program: &Program, options: Options) -> Result<String, NotC> {
     Ok(text)
 }
 
+/// Where the lines of the source end, if there is one.
+fn line_ends(program: &Program) -> Vec<usize> {
+    let text = program.source.as_ref().map(|source| &*source.text);
+    let ends = text.unwrap_or_default().match_indices('\n');
+    ends.map(|(end, _)| end).collect()
+}
+
 impl<'p> Context<'p> {
     fn new(program: &'p Program, options: Options) -> Result<Self, NotC> {
         let mut taken: HashSet<String> = HashSet::new();
@@ -172,6 +181,7 @@ impl<'p> Context<'p> {
             threads,
             atomic,
             needs: RefCell::default(),
+            line_ends: line_ends(program),
         })
     }
 
