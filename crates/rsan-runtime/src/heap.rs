@@ -82,9 +82,11 @@ fn region(address: usize) -> Option<&'static Region> {
     if let Some(region) = existing(address) {
         return Some(region);
     }
+    // Before the start there is no table.
+    let slot = slot(address)?;
     let fresh = map_zeroed::<Region>(1);
     // ORDERING: acquire-release, with itself and the load in `existing`.
-    let result = slot(address)?.compare_exchange(
+    let result = slot.compare_exchange(
         std::ptr::null_mut(),
         fresh,
         Ordering::AcqRel,

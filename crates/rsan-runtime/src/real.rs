@@ -247,7 +247,6 @@ real_functions! {
     fn strncat(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
     fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
-    fn fork() -> c_int;
     fn _Fork() -> c_int;
     fn clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_void, tls: *mut c_void, child: *mut c_void) -> c_int;
     fn malloc(bytes: usize) -> *mut c_void;

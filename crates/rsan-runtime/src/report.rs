@@ -375,6 +375,18 @@ pub fn die(message: &[&str]) -> ! {
     unsafe { libc::abort() }
 }
 
+/// Ends the process because the system did not map memory for something of the runtime: the negative number of an error.
+pub fn not_mapped(error: isize, what: &str) -> ! {
+    let refused = [libc::EPERM, libc::EACCES, libc::ENOSYS];
+    if refused.iter().any(|number| error == -(*number as isize)) {
+        die(&[
+            "the program's filter of system calls (seccomp) forbids mmap, which rsan needs for ",
+            what,
+        ]);
+    }
+    out_of_memory(what)
+}
+
 /// Ends the process because there is no memory for something of the runtime.
 pub fn out_of_memory(what: &str) -> ! {
     let mut limit = libc::rlimit {

@@ -44,6 +44,9 @@ fn end_of(
 
 /// The address of the clock of what a descriptor stands for.
 fn clock(file: c_int) -> Option<usize> {
+    if !crate::runtime::is_awake() {
+        return None;
+    }
     // SAFETY: this thread's own word.
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: all bytes zero is a valid value, and is filled in.

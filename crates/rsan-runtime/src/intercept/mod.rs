@@ -15,6 +15,7 @@ pub mod locks;
 pub mod memory;
 pub mod openmp;
 pub mod operators;
+mod order;
 pub mod outside;
 pub mod pauses;
 pub mod processes;
@@ -25,4 +26,5 @@ pub mod threads;
 /// An instrumented file of the program or of a library is loaded.
 pub(crate) fn instrumented() {
     callers::note();
+    order::check();
 }
