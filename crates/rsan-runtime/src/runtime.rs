@@ -146,6 +146,7 @@ extern "C" fn before_fork() {
 extern "C" fn in_child() {
     after_fork();
     thread::end_others();
+    crate::descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
