@@ -57,7 +57,7 @@ fn forget(cell: usize) {
 }
 
 /// Whether the system knows the descriptor.
-fn is_open(file: c_int) -> bool {
+pub(crate) fn is_open(file: c_int) -> bool {
     // SAFETY: asks about a number.
     let ask = || unsafe { libc::syscall(libc::SYS_fcntl, file, libc::F_GETFD) };
     crate::intercept::keeping_errno(ask) >= 0
@@ -76,12 +76,15 @@ pub(crate) fn created(call: &Call, file: c_int) {
         return;
     };
     shadow::forget(cell, size_of::<AtomicU64>());
-    let (thread, node) = (me.state.id(), me.leaf());
     // ORDERING: relaxed; a statistic for the child of a fork.
     END.fetch_max(file as usize + 1, Ordering::Relaxed);
-    let began = u64::from(thread.0) << 40 | u64::from(node.0) << 16;
     // ORDERING: relaxed; see `state`.
-    life.store(began | OPEN, Ordering::Relaxed);
+    life.store(began(&mut me) | OPEN, Ordering::Relaxed);
+}
+
+/// The beginning of a life at this moment.
+fn began(me: &mut Entered) -> u64 {
+    u64::from(me.state.id().0) << 40 | u64::from(me.leaf().0) << 16
 }
 
 /// Whether it has a life that is known, and nobody has begun another one that is not.
@@ -128,6 +131,25 @@ pub(crate) fn closes<R>(call: &Call, file: c_int, close: impl FnOnce() -> R) -> 
     let (from, to) = (before | CLOSING, before | CLOSED);
     // ORDERING: relaxed, as above.
     let _ = life.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    result
+}
+
+/// Replaces what the descriptor stands for by `replace`: who uses it comes before or after that.
+pub(crate) fn replaced(call: &Call, file: c_int, replace: impl FnOnce() -> c_int) -> c_int {
+    let known = find(file).filter(|(life, _)| state(life) == OPEN && call.is_seen());
+    let Some((life, cell)) = known else {
+        let result = closes(call, file, replace);
+        created(call, result);
+        return result;
+    };
+    access(call, cell, Kind::WRITE);
+    let result = replace();
+    if result >= 0
+        && let Some(mut me) = enter_if_attached()
+    {
+        // ORDERING: relaxed; see `state`.
+        life.store(began(&mut me) | OPEN, Ordering::Relaxed);
+    }
     result
 }
 

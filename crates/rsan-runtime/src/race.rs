@@ -81,6 +81,16 @@ pub fn plain<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) 
     unknown::<BYTES, WRITES>(address, pc, chunk_at(address));
 }
 
+/// Whether a plain read of a byte is known already, so that there is nothing to do.
+#[inline]
+pub(crate) fn is_known_read(address: usize) -> bool {
+    let (mask, kind) = (mask(address & 7, 1), Kind::READ);
+    let own = thread::current().and_then(Context::private_stamp);
+    let granule = Granule::existing(address);
+    let known = |(own, granule)| (Access { own, mask, kind }).is_known(granule);
+    own.zip(granule).is_some_and(known)
+}
+
 /// The same if it may not be known yet; there may be a chunk for the address. Does not unwind, so that entries can jump here;
 /// and what it does not do itself, it jumps to.
 pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(

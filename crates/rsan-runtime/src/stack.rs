@@ -22,7 +22,9 @@ use std::ffi::{CStr, c_char};
 pub const DEPTH: usize = 1 << 16;
 /// Stacks that a thread finds without a lock; a power of two.
 const CACHE: usize = 1 << 13;
-/// The same where a process lives for a few steps only and pays for each page; see `Stack::economise`.
+/// Calls of functions of libc that a thread finds without a look-up; a power of two.
+const CALLS: usize = 1 << 7;
+/// Stacks, where a process lives for a few steps only and pays for each page; see `Stack::economise`.
 const SMALL_CACHE: usize = 1 << 7;
 /// Frames that a report shows.
 const SHOWN: usize = 64;
@@ -138,6 +140,14 @@ struct Cached {
     node: Node,
 }
 
+/// A call of a function of libc that was looked up. Valid when all bytes are zero: then it is none.
+#[derive(Clone, Copy, Debug)]
+struct Called {
+    at: Site,
+    by: usize,
+    node: Node,
+}
+
 /// Stacks that a thread has looked up.
 #[derive(Debug)]
 struct Cache {
@@ -200,6 +210,7 @@ struct Memory {
     gap: [u8; SMALL_CACHE * size_of::<Cached>()],
     cache: [Cached; CACHE],
     frames: [Frame; DEPTH],
+    calls: [Called; CALLS],
 }
 
 /// Memory that no thread has.
@@ -403,11 +414,24 @@ impl Stack {
     /// The same as [`Self::leaf`] for an access that a function of libc makes there.
     #[inline(always)]
     pub fn call_leaf(&mut self, pc: usize, function: Function) -> Node {
-        let leaf = self.leaf(pc);
-        match function.is_some() {
-            true => self.cache.child(leaf, Call::access(function.pc())),
-            false => leaf,
+        if !function.is_some() {
+            return self.leaf(pc);
         }
+        let (site, function) = (self.site(pc), function.pc());
+        let index = (pc ^ function) % CALLS;
+        // SAFETY: within the memory of the stack, which only this thread uses.
+        let known = unsafe { &raw mut (*self.memory).calls[index] };
+        // SAFETY: as above.
+        let Called { at, by, node } = unsafe { known.read() };
+        if at == site && by == function {
+            return node;
+        }
+        let leaf = self.leaf_of(site);
+        let node = self.cache.child(leaf, Call::access(function));
+        let by = function;
+        // SAFETY: as above.
+        unsafe { known.write(Called { at: site, by, node }) };
+        node
     }
 }
 

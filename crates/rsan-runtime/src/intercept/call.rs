@@ -160,7 +160,9 @@ impl Call {
 
     /// A stream is used: it must not be closed by somebody else meanwhile.
     pub(super) fn stream(&self, stream: *const libc::FILE) {
-        self.note(stream as usize, 1, Kind::READ);
+        if !race::is_known_read(stream as usize) {
+            self.note(stream as usize, 1, Kind::READ);
+        }
     }
 
     /// A stream is about to be closed: nobody may use it from now on.

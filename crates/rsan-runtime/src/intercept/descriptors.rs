@@ -97,13 +97,11 @@ unsafe extern "C-unwind" fn close_one(file: c_int) -> c_int {
 /// Duplicates by `real`, which closes what there was.
 fn duplicated(call: &Call, from: c_int, to: c_int, real: impl FnOnce() -> c_int) -> c_int {
     call.uses(from);
-    if from == to {
+    if from == to || !descriptor::is_open(from) {
         return real();
     }
     given(call, to);
-    let result = descriptor::closes(call, to, real);
-    descriptor::created(call, result);
-    result
+    descriptor::replaced(call, to, real)
 }
 
 unsafe extern "C-unwind" fn duplicate_to(from: c_int, to: c_int) -> c_int {

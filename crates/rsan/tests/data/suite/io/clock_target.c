@@ -1,4 +1,4 @@
-// The time is asked for, and read by another thread
+// The time is asked for, and read by another thread.
 // expect: data-race
 // says: #0 clock_gettime
 #define _GNU_SOURCE

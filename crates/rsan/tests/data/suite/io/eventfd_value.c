@@ -1,4 +1,4 @@
-// The value of an event counter is written by eventfd_read, and read by another thread
+// The value of an event counter is written by eventfd_read, and read by another thread.
 // expect: data-race
 // says: #0 eventfd_read
 #define _GNU_SOURCE

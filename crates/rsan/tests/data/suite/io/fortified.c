@@ -1,4 +1,4 @@
-// Functions that check how much room there is access memory, too
+// Functions that check how much room there is access memory, too.
 // expect: data-race
 // flags: -O2 -D_FORTIFY_SOURCE=2
 // says: #0 

@@ -1,4 +1,4 @@
-// A buffer is filled by fread, and accessed by another thread
+// A buffer is filled by fread, and accessed by another thread.
 // expect: data-race
 // says: #0 fread
 #define _GNU_SOURCE

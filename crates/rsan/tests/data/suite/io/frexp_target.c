@@ -1,4 +1,4 @@
-// An exponent is written by frexp, and read by another thread
+// An exponent is written by frexp, and read by another thread.
 // expect: data-race
 // flags: -fno-builtin -lm
 // says: #0 frexp

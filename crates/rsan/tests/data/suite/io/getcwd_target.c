@@ -1,4 +1,4 @@
-// The name of a folder is asked for, and read by another thread
+// The name of a folder is asked for, and read by another thread.
 // expect: data-race
 // says: getcwd
 #define _GNU_SOURCE

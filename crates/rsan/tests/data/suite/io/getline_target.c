@@ -1,4 +1,4 @@
-// A line is read, and its length is read by another thread
+// A line is read, and its length is read by another thread.
 // expect: data-race
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// An address is read from a text, and read by another thread
+// An address is read from a text, and read by another thread.
 // expect: data-race
 // says: #0 inet_pton
 #define _GNU_SOURCE

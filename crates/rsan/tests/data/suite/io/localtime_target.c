@@ -1,4 +1,4 @@
-// A date is computed, and read by another thread
+// A date is computed, and read by another thread.
 // expect: data-race
 // says: #0 gmtime_r
 #define _GNU_SOURCE

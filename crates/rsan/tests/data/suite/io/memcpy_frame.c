@@ -1,4 +1,4 @@
-// Bytes are copied by memcpy, and read by another thread
+// Bytes are copied by memcpy, and read by another thread.
 // expect: data-race
 // says: #0 memcpy
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// What became of descriptors is written by poll, and read by another thread
+// What became of descriptors is written by poll, and read by another thread.
 // expect: data-race
 // says: #0 poll
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// A buffer is filled by pread, and accessed by another thread
+// A buffer is filled by pread, and accessed by another thread.
 // expect: data-race
 // says: #0 pread
 #define _GNU_SOURCE

@@ -1,10 +1,11 @@
 // A thread is cancelled while it prints, and leaves through the function.
 // expect: nothing
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static int ends[2];
+static FILE *file;
 static int cleaned;
 
 static void clean(void *unused) {
@@ -14,7 +15,7 @@ static void clean(void *unused) {
 
 static void *work(void *unused) {
     pthread_cleanup_push(clean, 0);
-    for (;;) dprintf(ends[1], "%s %g\n", "text that fills the pipe", 1.5);
+    for (;;) fprintf(file, "%s %g\n", "text that fills the pipe", 1.5);
     pthread_cleanup_pop(0);
     return unused;
 }
@@ -22,9 +23,12 @@ static void *work(void *unused) {
 int main(void) {
     pthread_t thread;
     void *result;
-    if (pipe(ends) != 0) return 1;
+    int ends[2];
+    if (pipe(ends) != 0 || !(file = fdopen(ends[1], "w"))) return 1;
     pthread_create(&thread, 0, work, 0);
     pthread_cancel(thread);
     pthread_join(thread, &result);
+    close(ends[0]);
+    signal(SIGPIPE, SIG_IGN);
     return result == PTHREAD_CANCELED && cleaned ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// A text is printed by puts, and changed by another thread
+// A text is printed by puts, and changed by another thread.
 // expect: data-race
 // says: #0 puts
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// An array is sorted, and read by another thread
+// An array is sorted, and read by another thread.
 // expect: data-race
 // says: #0 qsort
 #define _GNU_SOURCE

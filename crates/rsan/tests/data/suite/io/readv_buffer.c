@@ -1,4 +1,4 @@
-// The parts of a vector are filled by readv, and accessed by another thread
+// The parts of a vector are filled by readv, and accessed by another thread.
 // expect: data-race
 // says: #0 readv
 #define _GNU_SOURCE

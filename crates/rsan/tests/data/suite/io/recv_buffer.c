@@ -1,4 +1,4 @@
-// A buffer is filled by recv, and read by another thread
+// A buffer is filled by recv, and read by another thread.
 // expect: data-race
 // says: #0 recv
 #define _GNU_SOURCE

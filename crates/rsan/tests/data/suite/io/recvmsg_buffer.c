@@ -1,4 +1,4 @@
-// A message is received in parts, and the second part is accessed by another thread
+// A message is received in parts, and the second part is accessed by another thread.
 // expect: data-race
 // says: #0 recvmsg
 #define _GNU_SOURCE

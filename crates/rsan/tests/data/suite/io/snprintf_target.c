@@ -1,4 +1,4 @@
-// A text is formatted, and read by another thread
+// A text is formatted, and read by another thread.
 // expect: data-race
 // says: printf
 #define _GNU_SOURCE

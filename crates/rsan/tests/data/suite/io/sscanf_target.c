@@ -1,4 +1,4 @@
-// A number is read from a text, and read by another thread
+// A number is read from a text, and read by another thread.
 // expect: data-race
 // says: sscanf
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// The size of a file is asked for, and read by another thread
+// The size of a file is asked for, and read by another thread.
 // expect: data-race
 // says: stat
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// A stream is closed while another thread prints to it
+// A stream is closed while another thread prints to it.
 // expect: data-race
 // says: #0 fclose
 #define _GNU_SOURCE

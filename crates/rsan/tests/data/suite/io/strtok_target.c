@@ -1,4 +1,4 @@
-// A text is cut by strtok_r, and read by another thread
+// A text is cut by strtok_r, and read by another thread.
 // expect: data-race
 // says: strtok_r
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// A number is read from a text, whose next byte is changed by another thread
+// A number is read from a text, whose next byte is changed by another thread.
 // expect: data-race
 // says: strtol
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// The status of a process is written by waitpid, and read by another thread
+// The status of a process is written by waitpid, and read by another thread.
 // expect: data-race
 // says: #0 waitpid
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-// A wide text is copied, and read by another thread
+// A wide text is copied, and read by another thread.
 // expect: data-race
 // says: wcscpy
 #define _GNU_SOURCE
