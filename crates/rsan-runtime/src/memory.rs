@@ -44,10 +44,19 @@ impl<'a> Memory<'a> {
         match thread::stack_at(address) {
             Some((thread, StackPart::Frames)) => Self::Stack(thread),
             Some((thread, StackPart::ThreadLocal)) => Self::ThreadLocal(thread),
+            None if is_main_thread_local(address, modules) => Self::ThreadLocal(ThreadId(0)),
             None if is_main_stack(address) => Self::Stack(ThreadId(0)),
             None => Self::Unknown,
         }
     }
+}
+
+/// Whether an address lies where the loader puts the main thread's variables: below the word that the thread's register
+/// points to.
+fn is_main_thread_local(address: usize, modules: &[Module]) -> bool {
+    let bytes = modules.iter().map(|module| module.thread_local).sum();
+    let end = thread::main_pointer();
+    address < end && end - address <= bytes
 }
 
 /// Whether an address lies in what the system calls the stack.

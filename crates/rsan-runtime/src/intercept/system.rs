@@ -125,7 +125,7 @@ functions! {
     fn fstatvfs64(file: c_int, to: Volume) -> c_int [uses(file)] result [writes_one(to, result == 0)];
     fn getcwd(to: Room, room: usize) -> Room [] result [writes_text(to, !result.is_null())];
     fn __getcwd_chk(to: Room, room: usize, size: usize) -> Room [] result [writes_text(to, !result.is_null())];
-    fn realpath @ c"GLIBC_2.3" (path: Text, to: Room) -> Room [reads_text(path)] result [writes_text(to, !result.is_null())];
+    fn realpath(path: Text, to: Room) -> Room [reads_text(path)] result [writes_text(to, !result.is_null())];
     fn __realpath_chk(path: Text, to: Room, room: usize) -> Room [reads_text(path)] result [writes_text(to, !result.is_null())];
     fn readlink(path: Text, to: Room, room: usize) -> isize [reads_text(path)] length [fills(to, length)];
     fn __readlink_chk(path: Text, to: Room, room: usize, size: usize) -> isize [reads_text(path)] length [fills(to, length)];

@@ -10,7 +10,7 @@
 
 /// Rows, and their exported names.
 macro_rules! functions {
-    ($($(#$outside:ident)? fn $name:ident $(@ $version:literal)? ($($arg:ident: $type:ty),*) $(-> $ret:ty)?
+    ($($(#$outside:ident)? fn $name:ident ($($arg:ident: $type:ty),*) $(-> $ret:ty)?
         [$($before:ident($($given:expr),*)),*] $result:ident [$($after:ident($($got:expr),*)),*];)+) => {
         #[allow(non_snake_case, clippy::too_many_arguments, clippy::let_unit_value, clippy::unused_unit)]
         mod functions {
@@ -20,7 +20,7 @@ macro_rules! functions {
             #[allow(non_upper_case_globals)]
             mod reals {
                 $(pub(super) static $name: $crate::real::Real =
-                    $crate::intercept::table::functions!(@real $name $($version)?);)+
+                    $crate::intercept::table::functions!(@real $name);)+
             }
 
             pub(super) static ALL: &[&$crate::real::Real] = &[$(&reals::$name),+];
@@ -45,9 +45,6 @@ macro_rules! functions {
         pub(crate) static ALL: &[&$crate::real::Real] = functions::ALL;
     };
     (@real $name:ident) => { $crate::real::Real::new($crate::real::c_name!($name)) };
-    (@real $name:ident $version:literal) => {
-        $crate::real::Real::versioned($crate::real::c_name!($name), $version)
-    };
     (@call $function:ident($($arg:ident),*)) => { $function($($arg),*) };
     (@call outside $function:ident($($arg:ident),*)) => {
         $crate::sched::outside(|| $function($($arg),*))

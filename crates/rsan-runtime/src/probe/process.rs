@@ -30,7 +30,6 @@ pub(super) enum Fork {
 
 /// Makes a copy of the process with this thread only, and with the shadow of its memory if that is wanted.
 pub(super) fn fork(shadow: bool) -> Fork {
-    crate::real::resolve_all();
     let blocked = block_signals(ALL_SIGNALS);
     // The program's own fork takes the same lock, and its child gets everything.
     let alone = super::lock();
