@@ -23,6 +23,8 @@ pub struct Options {
     pub halt_on_error: bool,
     /// Check plain accesses.
     pub races: bool,
+    /// Check that descriptors are not used while they are closed.
+    pub descriptors: bool,
     /// Check atomic accesses for robustness.
     pub robustness: bool,
     /// What accesses are judged by: [`Model::C20`] or [`Model::Rc20`].
@@ -137,6 +139,7 @@ table! {
     suppressions, "", |text| Some(text.to_owned()), "leave out findings that a line of this file matches";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
+    descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
@@ -184,6 +187,7 @@ impl Default for Options {
             suppressions: String::new(),
             halt_on_error: false,
             races: false,
+            descriptors: false,
             robustness: false,
             model: Model::C20,
             log_cap: 0,

@@ -18,16 +18,17 @@
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
 //!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
-//! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES}
+//! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES}
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
+//!        | {"kind":"descriptor","number":N,"created":CONTEXT}
 //!        | {"kind":"stack"|"tls","thread":N}
 //! CONTEXT = {"thread":N,"stack":FRAMES}
 //! FRAMES = [{"module":"path"|null,"offset":"0x…"},…]      innermost first
 //! ```
 //!
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
-//! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
+//! instruction; the function is one of libc that makes the access there. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
 mod json;
 mod misuse;
@@ -45,7 +46,7 @@ use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
 use crate::probe::Wait;
-use crate::stack::{Node, Site};
+use crate::stack::{Function, Node, Site};
 use crate::suppress;
 use crate::thread::Body;
 use rsan_model::ThreadId;
@@ -105,6 +106,8 @@ pub struct Side {
     pub value: Option<u128>,
     /// Where.
     pub site: Site,
+    /// The function of libc that makes it there.
+    pub function: Function,
 }
 
 impl Side {
@@ -116,7 +119,13 @@ impl Side {
             order: None,
             value: None,
             site,
+            function: Function::NONE,
         }
+    }
+
+    /// The same, made by a function of libc.
+    pub fn by(self, function: Function) -> Self {
+        Self { function, ..self }
     }
 }
 
@@ -286,6 +295,10 @@ pub fn is_known(me: &Body, finding: &Finding) -> bool {
 
 /// Writes the finding, unless it is known. No lock of a location may be held.
 pub fn report(me: &mut Body, finding: &Finding) {
+    crate::intercept::keeping_errno(|| write_finding(me, finding));
+}
+
+fn write_finding(me: &mut Body, finding: &Finding) {
     if benign::covers(me, finding) {
         return;
     }

@@ -220,6 +220,7 @@ pub(crate) extern "C" fn before_fork() {
 pub(crate) extern "C" fn in_child() {
     after_fork();
     thread::end_others();
+    crate::descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();

@@ -8,7 +8,7 @@ use crate::ending;
 use crate::lock::Lock;
 use crate::modules::Module;
 use crate::options::Options;
-use crate::report::{self, Finding};
+use crate::report::{self, Finding, Side};
 use rsan_suppressions::{Frame, Subject, Suppression};
 use crate::tables::Map;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -69,8 +69,8 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
         Finding::Misuse { what, .. } if what.is_of_lock() => Subject::Lock,
         Finding::Misuse { .. } => Subject::Memory,
     };
-    let addresses: Vec<_> = finding
-        .sides()
+    let sides = finding.sides();
+    let addresses: Vec<_> = sides
         .iter()
         .map(|(_, side)| report::frames(side.site, modules))
         .collect();
@@ -91,9 +91,17 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
             .map(|m| m.path.as_str())
             .find(|path| Some(*path) == module),
     };
-    let stacks: Vec<Vec<_>> = addresses
+    let of_libc = |side: &Side| {
+        let function = side.function.name();
+        function.map(|_| Frame {
+            function,
+            ..Frame::default()
+        })
+    };
+    let stacks: Vec<Vec<_>> = sides
         .iter()
-        .map(|stack| stack.iter().map(frame).collect())
+        .zip(&addresses)
+        .map(|((_, side), stack)| of_libc(side).into_iter().chain(stack.iter().map(frame)).collect())
         .collect();
     let suppressed = all.iter().any(|s| s.matches(subject, &stacks));
     if suppressed {

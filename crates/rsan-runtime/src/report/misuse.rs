@@ -1,4 +1,4 @@
-//! Memory that is used after its end, and locks that are used as they must not be.
+//! Memory that is used after its end, descriptors and locks that are used as they must not be.
 
 use std::ffi::CStr;
 
@@ -13,6 +13,8 @@ pub enum Misuse {
     InvalidFree,
     /// Memory of a stack is accessed after the end of its function or thread, as the text says.
     UseAfterReturn(&'static str),
+    /// A descriptor is closed, and used or closed by another thread, without an order.
+    Descriptor,
     /// A lock or the like is used in a way for which there is no meaning, as the text says.
     Lock(&'static str),
 }
@@ -25,6 +27,7 @@ impl Misuse {
             Self::DoubleFree => c"double-free",
             Self::InvalidFree => c"invalid-free",
             Self::UseAfterReturn(_) => c"use-after-return",
+            Self::Descriptor => c"descriptor-race",
             Self::Lock(_) => c"lock-misuse",
         }
     }
@@ -32,7 +35,7 @@ impl Misuse {
     /// What the name does not say.
     pub(crate) fn text(self) -> Option<&'static str> {
         match self {
-            Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree => None,
+            Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree | Self::Descriptor => None,
             Self::UseAfterReturn(text) | Self::Lock(text) => Some(text),
         }
     }

@@ -105,7 +105,10 @@ impl Access {
             operation: side.operation.clone(),
             order: side.order.clone(),
             value: side.value.clone(),
-            stack: symbols.stack(&side.stack),
+            stack: Frame::of_libc(side.function.as_deref())
+                .into_iter()
+                .chain(symbols.stack(&side.stack))
+                .collect(),
             created: side.created.as_ref().map(|stack| symbols.stack(stack)),
             waits_for: None,
         }
@@ -275,6 +278,11 @@ impl Finding {
         self.kind == "data-race"
     }
 
+    /// Whether a descriptor is closed without an order.
+    pub(super) fn is_of_descriptor(&self) -> bool {
+        self.kind == "descriptor-race"
+    }
+
     /// Whether every thread waits.
     pub(crate) fn is_deadlock(&self) -> bool {
         self.kind == "deadlock"
@@ -310,7 +318,7 @@ impl Finding {
         };
         let places = self.accesses.iter().take(count).map(Access::place);
         let mut places = places.collect::<Option<Vec<_>>>()?;
-        if self.is_race() || self.is_deadlock() {
+        if self.is_race() || self.is_of_descriptor() || self.is_deadlock() {
             places.sort();
         }
         Some(places)

@@ -1,4 +1,4 @@
-//! Memory that is used after its end, and locks that are used wrongly, in words.
+//! Memory that is used after its end, descriptors and locks that are used wrongly, in words.
 
 use super::findings::Access;
 use super::log::Misuse;
@@ -11,6 +11,7 @@ pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
         Misuse::DoubleFree => ("double-free", "memory-safety"),
         Misuse::InvalidFree => ("invalid-free", "memory-safety"),
         Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
+        Misuse::Descriptor => ("descriptor-race", "race-freedom"),
         Misuse::Lock => ("lock-misuse", "lock-discipline"),
     }
 }
@@ -49,6 +50,12 @@ pub(super) fn message(
             format!("the free of {place} {here} is not of a block that was allocated")
         }
         (Misuse::UseAfterReturn, _) => format!("the {operation} of {place} {here} {text}"),
+        (Misuse::Descriptor, other) => {
+            let other = other.map_or(String::new(), |other| {
+                format!(" and the {} {}", other.operation, by(other))
+            });
+            format!("the {operation} of {place} {here}{other} are not ordered by happens-before")
+        }
         (Misuse::Lock, Some(other)) => {
             format!(
                 "{text}: {place}, {here}, after the {} {}",
