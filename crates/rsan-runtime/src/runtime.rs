@@ -1,5 +1,6 @@
 //! Start, end and fork.
 
+use crate::abi::hooks::default_options;
 use crate::options::Options;
 use crate::{
     allocator, benign, ending, heap, horizon, inherited, journal, location, model, probe, report,
@@ -35,19 +36,13 @@ pub fn start() {
     }
     let text = std::env::var("RSAN_OPTIONS").ok();
     let text = text.or_else(inherited::options).unwrap_or_default();
-    let (options, complaints) = Options::parse(&text);
+    let tsan = std::env::var("TSAN_OPTIONS").unwrap_or_default();
+    let (options, complaints) = Options::parse(&[], &text);
     report::write_to(2, complaints.as_bytes());
-    if options.help {
-        report::write_to(2, Options::table().as_bytes());
-    }
     if !options.server.is_empty() {
         allocator::economise();
     }
-    let options = Box::leak(Box::new(options));
-    // ORDERING: release, with the acquire in `options`.
-    OPTIONS.store(options, Ordering::Release);
-    suppress::start(options);
-    journal::start(options);
+    journal::start(&options);
     #[cfg(not(test))]
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
@@ -56,6 +51,16 @@ pub fn start() {
     shadow::start();
     heap::start();
     crate::intercept::memory::start();
+    // The program's own functions are called from here on, and may be instrumented.
+    let (options, _) = Options::parse(&[&default_options(), &tsan], &text);
+    if options.help {
+        report::write_to(2, Options::table().as_bytes());
+    }
+    let options = Box::leak(Box::new(options));
+    // ORDERING: release, with the acquire in `options`.
+    OPTIONS.store(options, Ordering::Release);
+    report::set_path(&options.text_path);
+    suppress::start(options);
     crate::modules::start();
     thread::start(options);
     let mut key = 0;
@@ -116,7 +121,7 @@ pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
 }
 
 /// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts, memory.
-extern "C" fn before_fork() {
+pub(crate) extern "C" fn before_fork() {
     crate::abi::libatomic::locks()
         .iter()
         .for_each(|lock| lock.lock());
@@ -143,7 +148,7 @@ extern "C" fn before_fork() {
 }
 
 /// In the child: what the parent found is the parent's.
-extern "C" fn in_child() {
+pub(crate) extern "C" fn in_child() {
     after_fork();
     thread::end_others();
     sched::end_in_child();
@@ -152,7 +157,7 @@ extern "C" fn in_child() {
 }
 
 /// In the parent, which may be the last to say so: the child is ended with the run.
-extern "C" fn in_parent() {
+pub(crate) extern "C" fn in_parent() {
     after_fork();
     if sched::active() {
         journal::forked();
@@ -193,6 +198,7 @@ extern "C" fn after_fork() {
 static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
     unsafe extern "C" fn at_load(_: c_int, argv: Texts, environment: Texts) {
         thread::attach();
+        crate::abi::hooks::initialized();
         if options().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.
             unsafe { sched::steady::restart(argv, environment) };

@@ -61,6 +61,12 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    pub unsynced: u32,
+    /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
+    pub handling: u32,
+    /// The signal that it sends to itself, or -1 if it may be anyone.
+    pub raising: i32,
     /// What the thread does is no finding while this is not 0.
     pub benign: u32,
     /// Loads that would change nothing if they were repeated.
@@ -153,6 +159,9 @@ impl Context {
             own: 0,
             dirty: true,
             ignored: 0,
+            unsynced: 0,
+            handling: 0,
+            raising: 0,
             benign: 0,
             loads: Box::default(),
             caller: 0,

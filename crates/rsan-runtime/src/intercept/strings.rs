@@ -230,11 +230,20 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     }
 }
 
+/// A text that was written to a block of its own.
+unsafe fn duplicated(text: *mut c_char) -> *mut c_char {
+    if !text.is_null() && watched() {
+        // SAFETY: a text of the C library.
+        note(&[(text as usize, unsafe { whole(text) }, Kind::WRITE)]);
+    }
+    text
+}
+
 unsafe extern "C" fn duplicate(text: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         searched(text, std::ptr::null_mut());
-        real::strdup(text)
+        duplicated(real::strdup(text))
     }
 }
 
@@ -242,7 +251,7 @@ unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         read(text.cast(), part(text, limit));
-        real::strndup(text, limit)
+        duplicated(real::strndup(text, limit))
     }
 }
 

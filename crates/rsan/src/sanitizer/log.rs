@@ -53,6 +53,8 @@ pub(crate) enum Misuse {
     DoubleFree,
     InvalidFree,
     UseAfterReturn,
+    SignalUnsafeCall,
+    SignalErrno,
     #[serde(rename = "lock-misuse")]
     Lock,
 }

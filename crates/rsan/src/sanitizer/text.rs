@@ -120,6 +120,7 @@ fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
 /// `store (release) of 1 by main thread`
 fn title(finding: &Finding, access: &Access) -> String {
     let memory = match access.role {
+        "access" if finding.kind.starts_with("signal") => String::new(),
         "access" if finding.size == 0 => format!(", at {}", finding.address),
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
