@@ -52,7 +52,7 @@ use crate::stack::{Node, Site};
 use crate::suppress;
 use crate::thread::Body;
 use rsan_model::ThreadId;
-use std::collections::HashSet;
+use crate::tables::Set;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
@@ -72,11 +72,11 @@ pub enum Kind {
     Misuse(Misuse),
 }
 
-static REPORTED: Lock<Option<HashSet<Key>>> = Lock::new(None);
+static REPORTED: Lock<Option<Set<Key>>> = Lock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static OUTPUT: Lock<()> = Lock::new(());
 /// What could not be decided, and where.
-static UNDECIDED: Lock<Option<HashSet<(usize, String)>>> = Lock::new(None);
+static UNDECIDED: Lock<Option<Set<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
 pub(crate) fn locks() -> [&'static crate::lock::RawLock; 4] {

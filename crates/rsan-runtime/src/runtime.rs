@@ -34,9 +34,12 @@ pub fn start() {
         }
         return;
     }
-    let text = std::env::var("RSAN_OPTIONS").ok();
-    let text = text.or_else(inherited::options).unwrap_or_default();
-    let tsan = std::env::var("TSAN_OPTIONS").unwrap_or_default();
+    crate::real::resolve_all();
+    crate::intercept::control::start();
+    let given = std::env::var("RSAN_OPTIONS").ok();
+    let text = settings(is_privileged(), given, inherited::options);
+    let tsan = std::env::var("TSAN_OPTIONS").ok().filter(|_| !is_privileged());
+    let tsan = tsan.unwrap_or_default();
     let (options, complaints) = Options::parse(&[], &text);
     report::write_to(2, complaints.as_bytes());
     if !options.server.is_empty() {
@@ -77,6 +80,25 @@ pub fn start() {
     KEY.store(key, Ordering::Relaxed);
     // ORDERING: release, with the acquires above.
     STATE.store(STARTED, Ordering::Release);
+}
+
+/// Whether the program has rights that its caller has not: it is `setuid`, `setgid` or has capabilities of its file.
+fn is_privileged() -> bool {
+    // SAFETY: no memory is touched.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// The text of the settings. Whoever starts a privileged program must not make it read or write files: such a program takes
+/// none from outside.
+fn settings(
+    privileged: bool,
+    given: Option<String>,
+    inherited: impl FnOnce() -> Option<String>,
+) -> String {
+    match privileged {
+        true => String::new(),
+        false => given.or_else(inherited).unwrap_or_default(),
+    }
 }
 
 /// The settings, if they are known yet.
@@ -210,3 +232,17 @@ static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
 /// C strings, up to a null pointer.
 #[cfg(not(test))]
 type Texts = *const *const libc::c_char;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_privileged_program_takes_no_settings() {
+        let given = || Some("log=/etc/passwd".to_owned());
+        assert_eq!(settings(false, given(), || None), "log=/etc/passwd");
+        assert_eq!(settings(false, None, given), "log=/etc/passwd");
+        assert_eq!(settings(true, given(), given), "");
+        assert_eq!(settings(true, None, given), "");
+    }
+}

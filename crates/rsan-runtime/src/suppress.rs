@@ -12,13 +12,13 @@ use crate::options::Options;
 use crate::report::{self, Finding, Waiting};
 use crate::stack::Site;
 use rsan_suppressions::{Frame, Subject, Suppression};
-use std::collections::HashMap;
+use crate::tables::Map;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ALL: AtomicPtr<Vec<Suppression>> = AtomicPtr::new(std::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The functions of the modules that were asked about.
-static FUNCTIONS: Lock<Option<HashMap<String, Vec<Symbol>>>> = Lock::new(None);
+static FUNCTIONS: Lock<Option<Map<String, Vec<Symbol>>>> = Lock::new(None);
 
 /// The lock of this module, for fork.
 pub(crate) fn lock() -> &'static crate::lock::RawLock {

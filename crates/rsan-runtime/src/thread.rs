@@ -27,15 +27,21 @@ use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
-use std::collections::HashSet;
+use crate::tables::Set;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// A thread.
 #[derive(Debug)]
 pub struct Context {
     /// What the thread does as for the runtime: [`IDLE`], [`BUSY`] or [`WATCHED`].
     busy: AtomicU8,
+    /// A signal waits until the thread is outside; see [`crate::intercept`].
+    deferred: AtomicBool,
+    /// The blocked signals to come back to then.
+    mask: AtomicU64,
+    /// The stack pointer where a signal that cannot wait found the thread inside; 0 if none did.
+    interrupted: AtomicUsize,
     /// Set by the creator when others can find the thread.
     ready: AtomicBool,
     stack: UnsafeCell<Stack>,
@@ -77,7 +83,7 @@ pub struct Body {
     /// The settings.
     pub options: &'static Options,
     /// What this thread has reported.
-    pub reported: HashSet<Key>,
+    pub reported: Set<Key>,
     /// Violations that need no report any more.
     pub known: KnownPlaces,
     /// Loads that need no question for a while.
@@ -166,7 +172,7 @@ impl Context {
             loads: Box::default(),
             caller: 0,
             options,
-            reported: HashSet::new(),
+            reported: Set::default(),
             known: KnownPlaces::default(),
             trusted: Trusted::default(),
             answered: 0,
@@ -179,6 +185,9 @@ impl Context {
         body.refresh();
         Box::into_raw(Box::new(Self {
             busy: AtomicU8::new(if options.exact { WATCHED } else { IDLE }),
+            deferred: AtomicBool::new(false),
+            mask: AtomicU64::new(0),
+            interrupted: AtomicUsize::new(0),
             ready: AtomicBool::new(false),
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),
@@ -230,6 +239,50 @@ impl Context {
         }
         tls::set_stamp(Some(me.own));
         Some(me)
+    }
+
+    /// A signal waits, and all that can wait are blocked, until the thread is outside. `mask` is what was blocked before.
+    pub(crate) fn defer(&self, mask: u64) {
+        // ORDERING: relaxed; see `is_busy`. The others come back to the same mask.
+        if !self.deferred.load(Ordering::Relaxed) {
+            // ORDERING: relaxed, as above.
+            self.mask.store(mask, Ordering::Relaxed);
+            // ORDERING: relaxed, as above.
+            self.deferred.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets the signals come that waited: their handlers run before this returns, if it does.
+    #[cold]
+    #[inline(never)]
+    fn deliver(&self) {
+        // ORDERING: relaxed; see `is_busy`.
+        self.deferred.store(false, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        crate::system::block_signals(self.mask.load(Ordering::Relaxed));
+    }
+
+    /// A signal that cannot wait found the thread inside, with this stack pointer.
+    pub(crate) fn set_interrupted(&self, pointer: usize) {
+        // ORDERING: relaxed; see `is_busy`.
+        self.interrupted.store(pointer, Ordering::Relaxed);
+    }
+
+    /// Where such a signal found it.
+    pub(crate) fn interrupted(&self) -> Option<usize> {
+        // ORDERING: relaxed; see `is_busy`.
+        Some(self.interrupted.load(Ordering::Relaxed)).filter(|pointer| *pointer != 0)
+    }
+
+    /// The functions that were inside are left by a jump.
+    pub(crate) fn abandon(&'static self) {
+        tls::set_stamp(None);
+        // SAFETY: the thread was inside, and nobody there comes back.
+        let exact = unsafe { &*self.body.get() }.options.exact;
+        let was = if exact { WATCHED } else { IDLE };
+        // ORDERING: relaxed; see `is_busy`.
+        self.interrupted.store(0, Ordering::Relaxed);
+        drop(Entered { context: self, was });
     }
 
     /// The stack of calls.
@@ -330,6 +383,11 @@ impl Drop for Entered {
         compiler_fence(Ordering::SeqCst);
         // ORDERING: relaxed; see `Context::is_busy`.
         self.context.busy.store(self.was, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // ORDERING: relaxed, as above. A signal that comes before the store is seen here; a later one does not wait.
+        if self.context.deferred.load(Ordering::Relaxed) {
+            self.context.deliver();
+        }
     }
 }
 

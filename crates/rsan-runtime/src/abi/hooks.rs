@@ -2,29 +2,26 @@
 //!
 //! The library has each of them, too, so that the linker lets the loader know those of the program. The loader finds the program's first.
 
+use crate::symbols::{self, Definer};
 use crate::{entries, tls};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The function of a name that the loader finds first.
-///
-/// # Safety
-/// Whoever calls it knows its type.
-unsafe fn found(name: &CStr) -> *mut c_void {
-    // SAFETY: a C string.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+/// The function of a name that is not this library's own. Whoever calls it knows its type.
+fn found(name: &CStr) -> Option<usize> {
+    let (function, definer) = symbols::first(name)?;
+    (definer != Definer::Runtime).then_some(function)
 }
 
 /// What a function without arguments says.
 fn text_of(name: &CStr) -> String {
     type Says = unsafe extern "C" fn() -> *const c_char;
+    let Some(function) = found(name) else {
+        return String::new();
+    };
     // SAFETY: the interface says what type the function has, and that it returns null or a text.
     unsafe {
-        let function = found(name);
-        if function.is_null() {
-            return String::new();
-        }
-        let text = std::mem::transmute::<*mut c_void, Says>(function)();
+        let text = std::mem::transmute::<usize, Says>(function)();
         match text.is_null() {
             true => String::new(),
             false => CStr::from_ptr(text).to_string_lossy().into_owned(),
@@ -44,32 +41,14 @@ pub(crate) fn default_suppressions() -> String {
 
 /// The runtime is there.
 pub(crate) fn initialized() {
-    // SAFETY: the interface says what type the function has.
-    unsafe {
-        let function = found(c"__tsan_on_initialize");
-        if !function.is_null() {
-            std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(function)();
-        }
+    if let Some(function) = found(c"__tsan_on_initialize") {
+        // SAFETY: the interface says what type the function has.
+        unsafe { std::mem::transmute::<usize, unsafe extern "C" fn()>(function)() };
     }
-    // SAFETY: the interface says what type the functions have.
-    let hooks = unsafe { [found(MALLOC), found(FREE)] };
-    let hooks = hooks.map(|hook| if is_ours(hook) { 0 } else { hook as usize });
-    if hooks != [0, 0] {
-        install(hooks);
+    let hooks = [found(MALLOC), found(FREE)];
+    if hooks != [None, None] {
+        install(hooks.map(Option::unwrap_or_default));
     }
-}
-
-/// Whether a function is one of this library, or there is none.
-fn is_ours(function: *mut c_void) -> bool {
-    let base = |address: *const c_void| {
-        // SAFETY: all bytes zero is a valid value, and is filled in; any address may be asked about.
-        unsafe {
-            let mut info = std::mem::zeroed::<libc::Dl_info>();
-            libc::dladdr(address, &raw mut info);
-            info.dli_fbase
-        }
-    };
-    function.is_null() || base(function) == base(is_ours as *const c_void)
 }
 
 const MALLOC: &CStr = c"__sanitizer_malloc_hook";
@@ -78,14 +57,11 @@ const FREE: &CStr = c"__sanitizer_free_hook";
 /// The process ends, with findings or without; whether it fails.
 pub(crate) fn finalize(failed: bool) -> bool {
     type Asked = unsafe extern "C" fn(c_int) -> c_int;
+    let Some(function) = found(c"__tsan_on_finalize") else {
+        return failed;
+    };
     // SAFETY: the interface says what type the function has.
-    unsafe {
-        let function = found(c"__tsan_on_finalize");
-        if function.is_null() {
-            return failed;
-        }
-        std::mem::transmute::<*mut c_void, Asked>(function)(c_int::from(failed)) != 0
-    }
+    unsafe { std::mem::transmute::<usize, Asked>(function)(c_int::from(failed)) != 0 }
 }
 
 /// The runtime is about to end the process.

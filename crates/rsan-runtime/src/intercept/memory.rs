@@ -5,9 +5,6 @@
 
 use super::{callers, lifetime, signals};
 use crate::abi::hooks;
-use crate::allocator::{
-    __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
-};
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
@@ -151,7 +148,7 @@ fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
 
 pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let malloc = || quietly(|| unsafe { __libc_malloc(bytes) });
+    let malloc = || quietly(|| unsafe { real::malloc(bytes) });
     let block = steady::allocate(bytes, 0).unwrap_or_else(malloc);
     born_block(block, bytes);
     block
@@ -159,7 +156,7 @@ pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
 
 unsafe extern "C" fn allocate_zeroed(count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let calloc = || quietly(|| unsafe { __libc_calloc(count, bytes) });
+    let calloc = || quietly(|| unsafe { real::calloc(count, bytes) });
     let product = count.checked_mul(bytes);
     let steady = product.and_then(|bytes| steady::allocate(bytes, 0));
     let block = steady.unwrap_or_else(calloc);
@@ -177,7 +174,7 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
         return std::ptr::null_mut();
     }
     // SAFETY: the program's call.
-    let fresh = quietly(|| unsafe { __libc_realloc(block, bytes) });
+    let fresh = quietly(|| unsafe { real::realloc(block, bytes) });
     if fresh.is_null() && bytes != 0 {
         // There is no memory, and the old block is as it was.
         born_block(block, asked.unwrap_or_default());
@@ -208,12 +205,12 @@ pub(super) unsafe extern "C" fn release(block: *mut c_void) {
         return;
     };
     // SAFETY: the program's call, or one that it made before.
-    quietly(|| unsafe { __libc_free(block) });
+    quietly(|| unsafe { real::free(block) });
 }
 
 pub(super) unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let memalign = || quietly(|| unsafe { __libc_memalign(align, bytes) });
+    let memalign = || quietly(|| unsafe { real::memalign(align, bytes) });
     let block = steady::allocate(bytes, align).unwrap_or_else(memalign);
     born_block(block, bytes);
     block

@@ -6,6 +6,7 @@
 mod callers;
 mod cleanup;
 pub mod control;
+mod deferred;
 pub mod files;
 pub mod guards;
 pub(crate) mod imports;
@@ -16,6 +17,7 @@ pub mod openmp;
 pub mod operators;
 pub mod outside;
 pub mod pauses;
+pub mod processes;
 pub mod signals;
 pub mod strings;
 pub mod threads;

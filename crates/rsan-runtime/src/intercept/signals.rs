@@ -5,10 +5,11 @@
 //! comes while the thread changes its mask, or if it is let in only for the time of a call, as by `sigsuspend`: then the
 //! program knows what is interrupted.
 //!
-//! What a handler does is seen as what the interrupted thread does, unless it interrupts the runtime: then it is only
-//! executed. The place of the interrupted call into the runtime is kept.
+//! What a handler does is seen as what the interrupted thread does. A signal that interrupts the runtime waits
+//! ([`deferred`]), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
+//! runtime is kept.
 
-use super::callers;
+use super::{callers, deferred};
 use crate::report::{self, Finding, Misuse, Side};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
@@ -63,9 +64,16 @@ unsafe extern "C-unwind" fn handle(
     let Some(handler) = HANDLERS.get(signal as usize) else {
         return;
     };
-    let (function, _) = handler.get();
+    let (function, flags) = handler.get();
     // SAFETY: this thread's own word.
     let errno = unsafe { *libc::__errno_location() };
+    // SAFETY: what the system passed.
+    if unsafe { deferred::defers(signal, info, context) } {
+        return;
+    }
+    if flags & libc::SA_RESETHAND != 0 && deferred::may_wait(signal) {
+        reset(signal);
+    }
     let caller = tls::caller();
     // SAFETY: what the kernel passes to a handler.
     let asynchronous = unsafe { is_asynchronous(signal, info, context) };
@@ -239,11 +247,19 @@ unsafe extern "C-unwind" fn set_mask_of_process(
     raising(ANY, || unsafe { real::sigprocmask(how, set, old) })
 }
 
+/// What the system does when it calls a handler that is to be called once. It would count a signal that waits as handled.
+fn reset(signal: c_int) {
+    // SAFETY: all bytes zero is a valid value, and means what the signal does without a handler.
+    let action = unsafe { std::mem::zeroed::<libc::sigaction>() };
+    // SAFETY: a valid action.
+    unsafe { real::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+}
+
 fn is_function(handler: sighandler_t) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN && handler != libc::SIG_ERR
 }
 
-unsafe extern "C-unwind" fn set_action(
+pub(super) unsafe extern "C-unwind" fn set_action(
     signal: c_int,
     action: *const libc::sigaction,
     old: *mut libc::sigaction,
@@ -264,6 +280,9 @@ unsafe extern "C-unwind" fn set_action(
         ours = *action;
         ours.sa_sigaction = handle as *const () as sighandler_t;
         ours.sa_flags |= libc::SA_SIGINFO;
+        if deferred::may_wait(signal) {
+            ours.sa_flags &= !libc::SA_RESETHAND;
+        }
         passed = &raw const ours;
     }
     // SAFETY: the program's call.
@@ -277,7 +296,8 @@ unsafe extern "C-unwind" fn set_action(
         && old.sa_sigaction == handle as *const () as sighandler_t
     {
         old.sa_sigaction = before.0;
-        old.sa_flags = old.sa_flags & !libc::SA_SIGINFO | before.1 & libc::SA_SIGINFO;
+        const KEPT: c_int = libc::SA_SIGINFO | libc::SA_RESETHAND;
+        old.sa_flags = old.sa_flags & !KEPT | before.1 & KEPT;
     }
     result
 }

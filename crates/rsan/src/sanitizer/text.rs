@@ -202,6 +202,7 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             name,
             module,
             offset,
+            ..
         } => {
             line(match name {
                 Some(name) => format!("the memory is the variable `{name}`"),
