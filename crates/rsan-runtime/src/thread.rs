@@ -23,11 +23,11 @@ use crate::options::Options;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Function, Node, Site, Stack};
+use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
-use crate::tables::Set;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
@@ -67,6 +67,12 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    pub unsynced: u32,
+    /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
+    pub handling: u32,
+    /// The signal that it sends to itself, or -1 if it may be anyone.
+    pub raising: i32,
     /// What the thread does is no finding while this is not 0.
     pub benign: u32,
     /// Loads that would change nothing if they were repeated.
@@ -161,6 +167,9 @@ impl Context {
             own: 0,
             dirty: true,
             ignored: 0,
+            unsynced: 0,
+            handling: 0,
+            raising: 0,
             benign: 0,
             loads: Box::default(),
             caller: 0,

@@ -222,7 +222,8 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     unsafe {
         let before = whole(to);
         read(c"strncat", to.cast(), before);
-        copied(c"strncat", 
+        copied(
+            c"strncat",
             to.add(before - 1),
             real::strnlen(from, limit) + 1,
             from,
@@ -232,11 +233,23 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     }
 }
 
+/// A text that was written to a block of its own.
+unsafe fn duplicated(name: &'static CStr, text: *mut c_char) -> *mut c_char {
+    if !text.is_null() && watched() {
+        // SAFETY: a text of the C library.
+        note(
+            name,
+            &[(text as usize, unsafe { whole(text) }, Kind::WRITE)],
+        );
+    }
+    text
+}
+
 unsafe extern "C" fn duplicate(text: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         searched(c"strdup", text, std::ptr::null_mut());
-        real::strdup(text)
+        duplicated(c"strdup", real::strdup(text))
     }
 }
 
@@ -244,7 +257,7 @@ unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         read(c"strndup", text.cast(), part(text, limit));
-        real::strndup(text, limit)
+        duplicated(c"strndup", real::strndup(text, limit))
     }
 }
 

@@ -5,8 +5,8 @@
 use super::call::{Call, Room, Text};
 use super::table::functions;
 use libc::{
-    DIR, addrinfo, c_int, c_long, c_uint, c_void, dirent, gid_t, group, in_addr, itimerval,
-    passwd, rlimit, rusage, sockaddr, time_t, timespec, tm, tms, uid_t, utsname,
+    DIR, addrinfo, c_int, c_long, c_uint, c_void, dirent, gid_t, group, in_addr, itimerval, passwd,
+    rlimit, rusage, sockaddr, time_t, timespec, tm, tms, uid_t, utsname,
 };
 
 type Constant = *const c_void;
@@ -39,7 +39,11 @@ impl Call {
 
     /// The function sorts, by moving elements.
     fn sorts(&self, array: Constant, count: usize, size: usize) {
-        let bytes = if count > 1 { count.saturating_mul(size) } else { 0 };
+        let bytes = if count > 1 {
+            count.saturating_mul(size)
+        } else {
+            0
+        };
         self.writes(array, bytes);
     }
 
@@ -198,4 +202,3 @@ functions! {
     fn qsort(array: Memory, count: usize, size: usize, compare: Compare) [sorts(array, count, size)] result [];
     fn qsort_r(array: Memory, count: usize, size: usize, compare: CompareWith, argument: Memory) [sorts(array, count, size)] result [];
 }
-

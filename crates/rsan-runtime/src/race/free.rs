@@ -7,7 +7,7 @@ use crate::heap;
 use crate::memory;
 use crate::report::{self, Finding, Misuse, Side};
 use crate::sched;
-use crate::shadow::{Granule, HAS_CELLS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
 use crate::stack::Function;
 use crate::thread::{self, Entered};
 use std::sync::atomic::Ordering;
@@ -60,6 +60,36 @@ pub fn free_by(function: Function, address: usize, bytes: usize) {
     }
 }
 
+/// Memory is about to be unmapped, or something else mapped in its place: like a plain write of it that nobody has to
+/// remember, for the memory is forgotten. Only what was accessed is looked at.
+pub fn unmap(address: usize, bytes: usize) {
+    let Some(mut me) = thread::enter_access() else {
+        return;
+    };
+    let me = &mut me;
+    if me.ignored != 0 {
+        return;
+    }
+    me.make_private();
+    let (leaf, own, kind) = (me.leaf(), me.own, Kind::UNMAP);
+    let end = address.saturating_add(bytes);
+    for page in (address / PAGE * PAGE..end).step_by(PAGE) {
+        let is_used = |granule: Granule| granule.flags() & (HAS_CELLS | HAS_BLOCKS) != 0;
+        if !Granule::existing(page).is_some_and(is_used) {
+            continue;
+        }
+        let (from, to) = (page.max(address), (page + PAGE).min(end));
+        for (granule, at, size) in granules(from, to - from) {
+            let mask = mask(at & 7, size);
+            let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
+            let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+            if let Some(other) = race {
+                return super::report(me, at, size, kind, other, Function::NONE);
+            }
+        }
+    }
+}
+
 /// A block was allocated, and nothing is known of it yet: who accesses it comes after that, or there is a race.
 pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
     if me.ignored != 0 {
@@ -81,13 +111,7 @@ pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
 /// An access to memory whose free happens before it. The block has to be one that is free still, for memory that the
 /// allocator gave back to the system may have become something else.
 #[cold]
-pub(super) fn used(
-    me: &mut Entered,
-    address: usize,
-    bytes: usize,
-    kind: Kind,
-    function: Function,
-) {
+pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, function: Function) {
     let Some(free) = heap::find(address).and_then(|block| block.freed) else {
         return;
     };
