@@ -82,9 +82,11 @@ fn region(address: usize) -> Option<&'static Region> {
     if let Some(region) = existing(address) {
         return Some(region);
     }
+    // Before the start there is no table.
+    let slot = slot(address)?;
     let fresh = map_zeroed::<Region>(1);
     // ORDERING: acquire-release, with itself and the load in `existing`.
-    let result = slot(address)?.compare_exchange(
+    let result = slot.compare_exchange(
         std::ptr::null_mut(),
         fresh,
         Ordering::AcqRel,
@@ -339,7 +341,10 @@ mod tests {
         assert_eq!(size(base + 64 + (3 << 20) - 1), Some((64, 3 << 20)));
         assert_eq!(size(base + 64 + (3 << 20)), None);
         assert_eq!(size_of_live(base + 64), Some(3 << 20));
-        assert_eq!((size_of_live(base + 16), size_of_live(base + 65)), (None, None));
+        assert_eq!(
+            (size_of_live(base + 16), size_of_live(base + 65)),
+            (None, None)
+        );
         let block = find(base + 5000).expect("inside the second block");
         let by = Context {
             thread: ThreadId(2),

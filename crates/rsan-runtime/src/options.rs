@@ -27,6 +27,8 @@ pub struct Options {
     pub halt_on_error: bool,
     /// Check plain accesses.
     pub races: bool,
+    /// Check that descriptors are not used while they are closed.
+    pub descriptors: bool,
     /// Check what signal handlers do.
     pub signals: bool,
     /// Check atomic accesses for robustness.
@@ -144,6 +146,7 @@ table! {
     suppressions, "", |text| Some(text.to_owned()), "leave out findings that a line of this file matches";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
+    descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
     signals, "1", flag, "report signal handlers that call what they must not, or change errno";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
@@ -193,6 +196,7 @@ impl Default for Options {
             suppressions: String::new(),
             halt_on_error: false,
             races: false,
+            descriptors: false,
             robustness: false,
             signals: false,
             model: Model::C20,

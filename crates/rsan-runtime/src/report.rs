@@ -18,16 +18,17 @@
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
 //!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
-//! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES}
+//! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES}
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
+//!        | {"kind":"descriptor","number":N,"created":CONTEXT}
 //!        | {"kind":"stack"|"tls","thread":N}
 //! CONTEXT = {"thread":N,"stack":FRAMES}
 //! FRAMES = [{"module":"path"|null,"offset":"0x…"},…]      innermost first
 //! ```
 //!
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
-//! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
+//! instruction; the function is one of libc that makes the access there. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
 mod json;
 mod misuse;
@@ -48,11 +49,11 @@ use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
 use crate::probe::Wait;
-use crate::stack::{Node, Site};
+use crate::stack::{Function, Node, Site};
 use crate::suppress;
+use crate::tables::Set;
 use crate::thread::Body;
 use rsan_model::ThreadId;
-use crate::tables::Set;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
@@ -80,7 +81,12 @@ static UNDECIDED: Lock<Option<Set<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
 pub(crate) fn locks() -> [&'static crate::lock::RawLock; 4] {
-    [REPORTED.raw(), OUTPUT.raw(), UNDECIDED.raw(), output::lock()]
+    [
+        REPORTED.raw(),
+        OUTPUT.raw(),
+        UNDECIDED.raw(),
+        output::lock(),
+    ]
 }
 
 /// Starts counting again.
@@ -108,6 +114,8 @@ pub struct Side {
     pub value: Option<u128>,
     /// Where.
     pub site: Site,
+    /// The function of libc that makes it there.
+    pub function: Function,
 }
 
 impl Side {
@@ -119,7 +127,13 @@ impl Side {
             order: None,
             value: None,
             site,
+            function: Function::NONE,
         }
+    }
+
+    /// The same, made by a function of libc.
+    pub fn by(self, function: Function) -> Self {
+        Self { function, ..self }
     }
 }
 
@@ -289,6 +303,10 @@ pub fn is_known(me: &Body, finding: &Finding) -> bool {
 
 /// Writes the finding, unless it is known. No lock of a location may be held.
 pub fn report(me: &mut Body, finding: &Finding) {
+    crate::intercept::keeping_errno(|| write_finding(me, finding));
+}
+
+fn write_finding(me: &mut Body, finding: &Finding) {
     if benign::covers(me, finding) {
         return;
     }
@@ -381,6 +399,18 @@ pub fn die(message: &[&str]) -> ! {
     hooks::dies();
     // SAFETY: ends the process.
     unsafe { libc::abort() }
+}
+
+/// Ends the process because the system did not map memory for something of the runtime: the negative number of an error.
+pub fn not_mapped(error: isize, what: &str) -> ! {
+    let refused = [libc::EPERM, libc::EACCES, libc::ENOSYS];
+    if refused.iter().any(|number| error == -(*number as isize)) {
+        die(&[
+            "the program's filter of system calls (seccomp) forbids mmap, which rsan needs for ",
+            what,
+        ]);
+    }
+    out_of_memory(what)
 }
 
 /// Ends the process because there is no memory for something of the runtime.

@@ -10,9 +10,9 @@ use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
 use crate::report::{self, Finding, Waiting};
-use crate::stack::Site;
-use rsan_suppressions::{Frame, Subject, Suppression};
+use crate::stack::{Function, Site};
 use crate::tables::Map;
+use rsan_suppressions::{Frame, Subject, Suppression};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ALL: AtomicPtr<Vec<Suppression>> = AtomicPtr::new(std::ptr::null_mut());
@@ -84,19 +84,19 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     };
     let variable = variable(finding.extent().0, modules);
     let sides = finding.sides();
-    let sites = sides.iter().map(|(_, side)| side.site);
-    matches(subject, sites, variable.as_deref(), modules)
+    let places = sides.iter().map(|(_, side)| (side.site, side.function));
+    matches(subject, places, variable.as_deref(), modules)
 }
 
 /// Whether the threads of a deadlock are to be left alone.
 pub(crate) fn suppresses_deadlock(threads: &[Waiting], modules: &[Module]) -> bool {
-    let sites = threads.iter().map(|waiting| waiting.site);
-    matches(Subject::Deadlock, sites, None, modules)
+    let places = threads.iter().map(|waiting| (waiting.site, Function::NONE));
+    matches(Subject::Deadlock, places, None, modules)
 }
 
 fn matches(
     subject: Subject,
-    sites: impl Iterator<Item = Site>,
+    places: impl Iterator<Item = (Site, Function)>,
     variable: Option<&str>,
     modules: &[Module],
 ) -> bool {
@@ -107,7 +107,11 @@ fn matches(
     }
     // SAFETY: leaked by `start`.
     let all = unsafe { &*all };
-    let addresses: Vec<_> = sites.map(|site| report::frames(site, modules)).collect();
+    let (sites, calls): (Vec<_>, Vec<_>) = places.unzip();
+    let addresses: Vec<_> = sites
+        .into_iter()
+        .map(|site| report::frames(site, modules))
+        .collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();
     for module in addresses.iter().flatten().filter_map(|frame| frame.0) {
@@ -125,13 +129,24 @@ fn matches(
             .map(|m| m.path.as_str())
             .find(|path| Some(*path) == module),
     };
-    let stacks: Vec<Vec<_>> = addresses
+    let of_libc = |function: &Function| {
+        let function = function.name();
+        function.map(|_| Frame {
+            function,
+            ..Frame::default()
+        })
+    };
+    let stacks: Vec<Vec<_>> = calls
         .iter()
-        .map(|stack| stack.iter().map(frame).collect())
+        .zip(&addresses)
+        .map(|(call, stack)| {
+            of_libc(call)
+                .into_iter()
+                .chain(stack.iter().map(frame))
+                .collect()
+        })
         .collect();
-    let suppressed = all
-        .iter()
-        .any(|s| s.matches(subject, &stacks, variable));
+    let suppressed = all.iter().any(|s| s.matches(subject, &stacks, variable));
     if suppressed {
         // ORDERING: relaxed; a statistic.
         COUNT.fetch_add(1, Ordering::Relaxed);

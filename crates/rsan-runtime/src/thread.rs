@@ -22,12 +22,12 @@ use crate::atomic::LoadCache;
 use crate::options::Options;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
-use crate::stack::{Node, Site, Stack};
+use crate::stack::{Function, Node, Site, Stack};
+use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
-use crate::tables::Set;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
@@ -98,6 +98,8 @@ pub struct Body {
     pub wrote: bool,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
     pub registers: [u64; 7],
+    /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
+    pub closing: usize,
     /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
     pub libc_number: u32,
 }
@@ -180,6 +182,7 @@ impl Context {
             outermost: 0,
             wrote: false,
             registers: [0; 7],
+            closing: 0,
             libc_number: 0,
         };
         body.refresh();
@@ -342,6 +345,12 @@ impl Entered {
     #[inline]
     pub fn leaf(&mut self) -> Node {
         self.context.stack().leaf(self.caller)
+    }
+
+    /// The same for an access that a function of libc makes there.
+    #[inline]
+    pub fn call_leaf(&mut self, function: Function) -> Node {
+        self.context.stack().call_leaf(self.caller, function)
     }
 
     /// The same for a call from this place, if it is known without a look-up.

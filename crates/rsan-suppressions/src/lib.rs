@@ -133,7 +133,7 @@ impl Suppression {
             Kind::Thread => anywhere(subject == Subject::Thread),
             Kind::Signal => anywhere(subject == Subject::Signal),
             Kind::RaceTop => {
-                let mut tops = stacks.iter().filter_map(|stack| stack.first());
+                let mut tops = stacks.iter().flat_map(|stack| innermost(stack));
                 race && tops.any(|frame| self.source(frame))
             }
             Kind::Library => all.any(|frame| self.module(frame)),
@@ -148,6 +148,13 @@ impl Suppression {
     fn module(&self, frame: &Frame<'_>) -> bool {
         frame.module.is_some_and(|name| self.pattern.matches(name))
     }
+}
+
+/// The innermost frame of a stack; if that is only the name of a function of libc, the one that calls it, too.
+fn innermost<'a, 'b>(stack: &'a [Frame<'b>]) -> &'a [Frame<'b>] {
+    let is_name = |frame: &Frame<'_>| frame.file.is_none() && frame.module.is_none();
+    let names = stack.iter().take_while(|frame| is_name(frame)).count();
+    &stack[..stack.len().min(names + 1)]
 }
 
 /// Reads the text of a file.
@@ -179,9 +186,7 @@ fn suppression(line: usize, text: &str) -> Result<Suppression, String> {
     let (kind, pattern) = text
         .split_once(':')
         .ok_or("expected kind:pattern, such as race:function")?;
-    let kind = Kind::named(kind).ok_or_else(|| {
-        format!("no kind '{kind}'; there are {KINDS}")
-    })?;
+    let kind = Kind::named(kind).ok_or_else(|| format!("no kind '{kind}'; there are {KINDS}"))?;
     if pattern.trim_matches(['^', '$']).is_empty() {
         return Err("the pattern is empty; * matches everything".to_owned());
     }

@@ -21,13 +21,21 @@ struct Known {
 fn code(pc: usize) -> Known {
     let modules = modules::modules();
     let found = modules::find(&modules, pc);
-    known(pc, found.map(|(module, offset)| (module.path.as_str(), offset)), elf::functions)
+    known(
+        pc,
+        found.map(|(module, offset)| (module.path.as_str(), offset)),
+        elf::functions,
+    )
 }
 
 fn variable(address: usize) -> Known {
     let modules = modules::modules();
     let found = modules::find_data(&modules, address);
-    known(address, found.map(|(module, offset)| (module.path.as_str(), offset)), elf::variables)
+    known(
+        address,
+        found.map(|(module, offset)| (module.path.as_str(), offset)),
+        elf::variables,
+    )
 }
 
 fn known(address: usize, found: Option<(&str, usize)>, symbols: fn(&str) -> Vec<Symbol>) -> Known {
@@ -52,7 +60,10 @@ fn formatted(format: &str, known: &Known) -> String {
     let mut text = String::new();
     let module = known.module.as_deref().unwrap_or("<unknown module>");
     let name = known.symbol.as_ref().map_or("??", |symbol| &symbol.name);
-    let inside = known.symbol.as_ref().map_or(0, |s| known.offset as u64 - s.start);
+    let inside = known
+        .symbol
+        .as_ref()
+        .map_or(0, |s| known.offset as u64 - s.start);
     let mut letters = format.chars();
     while let Some(letter) = letters.next() {
         if letter != '%' {
@@ -97,7 +108,13 @@ unsafe fn put(text: &str, place: *mut c_char, room: usize) {
 
 /// # Safety
 /// A format of the program's, and room for an answer.
-unsafe fn answer(what: fn(usize) -> Known, address: usize, format: *const c_char, place: *mut c_char, room: usize) {
+unsafe fn answer(
+    what: fn(usize) -> Known,
+    address: usize,
+    format: *const c_char,
+    place: *mut c_char,
+    room: usize,
+) {
     let Some(_me) = enter() else { return };
     if !format.is_null() {
         // SAFETY: the caller's promise.
@@ -108,17 +125,32 @@ unsafe fn answer(what: fn(usize) -> Known, address: usize, format: *const c_char
     }
 }
 
-unsafe extern "C" fn symbolize_code(pc: usize, format: *const c_char, place: *mut c_char, room: usize) {
+unsafe extern "C" fn symbolize_code(
+    pc: usize,
+    format: *const c_char,
+    place: *mut c_char,
+    room: usize,
+) {
     // SAFETY: the program's pointers.
     unsafe { answer(code, pc, format, place, room) };
 }
 
-unsafe extern "C" fn symbolize_variable(address: usize, format: *const c_char, place: *mut c_char, room: usize) {
+unsafe extern "C" fn symbolize_variable(
+    address: usize,
+    format: *const c_char,
+    place: *mut c_char,
+    room: usize,
+) {
     // SAFETY: the program's pointers.
     unsafe { answer(variable, address, format, place, room) };
 }
 
-unsafe extern "C" fn module_and_offset(pc: usize, place: *mut c_char, room: usize, offset: *mut usize) -> c_int {
+unsafe extern "C" fn module_and_offset(
+    pc: usize,
+    place: *mut c_char,
+    room: usize,
+    offset: *mut usize,
+) -> c_int {
     let Some(_me) = enter() else { return 0 };
     let modules = modules::modules();
     let Some((module, inside)) = modules::find(&modules, pc) else {

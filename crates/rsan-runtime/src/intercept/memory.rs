@@ -8,10 +8,12 @@ use crate::abi::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
+use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
 use crate::{entries, heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
+use std::ffi::CStr;
 
 /// A freed block is checked for races, and remembered as freed, up to this many bytes, unless nothing may be forgotten.
 const FREED: usize = 1024;
@@ -126,7 +128,8 @@ fn died(block: *mut c_void) -> bool {
         tls::set_caller(caller);
     }
     if let Some(mut me) = enter_if_attached() {
-        if checked {
+        if checked || me.closing == block as usize {
+            me.closing = 0;
             shadow::forget_locations(block as usize, bytes);
         } else {
             shadow::forget(block as usize, bytes);
@@ -332,24 +335,27 @@ pub(super) fn watched() -> bool {
     }
 }
 
-/// Accesses that the program makes by calling a function: address, bytes, kind.
-pub(super) fn note(accesses: &[(usize, usize, Kind)]) {
+/// Accesses that the program makes by calling the function of this name: address, bytes, kind.
+pub(super) fn note(name: &'static CStr, accesses: &[(usize, usize, Kind)]) {
     if watched() {
         let caller = tls::caller();
         for (address, bytes, kind) in accesses {
             tls::set_caller(caller);
-            race::range(*address, *bytes, *kind);
+            race::range_by(Function::named(name), *address, *bytes, *kind);
         }
         // The runtime may have copied memory of its own.
         tls::set_caller(caller);
     }
 }
 
-fn note_copy(to: *mut c_void, from: *const c_void, bytes: usize) {
-    note(&[
-        (from as usize, bytes, Kind::READ),
-        (to as usize, bytes, Kind::WRITE),
-    ]);
+fn note_copy(name: &'static CStr, to: *mut c_void, from: *const c_void, bytes: usize) {
+    note(
+        name,
+        &[
+            (from as usize, bytes, Kind::READ),
+            (to as usize, bytes, Kind::WRITE),
+        ],
+    );
 }
 
 /// `memcpy`.
@@ -358,7 +364,7 @@ pub(crate) unsafe extern "C" fn copy(
     from: *const c_void,
     bytes: usize,
 ) -> *mut c_void {
-    note_copy(to, from, bytes);
+    note_copy(c"memcpy", to, from, bytes);
     match MEMCPY.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
@@ -373,7 +379,7 @@ pub(crate) unsafe extern "C" fn copy_overlapping(
     from: *const c_void,
     bytes: usize,
 ) -> *mut c_void {
-    note_copy(to, from, bytes);
+    note_copy(c"memmove", to, from, bytes);
     match MEMMOVE.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
@@ -384,7 +390,7 @@ pub(crate) unsafe extern "C" fn copy_overlapping(
 
 /// `memset`.
 pub(crate) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
-    note(&[(to as usize, bytes, Kind::WRITE)]);
+    note(c"memset", &[(to as usize, bytes, Kind::WRITE)]);
     match MEMSET.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Fill>(address)(to, byte, bytes) },

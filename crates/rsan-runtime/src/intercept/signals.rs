@@ -233,7 +233,11 @@ unsafe extern "C-unwind" fn send(thread: pthread_t, signal: c_int) -> c_int {
 }
 
 /// Signals that were blocked may come now.
-unsafe extern "C-unwind" fn set_mask(how: c_int, set: *const sigset_t, old: *mut sigset_t) -> c_int {
+unsafe extern "C-unwind" fn set_mask(
+    how: c_int,
+    set: *const sigset_t,
+    old: *mut sigset_t,
+) -> c_int {
     // SAFETY: the program's call.
     raising(ANY, || unsafe { real::pthread_sigmask(how, set, old) })
 }

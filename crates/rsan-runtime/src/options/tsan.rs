@@ -63,7 +63,10 @@ mod tests {
         let text = "halt_on_error=1,exitcode=7:log_path='/a b' history_size=4 second_deadlock_stack=1 exitcode=x";
         let (options, complaints) = Options::parse(&[text, "halt_on_error=0"], "");
         assert_eq!((options.exitcode, options.halt_on_error), (7, false));
-        assert_eq!((options.text_path.as_str(), complaints.as_str()), ("/a b", ""));
+        assert_eq!(
+            (options.text_path.as_str(), complaints.as_str()),
+            ("/a b", "")
+        );
     }
 
     #[test]

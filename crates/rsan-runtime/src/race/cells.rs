@@ -4,7 +4,7 @@ use super::Kind;
 use super::kept;
 use super::lanes::Pairs;
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
-use crate::stack::{Node, Site};
+use crate::stack::{Function, Node, Site};
 use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use std::sync::atomic::Ordering;
 
@@ -65,11 +65,11 @@ fn fits(word: u32, cell: u64) -> bool {
     u64::from(word & 0xff) == cell >> 16 & 0xff
 }
 
-pub(super) fn unpack_site(word: u32, cell: u64) -> Site {
+pub(super) fn unpack_site(word: u32, cell: u64) -> (Site, Function) {
     if !fits(word, cell) {
-        return Site::default();
+        return (Site::default(), Function::NONE);
     }
-    Node(word >> 8).as_site()
+    Node(word >> 8).as_call()
 }
 
 /// What happens before the thread's next event: an epoch for each slot, and the first one for those beyond the end.

@@ -8,6 +8,7 @@ use crate::memory;
 use crate::report::{self, Finding, Misuse, Side};
 use crate::sched;
 use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
+use crate::stack::Function;
 use crate::thread::{self, Entered};
 use std::sync::atomic::Ordering;
 
@@ -15,6 +16,11 @@ use std::sync::atomic::Ordering;
 /// are forgotten anyway. Most blocks were not accessed since their allocation, or only in part, so most granules are
 /// empty.
 pub fn free(address: usize, bytes: usize) {
+    free_by(Function::NONE, address, bytes);
+}
+
+/// The same if a function of libc does it for the program.
+pub fn free_by(function: Function, address: usize, bytes: usize) {
     let Some(mut me) = thread::enter_access() else {
         return crate::probe::free(address, bytes);
     };
@@ -23,7 +29,7 @@ pub fn free(address: usize, bytes: usize) {
         return;
     }
     me.make_private();
-    let (leaf, own) = (me.leaf(), me.own);
+    let (leaf, own) = (me.call_leaf(function), me.own);
     let (word, exact) = (pack_site(leaf, own), me.options.exact);
     let mut found = None;
     for (granule, at, size) in granules(address, bytes) {
@@ -50,7 +56,7 @@ pub fn free(address: usize, bytes: usize) {
         found = found.or(race.map(|other| (at, size, other)));
     }
     if let Some((at, size, other)) = found {
-        super::report(me, at, size, Kind::FREE, other);
+        super::report(me, at, size, Kind::FREE, other, function);
     }
 }
 
@@ -78,7 +84,7 @@ pub fn unmap(address: usize, bytes: usize) {
             let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
             let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
             if let Some(other) = race {
-                return super::report(me, at, size, kind, other);
+                return super::report(me, at, size, kind, other, Function::NONE);
             }
         }
     }
@@ -105,7 +111,7 @@ pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
 /// An access to memory whose free happens before it. The block has to be one that is free still, for memory that the
 /// allocator gave back to the system may have become something else.
 #[cold]
-pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, function: Function) {
     let Some(free) = heap::find(address).and_then(|block| block.freed) else {
         return;
     };
@@ -113,7 +119,7 @@ pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
         what: Misuse::UseAfterFree,
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        access: Side::plain(Some(me.state.id()), kind.name(), me.site()).by(function),
         earlier: Some(free.side("free")),
     };
     if !report::is_known(me, &finding) && memory::is_anonymous(address) {
@@ -148,6 +154,6 @@ pub fn touch(address: usize) {
     let race = access.race(me.state.hb().slice(), granule);
     let is_end = |race: &Race| [Kind::FREE, Kind::ALLOCATE].contains(&Kind(race.0 & 0xff));
     if let Some(race) = race.filter(is_end) {
-        super::report(&mut me, address, 1, Kind::USE, race);
+        super::report(&mut me, address, 1, Kind::USE, race, Function::NONE);
     }
 }

@@ -1,4 +1,5 @@
-//! Memory that is used after its end, locks that are used as they must not be, and signal handlers that do what they must not.
+//! Memory that is used after its end, descriptors and locks that are used as they must not be, and signal handlers that do
+//! what they must not.
 
 use std::ffi::CStr;
 
@@ -13,6 +14,8 @@ pub enum Misuse {
     InvalidFree,
     /// Memory of a stack is accessed after the end of its function or thread, as the text says.
     UseAfterReturn(&'static str),
+    /// A descriptor is closed, and used or closed by another thread, without an order.
+    Descriptor,
     /// A handler of an asynchronous signal calls what it must not.
     SignalUnsafeCall,
     /// Such a handler leaves another `errno` than it found.
@@ -29,6 +32,7 @@ impl Misuse {
             Self::DoubleFree => c"double-free",
             Self::InvalidFree => c"invalid-free",
             Self::UseAfterReturn(_) => c"use-after-return",
+            Self::Descriptor => c"descriptor-race",
             Self::SignalUnsafeCall => c"signal-unsafe-call",
             Self::SignalErrno => c"signal-errno",
             Self::Lock(_) => c"lock-misuse",
@@ -41,6 +45,7 @@ impl Misuse {
             Self::UseAfterFree
             | Self::DoubleFree
             | Self::InvalidFree
+            | Self::Descriptor
             | Self::SignalUnsafeCall
             | Self::SignalErrno => None,
             Self::UseAfterReturn(text) | Self::Lock(text) => Some(text),

@@ -71,7 +71,11 @@ impl Output {
     /// Opens the file of this process. Without it, standard error has to do.
     fn open(&mut self) {
         self.process = std::process::id();
-        let name = format!("{}.{}", self.path.as_deref().unwrap_or_default(), self.process);
+        let name = format!(
+            "{}.{}",
+            self.path.as_deref().unwrap_or_default(),
+            self.process
+        );
         let name = CString::new(name).unwrap_or_default();
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
         let (folder, file) = (libc::AT_FDCWD as usize, name.as_ptr() as usize);

@@ -105,7 +105,10 @@ impl Access {
             operation: side.operation.clone(),
             order: side.order.clone(),
             value: side.value.clone(),
-            stack: symbols.stack(&side.stack),
+            stack: Frame::of_libc(side.function.as_deref())
+                .into_iter()
+                .chain(symbols.stack(&side.stack))
+                .collect(),
             created: side.created.as_ref().map(|stack| symbols.stack(stack)),
             waits_for: None,
         }
@@ -206,7 +209,10 @@ impl Finding {
             .map(|(role, side)| Access::new(role, side, &mut resolver.symbols))
             .collect();
         if let Some(memory) = &memory {
-            for value in accesses.iter_mut().filter_map(|access| access.value.as_mut()) {
+            for value in accesses
+                .iter_mut()
+                .filter_map(|access| access.value.as_mut())
+            {
                 *value = memory.value(value, *size);
             }
         }
@@ -286,6 +292,11 @@ impl Finding {
         self.kind == "data-race"
     }
 
+    /// Whether a descriptor is closed without an order.
+    pub(super) fn is_of_descriptor(&self) -> bool {
+        self.kind == "descriptor-race"
+    }
+
     /// Whether every thread waits.
     pub(crate) fn is_deadlock(&self) -> bool {
         self.kind == "deadlock"
@@ -316,7 +327,10 @@ impl Finding {
     pub(crate) fn variable(&self) -> Option<&str> {
         match self.memory.as_ref()? {
             Memory::Variable { name, .. } => name.as_deref(),
-            Memory::Heap { .. } | Memory::Stack { .. } | Memory::ThreadLocal { .. } => None,
+            Memory::Heap { .. }
+            | Memory::Stack { .. }
+            | Memory::ThreadLocal { .. }
+            | Memory::Descriptor { .. } => None,
         }
     }
 
@@ -329,7 +343,7 @@ impl Finding {
         };
         let places = self.accesses.iter().take(count).map(Access::place);
         let mut places: Vec<_> = places.collect();
-        if self.is_race() || self.is_deadlock() {
+        if self.is_race() || self.is_of_descriptor() || self.is_deadlock() {
             places.sort();
         }
         places
@@ -369,7 +383,8 @@ impl Finding {
         }
         let (mine, theirs) = (self.known_places(), other.known_places());
         let mut known = mine.iter().flatten();
-        self.variable() == other.variable() && known.any(|place| theirs.contains(&Some(place.clone())))
+        self.variable() == other.variable()
+            && known.any(|place| theirs.contains(&Some(place.clone())))
     }
 }
 

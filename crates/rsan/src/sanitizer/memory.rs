@@ -1,4 +1,4 @@
-//! What an address of data is: a variable, a block of the allocator, the stack of a thread.
+//! What an address of data is: a variable, a block of the allocator, the stack of a thread; or a descriptor.
 
 use super::findings::{Resolver, thread_name};
 use super::log;
@@ -28,6 +28,11 @@ pub(super) enum Memory {
         allocated: Option<Context>,
         freed: Option<Context>,
     },
+    /// No memory, but a file descriptor.
+    Descriptor {
+        number: u64,
+        created: Option<Context>,
+    },
     /// The stack of a thread.
     Stack { thread: String },
     /// Thread-local storage.
@@ -41,9 +46,22 @@ pub(super) struct Context {
     pub(super) stack: Vec<Frame>,
 }
 
+impl Context {
+    fn new(logged: Option<&log::Context>, resolver: &mut Resolver) -> Option<Self> {
+        logged.map(|logged| Self {
+            thread: thread_name(logged.thread),
+            stack: resolver.symbols.stack(&logged.stack),
+        })
+    }
+}
+
 impl Memory {
     pub(super) fn new(logged: &log::Memory, address: &str, resolver: &mut Resolver) -> Self {
         match logged {
+            log::Memory::Descriptor { number, created } => Self::Descriptor {
+                number: *number,
+                created: Context::new(created.as_ref(), resolver),
+            },
             log::Memory::Global { module, offset } => {
                 let known = number(offset).and_then(|at| resolver.names.variable(module, at));
                 let signed = known.as_ref().is_some_and(|(_, signed)| *signed);
@@ -60,19 +78,13 @@ impl Memory {
                 allocated,
                 freed,
             } => {
-                let mut context = |context: &Option<log::Context>| {
-                    context.as_ref().map(|context| Context {
-                        thread: thread_name(context.thread),
-                        stack: resolver.symbols.stack(&context.stack),
-                    })
-                };
                 let offset = number(address).zip(number(start));
                 Self::Heap {
                     start: start.clone(),
                     size: *size,
                     offset: offset.map_or(0, |(at, start)| at.saturating_sub(start)),
-                    allocated: context(allocated),
-                    freed: context(freed),
+                    allocated: Context::new(allocated.as_ref(), resolver),
+                    freed: Context::new(freed.as_ref(), resolver),
                 }
             }
             log::Memory::Stack { thread } => Self::Stack {
@@ -122,6 +134,7 @@ impl Memory {
                 let at = born(allocated.as_ref());
                 format!("byte {offset} of a heap block of {size} bytes{at}")
             }
+            Self::Descriptor { number, .. } => format!("descriptor {number}"),
             Self::Stack { thread } => format!("{address} on the stack of {thread}"),
             Self::ThreadLocal { thread } => format!("{address} in {thread}'s thread-local storage"),
         }

@@ -46,7 +46,10 @@ impl Suppressions {
                 frames.collect()
             })
             .collect();
-        let matching = self.all.iter().filter(|s| s.matches(subject, &stacks, variable));
+        let matching = self
+            .all
+            .iter()
+            .filter(|s| s.matches(subject, &stacks, variable));
         matching.map(Suppression::line).collect()
     }
 

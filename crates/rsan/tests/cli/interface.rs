@@ -147,7 +147,10 @@ fn reports_go_where_the_user_or_the_program_wants() {
     let run = started(&program, &[("TSAN_OPTIONS", "log_path=report")]);
     assert_eq!((run.code, run.stderr.as_str()), (66, ""));
     let text = file_of(&folder, "report.");
-    assert!(text.contains("data race") && text.contains("1 finding"), "{text}");
+    assert!(
+        text.contains("data race") && text.contains("1 finding"),
+        "{text}"
+    );
     let run = started(&program, &[("RSAN_OPTIONS", "text_path=stdout")]);
     assert!(run.stdout.contains("data race"), "{}", run.stdout);
 
@@ -179,7 +182,10 @@ __attribute__((constructor)) static void start(void) { __sanitizer_set_death_cal
     assert_eq!((run.code, run.stdout.as_str()), (0, "begins\nfailed\n"));
     let run = started(&program, &[("RSAN_OPTIONS", "halt_on_error=1")]);
     assert_eq!((run.code, run.stdout.as_str()), (7, "begins\ndies\n"));
-    let (_, program) = built("passing-hooks", &format!("{hooks}int main(void) {{ return 0; }}"));
+    let (_, program) = built(
+        "passing-hooks",
+        &format!("{hooks}int main(void) {{ return 0; }}"),
+    );
     let run = started(&program, &[]);
     assert_eq!((run.code, run.stdout.as_str()), (7, "begins\npassed\n"));
 }
@@ -197,7 +203,15 @@ fn findings_are_left_out_by_the_name_of_a_variable_and_by_their_kind() {
         std::fs::write(folder.join("known"), format!("{line}\n")).expect("writable");
         let mut check = rsan(&folder);
         check.args(["check", "--runs", "1", "--suppressions", "known"]);
-        let run: Run = check.arg(suite.join(program)).output().expect("rsan starts").into();
-        assert_eq!(run.code, 0, "{program} {line}: {}{}", run.stdout, run.stderr);
+        let run: Run = check
+            .arg(suite.join(program))
+            .output()
+            .expect("rsan starts")
+            .into();
+        assert_eq!(
+            run.code, 0,
+            "{program} {line}: {}{}",
+            run.stdout, run.stderr
+        );
     }
 }
