@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_definer_of_a_function_is_named() {
-        let definer = first(c"getppid").expect("a function of libc");
+        let (_, definer) = first(c"getppid").expect("a function of libc");
         assert!(matches!(definer, Definer::Library(file) if file.contains("libc.so")));
     }
 }

@@ -15,6 +15,7 @@ use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
 use crate::thread::{Body, enter};
+use crate::tls;
 use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
@@ -134,16 +135,17 @@ pub fn lock(address: usize) {
 
 /// The thread took a mutex; libc knows it by this number.
 pub fn hold(address: usize, number: u32) {
-    let mut in_handler = false;
+    let mut in_handler = None;
     with(address, |me, sync| {
-        in_handler = me.handling != 0;
+        in_handler = (me.handling != 0).then_some(me.caller);
         sync.main.take(me, address);
         let site = Place::line(me.caller).site();
         let thread = me.state.id();
         sync.holder = Some((Done { thread, site }, number));
         me.libc_number = number;
     });
-    if in_handler {
+    if let Some(caller) = in_handler {
+        tls::set_caller(caller);
         crate::intercept::signals::called("lock of a mutex");
     }
 }

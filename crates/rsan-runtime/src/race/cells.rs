@@ -473,6 +473,6 @@ mod tests {
         // It does not, if it is the thread's own: what was seen is all there is.
         let race = write(newer).settled(&[], granule, 0, seen);
         assert_eq!(race, (seen, site));
-        assert_eq!(unpack_site(race.1, race.0), Site::default());
+        assert_eq!(unpack_site(race.1, race.0).0, Site::default());
     }
 }

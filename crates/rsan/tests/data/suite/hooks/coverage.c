@@ -1,6 +1,5 @@
-// Code with the instrumentation for coverage runs, and collects nothing.
+// The functions of the instrumentation for coverage are there, and collect nothing.
 // expect: nothing
-// flags: -fsanitize-coverage=trace-pc
 void __sanitizer_cov_dump(void);
 void __sanitizer_cov_reset(void);
 void __sanitizer_cov_trace_pc_guard(unsigned *);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char copy[16];
+char copy[16];
 
 int main(void) {
     char *volatile block = malloc(16);

@@ -4,7 +4,7 @@
 #include "../../pinned.h"
 #include <atomic>
 
-static std::atomic<short> flags[2] = {{0}, {-2}};
+std::atomic<short> flags[2] = {{0}, {-2}};
 
 static void *second(void *unused) {
     wait_for_main();
