@@ -48,9 +48,9 @@ use crate::options::Options;
 use crate::probe::Wait;
 use crate::stack::{Function, Node, Site};
 use crate::suppress;
+use crate::tables::Set;
 use crate::thread::Body;
 use rsan_model::ThreadId;
-use crate::tables::Set;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although

@@ -465,7 +465,10 @@ mod tests {
         assert_eq!(leaf.as_site().stack(), [5, 10]);
         assert_eq!(leaf.as_call().1.name(), Some("memcpy"));
         let plain = stack.call_leaf(5, Function::NONE);
-        assert_eq!((plain.as_site(), plain.as_call().1.name()), (leaf.as_site(), None));
+        assert_eq!(
+            (plain.as_site(), plain.as_call().1.name()),
+            (leaf.as_site(), None)
+        );
     }
 
     #[test]

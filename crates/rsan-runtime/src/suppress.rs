@@ -9,8 +9,8 @@ use crate::lock::Lock;
 use crate::modules::Module;
 use crate::options::Options;
 use crate::report::{self, Finding, Side};
-use rsan_suppressions::{Frame, Subject, Suppression};
 use crate::tables::Map;
+use rsan_suppressions::{Frame, Subject, Suppression};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ALL: AtomicPtr<Vec<Suppression>> = AtomicPtr::new(std::ptr::null_mut());
@@ -101,7 +101,12 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     let stacks: Vec<Vec<_>> = sides
         .iter()
         .zip(&addresses)
-        .map(|((_, side), stack)| of_libc(side).into_iter().chain(stack.iter().map(frame)).collect())
+        .map(|((_, side), stack)| {
+            of_libc(side)
+                .into_iter()
+                .chain(stack.iter().map(frame))
+                .collect()
+        })
         .collect();
     let suppressed = all.iter().any(|s| s.matches(subject, &stacks));
     if suppressed {

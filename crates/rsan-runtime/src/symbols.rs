@@ -231,7 +231,11 @@ pub(crate) fn first(name: &CStr) -> Option<(usize, Definer)> {
             _ if is_own(link) => Definer::Runtime,
             0 => Definer::Program,
             // SAFETY: a C string of the loader.
-            _ => Definer::Library(unsafe { CStr::from_ptr(link.name) }.to_string_lossy().into_owned()),
+            _ => Definer::Library(
+                unsafe { CStr::from_ptr(link.name) }
+                    .to_string_lossy()
+                    .into_owned(),
+            ),
         };
         Some((address, definer))
     })
@@ -254,7 +258,14 @@ mod tests {
 
     #[test]
     fn functions_are_where_the_loader_finds_them() {
-        for name in [c"pthread_create", c"pthread_cond_wait", c"strlen", c"memcpy", c"malloc", c"time"] {
+        for name in [
+            c"pthread_create",
+            c"pthread_cond_wait",
+            c"strlen",
+            c"memcpy",
+            c"malloc",
+            c"time",
+        ] {
             // SAFETY: a C string.
             let expected = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
             // What the loader knows of the time is the kernel's own function.

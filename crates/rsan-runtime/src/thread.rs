@@ -23,11 +23,11 @@ use crate::options::Options;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Function, Node, Site, Stack};
+use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
-use crate::tables::Set;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 

@@ -120,7 +120,11 @@ fn clock(file: c_int) -> Option<usize> {
 /// Where those who connect and those who accept meet.
 fn meeting((family, port): (u16, Option<u16>)) -> usize {
     let port = port.map_or(u64::MAX, u64::from);
-    let family = if port == u64::MAX { u64::from(family) } else { 0 };
+    let family = if port == u64::MAX {
+        u64::from(family)
+    } else {
+        0
+    };
     clock_of(hash(&[MEETING, family, port]))
 }
 

@@ -204,7 +204,9 @@ unsafe extern "C-unwind" fn receive(
     let call = Call::of(c"recv");
     call.uses(file);
     // SAFETY: the program's call.
-    let result = got(&call, file, || unsafe { real::recv(file, buffer, bytes, flags) });
+    let result = got(&call, file, || unsafe {
+        real::recv(file, buffer, bytes, flags)
+    });
     call.fills(buffer, result.min(bytes as isize));
     result
 }
@@ -264,7 +266,11 @@ unsafe extern "C-unwind" fn receive_messages(
         });
         for index in 0..result.max(0) as usize {
             let message = messages.add(index);
-            received(&call, &raw const (*message).msg_hdr, (*message).msg_len as usize);
+            received(
+                &call,
+                &raw const (*message).msg_hdr,
+                (*message).msg_len as usize,
+            );
             call.writes_one(&raw const (*message).msg_len, true);
         }
         result
@@ -303,13 +309,17 @@ unsafe extern "C-unwind" fn splice(
 unsafe extern "C-unwind" fn tee(from: c_int, to: c_int, bytes: usize, flags: c_uint) -> isize {
     let call = Call::of(c"tee");
     // SAFETY: the program's call.
-    moved(&call, from, to, || unsafe { real::tee(from, to, bytes, flags) })
+    moved(&call, from, to, || unsafe {
+        real::tee(from, to, bytes, flags)
+    })
 }
 
 unsafe extern "C-unwind" fn send_file(to: c_int, from: c_int, at: Offset, bytes: usize) -> isize {
     let call = Call::of(c"sendfile");
     // SAFETY: the program's call.
-    moved(&call, from, to, || unsafe { real::sendfile(to, from, at, bytes) })
+    moved(&call, from, to, || unsafe {
+        real::sendfile(to, from, at, bytes)
+    })
 }
 
 unsafe extern "C-unwind" fn splice_parts(
@@ -451,7 +461,10 @@ type Events = *mut libc::epoll_event;
 fn waited(call: &Call, poll: c_int, events: Events, wait: impl FnOnce() -> c_int) -> c_int {
     call.uses(poll);
     let result = got(call, poll, || sched::outside(wait));
-    call.writes(events, result.max(0) as usize * size_of::<libc::epoll_event>());
+    call.writes(
+        events,
+        result.max(0) as usize * size_of::<libc::epoll_event>(),
+    );
     result
 }
 

@@ -52,7 +52,12 @@ impl Rest {
         let mut number = None;
         while self.peek().is_ascii_digit() {
             let digit = usize::from(self.peek() - b'0');
-            number = Some(number.unwrap_or(0usize).saturating_mul(10).saturating_add(digit));
+            number = Some(
+                number
+                    .unwrap_or(0usize)
+                    .saturating_mul(10)
+                    .saturating_add(digit),
+            );
             self.skip();
         }
         number
@@ -239,7 +244,16 @@ unsafe fn assigns(call: &Call, conversion: Conversion, to: *mut c_char) {
         }
         b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => call.writes(to, conversion.integer),
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-            call.writes(to, if conversion.longer { 16 } else if wide { 8 } else { 4 });
+            call.writes(
+                to,
+                if conversion.longer {
+                    16
+                } else if wide {
+                    8
+                } else {
+                    4
+                },
+            );
         }
         b'p' => call.writes(to, size_of::<usize>()),
         b'c' => {
@@ -258,7 +272,9 @@ mod tests {
 
     /// The letters, widths and integers of the conversions of a format of `scanf`.
     fn all(format: &'static std::ffi::CStr) -> Vec<(u8, Option<usize>, usize, bool)> {
-        let mut rest = Rest { at: format.as_ptr() };
+        let mut rest = Rest {
+            at: format.as_ptr(),
+        };
         let mut found = Vec::new();
         while rest.next() {
             let Some(one) = scanned(&mut rest) else { break };

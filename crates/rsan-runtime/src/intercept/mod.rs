@@ -26,9 +26,9 @@ pub mod processes;
 pub mod signals;
 pub mod stdio;
 pub mod strings;
+pub mod system;
 mod table;
 pub mod texts;
-pub mod system;
 pub mod threads;
 mod variadic;
 pub mod wide;
@@ -44,6 +44,7 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
     stdio::FORMATTING,
     numbers::ALL,
     system::ALL,
+    system::STATS,
     texts::ALL,
     wide::ALL,
 ];

@@ -28,7 +28,11 @@ impl Call {
     /// # Safety
     /// As above.
     unsafe fn polled(&self, events: *const pollfd, count: c_ulong, result: c_int) {
-        for index in 0..if self.is_seen() && result >= 0 { count as usize } else { 0 } {
+        for index in 0..if self.is_seen() && result >= 0 {
+            count as usize
+        } else {
+            0
+        } {
             // SAFETY: the caller's promise.
             self.writes_one(unsafe { &raw const (*events.add(index)).revents }, true);
         }
@@ -59,4 +63,3 @@ functions! {
     #outside fn sigwaitinfo(signals: *const sigset_t, info: *mut siginfo_t) -> c_int [reads_one(signals)] signal [writes_one(info, signal > 0)];
     #outside fn pause() -> c_int [] result [];
 }
-

@@ -222,7 +222,8 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     unsafe {
         let before = whole(to);
         read(c"strncat", to.cast(), before);
-        copied(c"strncat", 
+        copied(
+            c"strncat",
             to.add(before - 1),
             real::strnlen(from, limit) + 1,
             from,

@@ -133,11 +133,7 @@ mod cutting {
         }
     }
 
-    pub(super) unsafe extern "C-unwind" fn token(
-        text: Room,
-        ends: Text,
-        place: *mut Room,
-    ) -> Room {
+    pub(super) unsafe extern "C-unwind" fn token(text: Room, ends: Text, place: *mut Room) -> Room {
         let call = Call::of(c"strtok_r");
         // SAFETY: the program's call.
         unsafe {

@@ -96,7 +96,6 @@ impl Call {
             self.writes_one(to, true);
         }
     }
-
 }
 
 functions! {

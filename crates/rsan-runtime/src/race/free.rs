@@ -81,13 +81,7 @@ pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
 /// An access to memory whose free happens before it. The block has to be one that is free still, for memory that the
 /// allocator gave back to the system may have become something else.
 #[cold]
-pub(super) fn used(
-    me: &mut Entered,
-    address: usize,
-    bytes: usize,
-    kind: Kind,
-    function: Function,
-) {
+pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, function: Function) {
     let Some(free) = heap::find(address).and_then(|block| block.freed) else {
         return;
     };
