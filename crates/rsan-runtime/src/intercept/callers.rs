@@ -45,7 +45,7 @@ pub(crate) fn is_instrumented(pc: usize) -> bool {
 }
 
 fn add(start: usize, end: usize) {
-    // ORDERING: relaxed; a place is taken by one caller, which fills it in. Until then it holds nothing.
+    // ORDERING: release, for what is in the places before, which the count lets others look at. This one is empty until it is filled in.
     let place = COUNT.fetch_add(1, Ordering::Release);
     if let Some(range) = CODE.get(place) {
         // ORDERING: relaxed; see `is_instrumented`.
