@@ -28,17 +28,26 @@ struct Left {
 
 impl Left {
     fn replace(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         replace(me, &mut self.clock);
         self.by = Some(step(me, Act::Unlock));
     }
 
     fn join(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         me.dirty = true;
         me.state.leave(&mut self.clock);
         self.by = Some(step(me, Act::Unlock));
     }
 
     fn take(&self, me: &mut Body, address: usize) {
+        if me.unsynced != 0 {
+            return;
+        }
         let known = me.state.past_version();
         me.state.take(&self.clock, Rules::c20());
         if me.state.past_version() != known {
@@ -125,13 +134,18 @@ pub fn lock(address: usize) {
 
 /// The thread took a mutex; libc knows it by this number.
 pub fn hold(address: usize, number: u32) {
+    let mut in_handler = false;
     with(address, |me, sync| {
+        in_handler = me.handling != 0;
         sync.main.take(me, address);
         let site = Place::line(me.caller).site();
         let thread = me.state.id();
         sync.holder = Some((Done { thread, site }, number));
         me.libc_number = number;
     });
+    if in_handler {
+        crate::intercept::signals::called("lock of a mutex");
+    }
 }
 
 /// Who holds the mutex, if libc knows the holder by this number still.

@@ -3,6 +3,7 @@
 use super::registry::{Entry, Handle, REGISTRY};
 use super::{Body, Context, Entered, current};
 use crate::horizon;
+use crate::system::{ALL_SIGNALS, block_signals};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step};
 use libc::pthread_t;
@@ -25,7 +26,22 @@ pub fn attach() -> Option<&'static Context> {
     if tls::context_word() != 0 {
         return current();
     }
+    if !crate::runtime::is_awake() {
+        return None;
+    }
     tls::set_context_word(ABSENT);
+    // A handler that leaves by a jump would leave a lock locked.
+    let signals = block_signals(ALL_SIGNALS);
+    let context = create();
+    if let Some(context) = context {
+        adopt(context);
+    }
+    block_signals(signals);
+    current()
+}
+
+/// A context for the calling thread, which nobody was seen to create.
+fn create() -> Option<*mut Context> {
     crate::runtime::start();
     let context = {
         let mut registry = REGISTRY.lock();
@@ -46,8 +62,7 @@ pub fn attach() -> Option<&'static Context> {
         registry.threads.insert(me, entry);
         context
     };
-    adopt(context);
-    current()
+    Some(context)
 }
 
 /// Makes `context` that of the calling thread.

@@ -6,6 +6,7 @@ mod contract;
 mod docs;
 mod exact;
 mod goldens;
+mod interface;
 mod layers;
 mod limits;
 mod sanitizer;
