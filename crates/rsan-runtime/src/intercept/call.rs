@@ -160,7 +160,7 @@ impl Call {
 
     /// A stream is used: it must not be closed by somebody else meanwhile.
     pub(super) fn stream(&self, stream: *const libc::FILE) {
-        if !race::is_known_read(stream as usize) {
+        if self.is_seen && !race::is_known_read(stream as usize) {
             self.note(stream as usize, 1, Kind::READ);
         }
     }
