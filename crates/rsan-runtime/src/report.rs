@@ -29,6 +29,7 @@
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
 //! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
+mod foreign;
 mod json;
 mod misuse;
 mod text;
@@ -309,6 +310,12 @@ pub fn report(me: &mut Body, finding: &Finding) {
         let _one_at_a_time = OUTPUT.lock();
         let logged = journal::append(line.as_bytes());
         if me.options.text || !logged {
+            write_to(2, text.as_bytes());
+        }
+    }
+    if matches!(finding, Finding::Race { .. }) {
+        let text = foreign::announce(&modules, me.options);
+        if me.options.text {
             write_to(2, text.as_bytes());
         }
     }

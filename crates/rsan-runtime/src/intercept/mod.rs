@@ -8,6 +8,7 @@ mod cleanup;
 pub mod control;
 mod deferred;
 pub mod files;
+pub mod glib;
 pub mod guards;
 pub(crate) mod imports;
 pub(crate) mod lifetime;
