@@ -4,9 +4,9 @@
 //! changes of thread as any that is known. Each link is an edge of the run: nothing is guessed. The fences between
 //! two links of a thread are part of the chain.
 
+use crate::tables::Map;
 use crate::trail::{self, Act, Note, Step};
 use rsan_model::ThreadId;
-use crate::tables::Map;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! Start, end and fork.
 
+use crate::abi::hooks::default_options;
 use crate::options::Options;
 #[cfg(not(test))]
 use crate::system::system_call;
@@ -59,10 +60,16 @@ fn mark_process() {
     // SAFETY: an empty file in memory, mapped without access, and closed.
     unsafe {
         let close = libc::MFD_CLOEXEC as usize;
-        let file = system_call(libc::SYS_memfd_create, [name.as_ptr() as usize, close, 0, 0, 0, 0]);
+        let file = system_call(
+            libc::SYS_memfd_create,
+            [name.as_ptr() as usize, close, 0, 0, 0, 0],
+        );
         if let Ok(file) = usize::try_from(file) {
             let shared = libc::MAP_SHARED as usize;
-            system_call(libc::SYS_mmap, [0, 1, libc::PROT_NONE as usize, shared, file, 0]);
+            system_call(
+                libc::SYS_mmap,
+                [0, 1, libc::PROT_NONE as usize, shared, file, 0],
+            );
             system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
         }
     }
@@ -88,19 +95,16 @@ pub fn start() {
     crate::intercept::processes::start();
     let given = std::env::var("RSAN_OPTIONS").ok();
     let text = settings(is_privileged(), given, inherited::options);
-    let (options, complaints) = Options::parse(&text);
+    let tsan = std::env::var("TSAN_OPTIONS")
+        .ok()
+        .filter(|_| !is_privileged());
+    let tsan = tsan.unwrap_or_default();
+    let (options, complaints) = Options::parse(&[], &text);
     report::write_to(2, complaints.as_bytes());
-    if options.help {
-        report::write_to(2, Options::table().as_bytes());
-    }
     if !options.server.is_empty() {
         allocator::economise();
     }
-    let options = Box::leak(Box::new(options));
-    // ORDERING: release, with the acquire in `options`.
-    OPTIONS.store(options, Ordering::Release);
-    suppress::start(options);
-    journal::start(options);
+    journal::start(&options);
     #[cfg(not(test))]
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
@@ -111,6 +115,16 @@ pub fn start() {
     shadow::start();
     heap::start();
     crate::intercept::memory::start();
+    // The program's own functions are called from here on, and may be instrumented.
+    let (options, _) = Options::parse(&[&default_options(), &tsan], &text);
+    if options.help {
+        report::write_to(2, Options::table().as_bytes());
+    }
+    let options = Box::leak(Box::new(options));
+    // ORDERING: release, with the acquire in `options`.
+    OPTIONS.store(options, Ordering::Release);
+    report::set_path(&options.text_path);
+    suppress::start(options);
     crate::modules::start();
     thread::start(options);
     let mut key = 0;
@@ -220,6 +234,7 @@ pub(crate) extern "C" fn before_fork() {
 pub(crate) extern "C" fn in_child() {
     after_fork();
     thread::end_others();
+    crate::descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
@@ -270,6 +285,7 @@ static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
             return;
         }
         thread::attach();
+        crate::abi::hooks::initialized();
         if options().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.
             unsafe { sched::steady::restart(argv, environment) };

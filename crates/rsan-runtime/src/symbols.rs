@@ -107,10 +107,18 @@ impl Tables {
     unsafe fn imports(&self, name: &CStr) -> bool {
         // The second word is the number of the first symbol with a hash, which imports do not have; in the older table it
         // is the number of all symbols.
-        let table = if self.gnu_hash.is_null() { self.hash } else { self.gnu_hash };
+        let table = if self.gnu_hash.is_null() {
+            self.hash
+        } else {
+            self.gnu_hash
+        };
         // SAFETY: the caller's promise; the tables are as the ELF specification and GNU's say.
         unsafe {
-            let count = if table.is_null() { 0 } else { *table.add(1) as usize };
+            let count = if table.is_null() {
+                0
+            } else {
+                *table.add(1) as usize
+            };
             (1..count).any(|index| {
                 let symbol = &*self.symbols.add(index);
                 symbol.st_shndx == 0 && is(self.strings + symbol.st_name as usize, name)
@@ -286,15 +294,16 @@ pub(crate) fn own_file() -> String {
     own.map_or(String::new(), file)
 }
 
-/// Whose function of this name a program would call.
-pub(crate) fn first(name: &CStr) -> Option<Definer> {
+/// The function of this name that a program would call, and whose it is.
+pub(crate) fn first(name: &CStr) -> Option<(usize, Definer)> {
     modules().enumerate().find_map(|(index, link)| {
-        find_in(link, name)?;
-        Some(match index {
+        let address = find_in(link, name)?;
+        let definer = match index {
             _ if is_own(link) => Definer::Runtime,
             0 => Definer::Program,
             _ => Definer::Library(file(link)),
-        })
+        };
+        Some((address, definer))
     })
 }
 
@@ -315,7 +324,14 @@ mod tests {
 
     #[test]
     fn functions_are_where_the_loader_finds_them() {
-        for name in [c"pthread_create", c"pthread_cond_wait", c"strlen", c"memcpy", c"malloc", c"time"] {
+        for name in [
+            c"pthread_create",
+            c"pthread_cond_wait",
+            c"strlen",
+            c"memcpy",
+            c"malloc",
+            c"time",
+        ] {
             // SAFETY: a C string.
             let expected = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
             // What the loader knows of the time is the kernel's own function.
@@ -330,7 +346,7 @@ mod tests {
 
     #[test]
     fn the_definer_of_a_function_is_named() {
-        let definer = first(c"getppid").expect("a function of libc");
+        let (_, definer) = first(c"getppid").expect("a function of libc");
         assert!(matches!(definer, Definer::Library(file) if file.contains("libc.so")));
     }
 }

@@ -21,9 +21,9 @@ pub use step::{Act, Place, Step, describe_fence};
 
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
+use crate::tables::Map;
 use accessors::READERS;
 use rsan_model::ThreadId;
-use crate::tables::Map;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use step::STEP_WORDS;

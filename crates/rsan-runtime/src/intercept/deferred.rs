@@ -49,11 +49,7 @@ pub(super) fn may_wait(signal: c_int) -> bool {
 ///
 /// # Safety
 /// What the system passes to a handler.
-pub(super) unsafe fn defers(
-    signal: c_int,
-    info: *mut siginfo_t,
-    interrupted: *mut c_void,
-) -> bool {
+pub(super) unsafe fn defers(signal: c_int, info: *mut siginfo_t, interrupted: *mut c_void) -> bool {
     let Some(context) = current().filter(|context| context.is_busy()) else {
         return false;
     };

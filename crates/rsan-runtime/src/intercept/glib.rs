@@ -139,7 +139,9 @@ struct Pool {
 unsafe fn clock(pool: *mut c_void) -> Option<usize> {
     // SAFETY: the caller's promise.
     let pool = unsafe { pool.cast::<Pool>().as_ref() }?;
-    let ours = pool.work.is_some_and(|work| work as usize == run as *const () as usize);
+    let ours = pool
+        .work
+        .is_some_and(|work| work as usize == run as *const () as usize);
     ours.then_some(pool.user as usize)
 }
 

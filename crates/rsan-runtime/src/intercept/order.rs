@@ -35,9 +35,10 @@ pub(super) fn check() {
         return;
     }
     let own = symbols::own_file();
-    let complaints = FUNCTIONS
-        .iter()
-        .find_map(|(name, unseen)| complaint(name, unseen, symbols::first(name), &own));
+    let complaints = FUNCTIONS.iter().find_map(|(name, unseen)| {
+        let definer = symbols::first(name).map(|(_, definer)| definer);
+        complaint(name, unseen, definer, &own)
+    });
     if let Some(text) = complaints {
         report::write_to(2, text.as_bytes());
     }
@@ -55,6 +56,8 @@ mod tests {
         assert_eq!(complain(Some(Definer::Program)), None);
         let text = complain(Some(Definer::Library("/lib/other.so".to_owned())));
         let text = text.expect("a library comes first");
-        assert!(text.contains("malloc of /lib/other.so") && text.contains("LD_PRELOAD=/lib/own.so"));
+        assert!(
+            text.contains("malloc of /lib/other.so") && text.contains("LD_PRELOAD=/lib/own.so")
+        );
     }
 }

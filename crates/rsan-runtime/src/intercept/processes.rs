@@ -3,9 +3,9 @@
 //! libc tells us of its own forks ([`crate::runtime`]). `_Fork`, `clone` and the system calls tell nobody: a lock that another
 //! thread holds at that time would stay locked in the child. So whatever copies the memory of the process is a fork.
 
+use crate::real::{self, Real};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::enter;
-use crate::real::{self, Real};
 use crate::{entries, runtime};
 use libc::{c_int, c_long, c_void};
 use std::arch::naked_asm;

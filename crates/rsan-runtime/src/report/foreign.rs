@@ -50,7 +50,9 @@ pub(super) fn announce(modules: &[Module], options: &Options) -> String {
         journal::foreign(&names);
     }
     let names = names.join(", ");
-    format!("rsan: not instrumented, so what they order by means of their own is not seen: {names}\n")
+    format!(
+        "rsan: not instrumented, so what they order by means of their own is not seen: {names}\n"
+    )
 }
 
 #[cfg(test)]
@@ -71,7 +73,13 @@ mod tests {
 
     #[test]
     fn known_and_instrumented_modules_are_not_named() {
-        let paths = ["/a.out", "/lib/libc.so.6", "/lib/libz.so.1", "", "/x/libplain.so"];
+        let paths = [
+            "/a.out",
+            "/lib/libc.so.6",
+            "/lib/libz.so.1",
+            "",
+            "/x/libplain.so",
+        ];
         let modules = paths.map(module);
         let found = names(&modules, |module| module.path == "/a.out");
         assert_eq!(found, ["libz.so.1", "libplain.so"]);

@@ -7,10 +7,10 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::report;
 use crate::stack::Site;
+use crate::tables::Map;
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
 use rsan_model::ThreadId;
-use crate::tables::Map;
 
 /// A thread as reports name it.
 #[derive(Clone, Copy, Debug)]

@@ -59,8 +59,7 @@ fn find(program: &OsStr) -> Option<PathBuf> {
 fn is_linked(file: &Path) -> bool {
     let contents = fs::read(file).unwrap_or_default();
     let name = LIBRARY.as_bytes();
-    contents.starts_with(b"\x7fELF")
-        && contents.windows(name.len()).any(|window| window == name)
+    contents.starts_with(b"\x7fELF") && contents.windows(name.len()).any(|window| window == name)
 }
 
 #[cfg(test)]
@@ -71,7 +70,10 @@ mod tests {
     fn the_library_comes_first() {
         let value = |library: &str, given: &str| before(Path::new(library), OsStr::new(given));
         assert_eq!(value("/a/l.so", ""), Some("/a/l.so".into()));
-        assert_eq!(value("/a/l.so", "/b.so c.so"), Some("/a/l.so:/b.so c.so".into()));
+        assert_eq!(
+            value("/a/l.so", "/b.so c.so"),
+            Some("/a/l.so:/b.so c.so".into())
+        );
         assert_eq!(value("/a b/l.so", ""), None);
     }
 
