@@ -65,6 +65,7 @@ const LEFT_OUT: &[(&[u8], &CStr)] = &[
     (b"GOMP_", c"libgomp.so.1"),
     (b"omp_", c"libgomp.so.1"),
     (b"_Zn", c"libstdc++.so.6"),
+    (b"g_", c"libglib-2.0.so.0"),
     (b"lgamma", c"libm.so.6"),
     (b"remquo", c"libm.so.6"),
     (b"sincos", c"libm.so.6"),
@@ -142,7 +143,12 @@ use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem
 /// Looks all functions up, so that later calls need not.
 pub(crate) fn resolve_all() {
     let tables = crate::intercept::TABLES.iter().copied().flatten();
-    for function in functions::ALL.iter().chain(openmp::ALL).chain(tables) {
+    for function in functions::ALL
+        .iter()
+        .chain(openmp::ALL)
+        .chain(glib::ALL)
+        .chain(tables)
+    {
         function.look_up();
     }
 }
@@ -345,4 +351,32 @@ real_functions! {
     fn omp_set_nest_lock(lock: *mut c_void);
     fn omp_unset_nest_lock(lock: *mut c_void);
     fn omp_test_nest_lock(lock: *mut c_void) -> c_int;
+}
+
+real_functions! {
+    glib:
+    fn g_mutex_lock(mutex: *mut c_void);
+    fn g_mutex_trylock(mutex: *mut c_void) -> c_int;
+    fn g_mutex_unlock(mutex: *mut c_void);
+    fn g_mutex_clear(mutex: *mut c_void);
+    fn g_cond_wait(condition: *mut c_void, mutex: *mut c_void);
+    fn g_cond_wait_until(condition: *mut c_void, mutex: *mut c_void, end: i64) -> c_int;
+    fn g_async_queue_lock(queue: *mut c_void);
+    fn g_async_queue_unlock(queue: *mut c_void);
+    fn g_async_queue_push(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_sorted(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_push_sorted_unlocked(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_timeout_pop(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_async_queue_timeout_pop_unlocked(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_thread_pool_new(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_new_full(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, free: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_push(pool: *mut c_void, task: *mut c_void, error: *mut c_void) -> c_int;
+    fn g_thread_pool_free(pool: *mut c_void, at_once: c_int, waits: c_int);
 }

@@ -30,6 +30,7 @@
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
 //! instruction; the function is one of libc that makes the access there. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
+mod foreign;
 mod json;
 mod misuse;
 mod output;
@@ -331,6 +332,12 @@ fn write_finding(me: &mut Body, finding: &Finding) {
         let logged = journal::append(line.as_bytes());
         if me.options.text || !logged {
             write_text(text.as_bytes());
+        }
+    }
+    if matches!(finding, Finding::Race { .. }) {
+        let text = foreign::announce(&modules, me.options);
+        if me.options.text {
+            write_to(2, text.as_bytes());
         }
     }
     crate::abi::query::announce(finding);

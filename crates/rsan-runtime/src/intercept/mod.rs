@@ -12,6 +12,7 @@ mod deferred;
 pub mod descriptors;
 pub mod files;
 mod format;
+pub mod glib;
 pub mod guards;
 pub(crate) mod imports;
 pub(crate) mod lifetime;

@@ -12,6 +12,7 @@ use super::record::{Fatal, Record};
 use super::scratch::Scratch;
 use crate::session::eprint;
 use rsan_model::Model;
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -65,6 +66,8 @@ pub(crate) struct Runs {
     pub(crate) unseen: usize,
     /// Whether the program itself ever had the runtime.
     pub(crate) main_seen: bool,
+    /// Modules that are not instrumented, of processes with a race.
+    pub(crate) foreign: BTreeSet<String>,
     /// Findings that the runtime left out, in the run with the most.
     pub(crate) suppressed: usize,
     pub(crate) timeouts: usize,
@@ -147,6 +150,7 @@ fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> R
     runs.findings.add(runs.done, &record.findings);
     runs.done += 1;
     runs.processes += record.processes.len();
+    runs.foreign.extend(record.foreign);
     runs.suppressed = runs.suppressed.max(record.suppressed);
     runs.unseen += usize::from(record.processes.is_empty());
     runs.main_seen |= record.processes.contains(&processes.id());

@@ -93,6 +93,13 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
         ));
         status = status.and(Status::Failed);
     }
+    if found > 0 && !runs.foreign.is_empty() {
+        let names: Vec<_> = runs.foreign.iter().map(String::as_str).collect();
+        let names = names.join(", ");
+        notes.push(format!(
+            "not instrumented, so what they order by means of their own is not seen: {names}"
+        ));
+    }
     if found > 0 {
         status = status.and(Status::Finding);
     }
