@@ -73,6 +73,7 @@ impl Running<'_> {
         if self.me.known.contains(places)
             || is_load && self.me.trusted.passes(leaf)
             || !self.me.options.robustness
+            || self.me.unsynced != 0
         {
             return;
         }

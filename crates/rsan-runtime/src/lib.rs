@@ -13,7 +13,7 @@
 //! * [`model`]: what the memory models do differently.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
-//!   none.
+//!   none. [`ignoring`]: synchronisation that it says is none.
 //! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
 //! * [`memory`]: what an address is. [`heap`]: who allocated a block. [`descriptor`]: the lives of file descriptors.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
@@ -55,6 +55,7 @@ mod elf;
 pub mod ending;
 pub mod heap;
 mod horizon;
+mod ignoring;
 mod inherited;
 pub mod intercept;
 pub mod journal;

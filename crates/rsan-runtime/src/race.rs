@@ -43,7 +43,7 @@ mod kind;
 mod lanes;
 mod quick;
 
-pub use free::{allocate, free, free_by, touch};
+pub use free::{allocate, free, free_by, touch, unmap};
 pub use kind::Kind;
 
 pub(crate) use cells::stamp;

@@ -251,7 +251,6 @@ real_functions! {
     fn strtok_r(text: *mut c_char, ends: *const c_char, place: *mut *mut c_char) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
     fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
-    fn fork() -> c_int;
     fn _Fork() -> c_int;
     fn clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_void, tls: *mut c_void, child: *mut c_void) -> c_int;
     fn malloc(bytes: usize) -> *mut c_void;
@@ -263,6 +262,10 @@ real_functions! {
     fn longjmp(environment: *mut c_void, value: c_int) -> !;
     fn swapcontext(from: *mut c_void, to: *const c_void) -> c_int;
     fn __cxa_atexit(routine: unsafe extern "C-unwind" fn(*mut c_void), argument: *mut c_void, library: *mut c_void) -> c_int;
+    fn raise(signal: c_int) -> c_int;
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+    fn sigprocmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     fn read(file: c_int, buffer: *mut c_void, bytes: usize) -> isize;
     fn readv(file: c_int, parts: *const iovec, count: c_int) -> isize;

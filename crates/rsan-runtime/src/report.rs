@@ -32,12 +32,15 @@
 
 mod json;
 mod misuse;
+mod output;
 mod text;
 
 pub use misuse::Misuse;
 
 pub(crate) use json::{quote, stack as json_stack};
+pub(crate) use output::{path, set_descriptor, set_path, write_text};
 
+use crate::abi::hooks;
 use crate::benign;
 use crate::chain::{self, Chain, Search};
 use crate::ending;
@@ -77,8 +80,13 @@ static OUTPUT: Lock<()> = Lock::new(());
 static UNDECIDED: Lock<Option<Set<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
-pub(crate) fn locks() -> [&'static crate::lock::RawLock; 3] {
-    [REPORTED.raw(), OUTPUT.raw(), UNDECIDED.raw()]
+pub(crate) fn locks() -> [&'static crate::lock::RawLock; 4] {
+    [
+        REPORTED.raw(),
+        OUTPUT.raw(),
+        UNDECIDED.raw(),
+        output::lock(),
+    ]
 }
 
 /// Starts counting again.
@@ -322,11 +330,12 @@ fn write_finding(me: &mut Body, finding: &Finding) {
         let _one_at_a_time = OUTPUT.lock();
         let logged = journal::append(line.as_bytes());
         if me.options.text || !logged {
-            write_to(2, text.as_bytes());
+            write_text(text.as_bytes());
         }
     }
     crate::abi::query::announce(finding);
     if me.options.halt_on_error {
+        hooks::dies();
         ending::now(me.options.exitcode);
     }
 }
@@ -348,13 +357,16 @@ pub(crate) struct Waiting {
 
 /// Writes that nobody can go on.
 pub(crate) fn deadlock(threads: &[Waiting]) {
+    let modules = modules::modules();
+    if suppress::suppresses_deadlock(threads, &modules) {
+        return journal::suppressed();
+    }
     // ORDERING: relaxed; a statistic.
     COUNT.fetch_add(1, Ordering::Relaxed);
-    let modules = modules::modules();
     let _one_at_a_time = OUTPUT.lock();
     let logged = journal::append(json::deadlock(threads, &modules).as_bytes());
     if !logged || crate::runtime::options().is_some_and(|options| options.text) {
-        write_to(2, text::deadlock(threads, &modules).as_bytes());
+        write_text(text::deadlock(threads, &modules).as_bytes());
     }
 }
 
@@ -384,8 +396,21 @@ pub fn die(message: &[&str]) -> ! {
     }
     write_to(2, b"\n");
     journal::fatal(message);
+    hooks::dies();
     // SAFETY: ends the process.
     unsafe { libc::abort() }
+}
+
+/// Ends the process because the system did not map memory for something of the runtime: the negative number of an error.
+pub fn not_mapped(error: isize, what: &str) -> ! {
+    let refused = [libc::EPERM, libc::EACCES, libc::ENOSYS];
+    if refused.iter().any(|number| error == -(*number as isize)) {
+        die(&[
+            "the program's filter of system calls (seccomp) forbids mmap, which rsan needs for ",
+            what,
+        ]);
+    }
+    out_of_memory(what)
 }
 
 /// Ends the process because there is no memory for something of the runtime.
@@ -407,6 +432,12 @@ pub fn out_of_memory(what: &str) -> ! {
 /// Writes everything, without a buffer; what cannot be written is lost.
 pub fn write_to(file: i32, bytes: &[u8]) {
     let _ = journal::quietly(|| journal::write_all(file, bytes));
+}
+
+/// Prints a stack.
+pub(crate) fn print_stack(site: Site) {
+    let modules = modules::modules();
+    write_text(text::stack(&frames(site, &modules)).as_bytes());
 }
 
 /// The stack of a site as modules and offsets, innermost first.

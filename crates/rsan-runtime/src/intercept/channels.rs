@@ -95,6 +95,9 @@ unsafe extern "C" fn peer_name(file: c_int, to: *mut sockaddr, size: *mut c_uint
 
 /// The address of the clock of what a descriptor stands for.
 fn clock(file: c_int) -> Option<usize> {
+    if !crate::runtime::is_awake() {
+        return None;
+    }
     // SAFETY: all bytes zero is a valid value, and is filled in.
     let mut status = unsafe { std::mem::zeroed::<libc::stat>() };
     // SAFETY: the system fills it in.

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod numbers;
 pub mod openmp;
 pub mod operators;
+mod order;
 pub mod outside;
 pub mod pauses;
 pub mod processes;
@@ -53,4 +54,5 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
 /// An instrumented file of the program or of a library is loaded.
 pub(crate) fn instrumented() {
     callers::note();
+    order::check();
 }

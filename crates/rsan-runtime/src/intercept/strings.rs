@@ -4,7 +4,7 @@
 
 use super::memory::{note, watched};
 use crate::race::Kind;
-use crate::{entries, real};
+use crate::{entries, real, tls};
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
 
@@ -233,11 +233,27 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     }
 }
 
+/// A text that is written to a block of its own. The C library allocates meanwhile.
+unsafe fn duplicated(
+    name: &'static CStr,
+    duplicate: impl FnOnce() -> *mut c_char,
+) -> *mut c_char {
+    let caller = tls::caller();
+    let text = duplicate();
+    tls::set_caller(caller);
+    if !text.is_null() && watched() {
+        // SAFETY: a text of the C library.
+        let bytes = unsafe { whole(text) };
+        note(name, &[(text as usize, bytes, Kind::WRITE)]);
+    }
+    text
+}
+
 unsafe extern "C" fn duplicate(text: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         searched(c"strdup", text, std::ptr::null_mut());
-        real::strdup(text)
+        duplicated(c"strdup", || real::strdup(text))
     }
 }
 
@@ -245,7 +261,7 @@ unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         read(c"strndup", text.cast(), part(text, limit));
-        real::strndup(text, limit)
+        duplicated(c"strndup", || real::strndup(text, limit))
     }
 }
 

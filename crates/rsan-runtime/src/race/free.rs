@@ -7,7 +7,7 @@ use crate::heap;
 use crate::memory;
 use crate::report::{self, Finding, Misuse, Side};
 use crate::sched;
-use crate::shadow::{Granule, HAS_CELLS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
 use crate::stack::Function;
 use crate::thread::{self, Entered};
 use std::sync::atomic::Ordering;
@@ -57,6 +57,36 @@ pub fn free_by(function: Function, address: usize, bytes: usize) {
     }
     if let Some((at, size, other)) = found {
         super::report(me, at, size, Kind::FREE, other, function);
+    }
+}
+
+/// Memory is about to be unmapped, or something else mapped in its place: like a plain write of it that nobody has to
+/// remember, for the memory is forgotten. Only what was accessed is looked at.
+pub fn unmap(address: usize, bytes: usize) {
+    let Some(mut me) = thread::enter_access() else {
+        return;
+    };
+    let me = &mut me;
+    if me.ignored != 0 {
+        return;
+    }
+    me.make_private();
+    let (leaf, own, kind) = (me.leaf(), me.own, Kind::UNMAP);
+    let end = address.saturating_add(bytes);
+    for page in (address / PAGE * PAGE..end).step_by(PAGE) {
+        let is_used = |granule: Granule| granule.flags() & (HAS_CELLS | HAS_BLOCKS) != 0;
+        if !Granule::existing(page).is_some_and(is_used) {
+            continue;
+        }
+        let (from, to) = (page.max(address), (page + PAGE).min(end));
+        for (granule, at, size) in granules(from, to - from) {
+            let mask = mask(at & 7, size);
+            let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
+            let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+            if let Some(other) = race {
+                return super::report(me, at, size, kind, other, Function::NONE);
+            }
+        }
     }
 }
 

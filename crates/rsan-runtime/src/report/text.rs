@@ -81,6 +81,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
                 .map_or(String::new(), |more| format!(": {more}"));
             title(&mut text, &format!("{name}{more}"));
             let place = match bytes {
+                _ if *address == 0 => String::new(),
                 0 => format!(" at {address:#x}"),
                 _ => format!(" of {bytes} bytes at {address:#x}"),
             };
@@ -168,6 +169,13 @@ fn write_context(
 
 fn name(thread: ThreadId) -> String {
     format!("thread {thread}")
+}
+
+/// A stack.
+pub(super) fn stack(frames: &[(Option<&str>, usize)]) -> String {
+    let mut text = String::new();
+    write_frames(&mut text, frames);
+    text
 }
 
 fn write_frames(text: &mut String, frames: &[(Option<&str>, usize)]) {

@@ -6,6 +6,7 @@
 use super::handover::Handover;
 use super::library;
 use super::log::Findings;
+use super::preload;
 use super::processes::Processes;
 use super::record::{Fatal, Record};
 use super::scratch::Scratch;
@@ -32,6 +33,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) log: Option<&'a Path>,
     /// Settings of the runtime beyond those that every run has.
     pub(crate) options: String,
+    /// Whether programs that are not linked with the runtime get it, too.
+    pub(crate) preload: bool,
     /// Whether findings end a run, and no other follows.
     pub(crate) halt: Option<&'a dyn Fn(&Findings) -> bool>,
     /// Where the program's own output goes.
@@ -118,6 +121,9 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
         let options = settings(&log, &plan.options)?;
         handover.set(&options);
         let mut command = command(plan.program, &options, &library, plan.stdout);
+        if plan.preload {
+            command.envs(preload::variables(&plan.program[0], &library));
+        }
         if plan.runs > 1 {
             // The first run would leave nothing for the others.
             command.stdin(Stdio::null());

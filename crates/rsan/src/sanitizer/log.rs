@@ -55,6 +55,8 @@ pub(crate) enum Misuse {
     UseAfterReturn,
     #[serde(rename = "descriptor-race")]
     Descriptor,
+    SignalUnsafeCall,
+    SignalErrno,
     #[serde(rename = "lock-misuse")]
     Lock,
 }

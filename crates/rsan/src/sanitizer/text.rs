@@ -121,6 +121,7 @@ fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
 fn title(finding: &Finding, access: &Access) -> String {
     let memory = match access.role {
         "access" if finding.is_of_descriptor() => String::new(),
+        "access" if finding.kind.starts_with("signal") => String::new(),
         "access" if finding.size == 0 => format!(", at {}", finding.address),
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
@@ -202,6 +203,7 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             name,
             module,
             offset,
+            ..
         } => {
             line(match name {
                 Some(name) => format!("the memory is the variable `{name}`"),
