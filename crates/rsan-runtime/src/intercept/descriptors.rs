@@ -5,7 +5,7 @@ use super::channels::given;
 use super::table::functions;
 use crate::real::{self, Real};
 use crate::{descriptor, entries};
-use libc::{DIR, FILE, c_int, c_uint, c_ulong, c_void, msghdr, off_t, sockaddr};
+use libc::{DIR, FILE, c_int, c_uint, c_ulong, c_void, off_t, sockaddr};
 
 impl Call {
     /// The function has created the descriptor, if it is one.
@@ -73,18 +73,6 @@ impl Call {
             self.writes_one(size, true);
         }
     }
-}
-
-/// The address that a message is sent to is read.
-pub(super) fn sent_to(call: &Call, message: &msghdr) {
-    call.reads(message.msg_name, message.msg_namelen as usize);
-    call.reads(message.msg_control, message.msg_controllen);
-}
-
-/// The address that a message came from is written, and what came with it.
-pub(super) fn created_with_addresses(call: &Call, message: &msghdr) {
-    call.writes(message.msg_name, message.msg_namelen as usize);
-    call.writes(message.msg_control, message.msg_controllen);
 }
 
 /// The other end reads the end of what was written.

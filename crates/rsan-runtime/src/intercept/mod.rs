@@ -26,6 +26,7 @@ pub mod outside;
 pub mod pauses;
 pub mod processes;
 pub mod signals;
+pub mod sockets;
 pub mod stdio;
 pub mod strings;
 pub mod system;
