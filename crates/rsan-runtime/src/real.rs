@@ -294,8 +294,6 @@ real_functions! {
     fn listen(file: c_int, backlog: c_int) -> c_int;
     fn dup2(from: c_int, to: c_int) -> c_int;
     fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
-    fn closefrom(from: c_int);
-    fn close_range(from: c_uint, to: c_uint, flags: c_int) -> c_int;
     fn fclose(stream: *mut libc::FILE) -> c_int;
     fn closedir(folder: *mut libc::DIR) -> c_int;
     fn eventfd_write(file: c_int, count: u64) -> c_int;

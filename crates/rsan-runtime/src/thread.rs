@@ -1,8 +1,9 @@
 //! What is known of a thread, from its creation to its end.
 //!
 //! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
-//! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
-//! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
+//! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
+//! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
+//! The context belongs to the thread; only who joins the thread looks at it later.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
@@ -204,8 +205,8 @@ impl Context {
         self.busy.load(Ordering::Relaxed) == BUSY
     }
 
-    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and
-    /// accesses are looked at.
+    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and the
+    /// thread is neither inside the runtime nor watched.
     #[inline]
     pub fn private_stamp(&self) -> Option<u64> {
         // ORDERING: relaxed; see `is_busy`.

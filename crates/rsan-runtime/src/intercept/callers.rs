@@ -61,7 +61,7 @@ pub(crate) fn is_of_program(pc: usize) -> bool {
 }
 
 fn add(start: usize, end: usize, standard: bool) {
-    // ORDERING: relaxed; a place is taken by one caller, which fills it in. Until then it holds nothing.
+    // ORDERING: release, for the places before, which are filled in. This one is empty until it is, too.
     let place = COUNT.fetch_add(1, Ordering::Release);
     if let Some(range) = CODE.get(place) {
         // ORDERING: relaxed; see `find`.

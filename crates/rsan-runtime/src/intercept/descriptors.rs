@@ -3,7 +3,8 @@
 use super::call::{Call, Text};
 use super::channels::given;
 use super::table::functions;
-use crate::{descriptor, entries, real};
+use crate::real::{self, Real};
+use crate::{descriptor, entries};
 use libc::{DIR, FILE, c_int, c_uint, c_ulong, c_void, msghdr, off_t, sockaddr};
 
 impl Call {
@@ -125,16 +126,45 @@ fn closed<R>(call: &Call, from: c_int, to: c_int, real: impl FnOnce() -> R) -> R
     real()
 }
 
+/// libc has had it only since 2.34, and the system since 5.9.
+static CLOSE_FROM: Real = Real::new(c"closefrom");
+static CLOSE_RANGE: Real = Real::new(c"close_range");
+
+fn found(function: &Real) -> Option<usize> {
+    function.known().or_else(|| function.look_up())
+}
+
+fn closes_range(from: c_uint, to: c_uint, flags: c_int) -> c_int {
+    type Function = unsafe extern "C-unwind" fn(c_uint, c_uint, c_int) -> c_int;
+    match found(&CLOSE_RANGE) {
+        // SAFETY: the function of that type; the program's call.
+        Some(address) => unsafe {
+            std::mem::transmute::<usize, Function>(address)(from, to, flags)
+        },
+        // SAFETY: the program's call.
+        None => unsafe { libc::syscall(libc::SYS_close_range, from, to, flags) as c_int },
+    }
+}
+
+fn closes_from(from: c_int) {
+    type Function = unsafe extern "C-unwind" fn(c_int);
+    match found(&CLOSE_FROM) {
+        // SAFETY: the function of that type; the program's call.
+        Some(address) => unsafe { std::mem::transmute::<usize, Function>(address)(from) },
+        None => {
+            closes_range(from.max(0) as c_uint, c_uint::MAX, 0);
+        }
+    }
+}
+
 unsafe extern "C-unwind" fn close_from(from: c_int) {
     let call = Call::of(c"closefrom");
-    // SAFETY: the program's call.
-    closed(&call, from, c_int::MAX, || unsafe { real::closefrom(from) });
+    closed(&call, from, c_int::MAX, || closes_from(from));
 }
 
 unsafe extern "C-unwind" fn close_some(from: c_uint, to: c_uint, flags: c_int) -> c_int {
     let call = Call::of(c"close_range");
-    // SAFETY: the program's call.
-    let real = || unsafe { real::close_range(from, to, flags) };
+    let real = || closes_range(from, to, flags);
     if flags != 0 {
         // Closed later, or for one thread only.
         return real();

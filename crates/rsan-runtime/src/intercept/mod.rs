@@ -45,6 +45,7 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
     stdio::FORMATTING,
     numbers::ALL,
     system::ALL,
+    system::STATS,
     texts::ALL,
     wide::ALL,
 ];

@@ -234,10 +234,7 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
 }
 
 /// A text that is written to a block of its own. The C library allocates meanwhile.
-unsafe fn duplicated(
-    name: &'static CStr,
-    duplicate: impl FnOnce() -> *mut c_char,
-) -> *mut c_char {
+unsafe fn duplicated(name: &'static CStr, duplicate: impl FnOnce() -> *mut c_char) -> *mut c_char {
     let caller = tls::caller();
     let text = duplicate();
     tls::set_caller(caller);

@@ -4,6 +4,8 @@
 
 use super::call::{Call, Room, Text};
 use super::table::functions;
+use crate::entries;
+use crate::real::{Real, c_name};
 use libc::{
     DIR, addrinfo, c_int, c_long, c_uint, c_void, dirent, gid_t, group, in_addr, itimerval, passwd,
     rlimit, rusage, sockaddr, time_t, timespec, tm, tms, uid_t, utsname,
@@ -77,6 +79,63 @@ impl Call {
     }
 }
 
+/// What the older functions want to be told of the structure.
+const VERSION: c_int = 1;
+
+/// `stat` and its like: before 2.33, the shared library has them under other names only.
+macro_rules! stats {
+    ($($name:ident or $older:ident($($arg:ident: $type:ty),*) [$($before:ident($($given:expr),*)),*] $to:ident;)+) => {
+        #[allow(non_upper_case_globals)]
+        mod stats {
+            use super::*;
+
+            mod reals {
+                use super::*;
+
+                $(pub(super) static $name: Real = Real::new(c_name!($name));
+                pub(super) static $older: Real = Real::new(c_name!($older));)+
+            }
+
+            pub(super) static ALL: &[&Real] = &[$(&reals::$name, &reals::$older),+];
+
+            $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> c_int {
+                type Function = unsafe extern "C-unwind" fn($($type),*) -> c_int;
+                type Older = unsafe extern "C-unwind" fn(c_int, $($type),*) -> c_int;
+                let call = Call::of(c_name!($name));
+                // SAFETY: the program's call, and what it passes.
+                unsafe {
+                    $(call.$before($($given),*);)*
+                    let result = match reals::$name.known().or_else(|| reals::$name.look_up()) {
+                        Some(address) => std::mem::transmute::<usize, Function>(address)($($arg),*),
+                        None => {
+                            let older = reals::$older.address();
+                            std::mem::transmute::<usize, Older>(older)(VERSION, $($arg),*)
+                        }
+                    };
+                    call.resume();
+                    call.writes_one($to, result == 0);
+                    result
+                }
+            })+
+        }
+        entries! { $($name => stats::$name;)+ }
+    };
+}
+
+stats! {
+    stat or __xstat(path: Text, to: Status) [reads_text(path)] to;
+    stat64 or __xstat64(path: Text, to: Status) [reads_text(path)] to;
+    lstat or __lxstat(path: Text, to: Status) [reads_text(path)] to;
+    lstat64 or __lxstat64(path: Text, to: Status) [reads_text(path)] to;
+    fstat or __fxstat(file: c_int, to: Status) [uses(file)] to;
+    fstat64 or __fxstat64(file: c_int, to: Status) [uses(file)] to;
+    fstatat or __fxstatat(folder: c_int, path: Text, to: Status, flags: c_int) [uses(folder), reads_text(path)] to;
+    fstatat64 or __fxstatat64(folder: c_int, path: Text, to: Status, flags: c_int) [uses(folder), reads_text(path)] to;
+}
+
+/// Where the functions for files are.
+pub(crate) static STATS: &[&Real] = stats::ALL;
+
 /// Bytes of an address of the Internet.
 fn internet(family: c_int) -> usize {
     match family {
@@ -104,14 +163,6 @@ functions! {
     fn getitimer(which: c_int, to: *mut itimerval) -> c_int [] result [writes_one(to, result == 0)];
     fn setitimer(which: c_int, timer: *const itimerval, old: *mut itimerval) -> c_int [reads_one(timer)] result [writes_one(old, result == 0)];
 
-    fn stat(path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
-    fn stat64(path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
-    fn lstat(path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
-    fn lstat64(path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
-    fn fstat(file: c_int, to: Status) -> c_int [uses(file)] result [writes_one(to, result == 0)];
-    fn fstat64(file: c_int, to: Status) -> c_int [uses(file)] result [writes_one(to, result == 0)];
-    fn fstatat(folder: c_int, path: Text, to: Status, flags: c_int) -> c_int [uses(folder), reads_text(path)] result [writes_one(to, result == 0)];
-    fn fstatat64(folder: c_int, path: Text, to: Status, flags: c_int) -> c_int [uses(folder), reads_text(path)] result [writes_one(to, result == 0)];
     fn __xstat(version: c_int, path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
     fn __xstat64(version: c_int, path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];
     fn __lxstat(version: c_int, path: Text, to: Status) -> c_int [reads_text(path)] result [writes_one(to, result == 0)];

@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
-static char from[64], to[64];
+char from[64] = "text";
+static char to[64];
 static volatile unsigned bytes = 40;
 static volatile int copy;
 
