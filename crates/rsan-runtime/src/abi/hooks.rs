@@ -40,6 +40,7 @@ pub(crate) fn default_suppressions() -> String {
 }
 
 /// The runtime is there.
+#[cfg(not(test))]
 pub(crate) fn initialized() {
     if let Some(function) = found(c"__tsan_on_initialize") {
         // SAFETY: the interface says what type the function has.
@@ -51,7 +52,9 @@ pub(crate) fn initialized() {
     }
 }
 
+#[cfg(not(test))]
 const MALLOC: &CStr = c"__sanitizer_malloc_hook";
+#[cfg(not(test))]
 const FREE: &CStr = c"__sanitizer_free_hook";
 
 /// The process ends, with findings or without; whether it fails.

@@ -78,12 +78,4 @@ mod tests {
         let (options, _) = Options::parse(&["report_bugs=1 races=0"], "");
         assert!(options.races, "names of our own mean nothing there");
     }
-
-    #[test]
-    fn every_counterpart_has_a_use() {
-        let exists = |name: &&str| TABLE.iter().any(|row| row.name == *name);
-        for (theirs, ours) in NAMES {
-            assert!(ours.iter().any(exists), "{theirs}");
-        }
-    }
 }

@@ -395,9 +395,12 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
         ..Resolver::default()
     };
     let found = logged.iter();
-    let mut found: Vec<_> = found
-        .map(|(finding, runs)| Finding::new(finding, runs, &mut resolver))
-        .collect();
+    let found = found.map(|(finding, runs)| Finding::new(finding, runs, &mut resolver));
+    merged(found.collect())
+}
+
+/// Each finding once.
+fn merged(mut found: Vec<Finding>) -> Vec<Finding> {
     // The complete ones first, so that the others find them.
     found.sort_by_key(Finding::lacks_a_place);
     let mut all: Vec<Finding> = Vec::new();
@@ -410,3 +413,6 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
     all.sort_by_key(|finding| finding.same_value);
     all
 }
+
+#[cfg(test)]
+mod tests;
