@@ -53,6 +53,7 @@ pub mod chain;
 pub mod descriptor;
 mod elf;
 pub mod ending;
+mod files;
 pub mod heap;
 mod horizon;
 mod ignoring;

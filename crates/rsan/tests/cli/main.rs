@@ -6,6 +6,7 @@ mod contract;
 mod docs;
 mod exact;
 mod goldens;
+mod hostile;
 mod interface;
 mod layers;
 mod limits;
