@@ -15,6 +15,7 @@ mod sanitizer_builds;
 mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
+mod sanitizer_libraries;
 mod scheduling;
 mod suite;
 mod verdicts;
