@@ -214,7 +214,9 @@ pub(super) fn settings(log: &Path, more: &str) -> Result<String, String> {
         return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
     }
     let log = quoted(log)?;
-    let options = format!("{given} log={log} text=0 announce=1 exitcode=0 summary=0 {more}");
+    // Suppressions are applied here, where more is known.
+    let ours = "text=0 announce=1 exitcode=0 summary=0 suppressions=";
+    let options = format!("{given} log={log} {ours} {more}");
     Ok(options.trim().to_owned())
 }
 

@@ -308,10 +308,7 @@ fn answer(
     style: Style,
 ) -> Result<Reply, String> {
     let start = Instant::now();
-    let mut suppressions = match &args.suppressions {
-        Some(file) => Suppressions::read(file)?,
-        None => Suppressions::default(),
-    };
+    let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
@@ -322,7 +319,7 @@ fn answer(
         if args.halt_on_error {
             plan.halt = Some(&wanted);
             // The runtime is faster, but it would end at suppressed findings too.
-            if args.suppressions.is_none() {
+            if suppressions.is_empty() {
                 plan.options.push_str(" halt_on_error=1");
             }
         }
