@@ -105,6 +105,8 @@ struct Function<'c, 'p> {
     registers: Table,
     /// Where control goes by `goto`, and needs a label: instructions, and ends of loops.
     labels: BTreeSet<Label>,
+    /// Of each instruction, those that control comes to it from, in their order.
+    sources: Vec<Vec<u32>>,
     /// The loops around the instruction, innermost last.
     loops: Vec<flow::Loop>,
     /// Variables of the translation's own.
@@ -320,6 +322,7 @@ impl<'p> Context<'p> {
             thread,
             registers: Table::new(thread.registers.iter().map(|r| r.name.as_str()), &mut taken),
             labels: BTreeSet::new(),
+            sources: flow::sources(thread),
             loops: Vec::new(),
             extras: BTreeSet::new(),
             text: String::new(),

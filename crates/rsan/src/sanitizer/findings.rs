@@ -4,7 +4,7 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{Findings, Logged, Misuse as Freed, Side, Waiting};
+use super::log::{Distinct, Findings, Logged, Misuse as Freed, Process, Side, Waiting};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
@@ -47,6 +47,9 @@ pub(crate) struct Finding {
     /// The first run that showed it, if the schedule was ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schedule: Option<Recorded>,
+    /// Who showed it, if the program has several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) process: Option<Process>,
     #[serde(skip)]
     in_runs: BTreeSet<usize>,
 }
@@ -258,6 +261,7 @@ impl Finding {
             chain: links,
             repair,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -283,6 +287,7 @@ impl Finding {
             chain: None,
             repair: None,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -395,7 +400,16 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
         ..Resolver::default()
     };
     let found = logged.iter();
-    let found = found.map(|(finding, runs)| Finding::new(finding, runs, &mut resolver));
+    let found = found.map(|distinct| {
+        let Distinct {
+            logged,
+            runs,
+            process,
+        } = distinct;
+        let mut finding = Finding::new(logged, runs, &mut resolver);
+        finding.process = process.clone();
+        finding
+    });
     merged(found.collect())
 }
 

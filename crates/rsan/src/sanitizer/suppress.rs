@@ -1,6 +1,7 @@
 //! Suppressions of the user's: which findings are left out, and which lines were of use.
 
 use super::findings::Finding;
+use crate::files;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +22,8 @@ impl Suppressions {
     /// The message for the user, with the place of everything that is wrong.
     pub(crate) fn read(file: &Path) -> Result<Self, String> {
         let name = file.display().to_string();
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+        let text =
+            files::read_text(file, files::TEXT).map_err(|error| format!("{name}: {error}"))?;
         let all = rsan_suppressions::parse(&name, &text)
             .map_err(|errors| errors.replace('\n', "\nerror: "))?;
         Ok(Self {
