@@ -1,6 +1,6 @@
 // Jumps back into a function that is still there leave the stack of a report right.
 // expect: data-race
-// says: main jump_back.c
+// says: #0 main
 #include <pthread.h>
 #include <setjmp.h>
 

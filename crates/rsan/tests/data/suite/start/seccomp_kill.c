@@ -22,7 +22,7 @@ static int filter(unsigned number, unsigned answer) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-static char large[64 << 20];
+static volatile char large[64 << 20];
 
 int main(void) {
     if (filter(SYS_mmap, SECCOMP_RET_KILL_PROCESS)) return 4;
