@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn an_open_quote_is_complained_about() {
-        let (options, complaints) = Options::parse("exitcode=3 log='/a races=0");
+        let (options, complaints) = Options::parse(&[], "exitcode=3 log='/a races=0");
         assert_eq!((options.exitcode, options.log.as_str()), (3, ""));
         assert!(options.races);
         let said =

@@ -132,7 +132,7 @@ fn write_side(text: &mut String, side: &Side, what: &str, modules: &[Module]) {
 fn write_memory(text: &mut String, address: usize, modules: &[Module]) {
     match Memory::at(address, modules) {
         Memory::Global { module, offset } => {
-            let module = printable(&module);
+            let module = printable(module);
             let _ = writeln!(text, "  the memory is a variable at {module}+{offset:#x}");
         }
         Memory::Heap(block) => {
