@@ -25,6 +25,7 @@ use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Side};
 use crate::shadow::{Granule, HAS_MEETINGS};
+use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::write_log::Weakness;
@@ -72,6 +73,7 @@ impl Running<'_> {
         if self.me.known.contains(places)
             || is_load && self.me.trusted.passes(leaf)
             || !self.me.options.robustness
+            || self.me.unsynced != 0
         {
             return;
         }
@@ -111,6 +113,7 @@ impl Running<'_> {
                 order: self.write.order.map(RmwOrd::name),
                 value: None,
                 site: self.write.site(),
+                function: Function::NONE,
             },
             places,
             sort,
@@ -257,6 +260,7 @@ fn side(logged: LoggedWrite) -> Side {
         order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
         value: logged.value,
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
+        function: Function::NONE,
     }
 }
 

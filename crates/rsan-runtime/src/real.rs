@@ -65,6 +65,10 @@ const LEFT_OUT: &[(&[u8], &CStr)] = &[
     (b"GOMP_", c"libgomp.so.1"),
     (b"omp_", c"libgomp.so.1"),
     (b"_Zn", c"libstdc++.so.6"),
+    (b"g_", c"libglib-2.0.so.0"),
+    (b"lgamma", c"libm.so.6"),
+    (b"remquo", c"libm.so.6"),
+    (b"sincos", c"libm.so.6"),
 ];
 
 impl Real {
@@ -83,6 +87,20 @@ impl Real {
         (!found.is_null()).then_some(found as usize)
     }
 }
+
+/// A name as a C string.
+macro_rules! c_name {
+    ($name:ident) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => c"",
+            }
+        }
+    };
+}
+
+pub(crate) use c_name;
 
 /// Functions `real::name(...)` for functions of libc, with their C types, and a module with where they are.
 macro_rules! real_functions {
@@ -112,13 +130,7 @@ macro_rules! real_functions {
             }
         )+
     };
-    (@new $name:ident) => { Real::new(real_functions!(@c $name)) };
-    (@c $name:ident) => {
-        match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => c"",
-        }
-    };
+    (@new $name:ident) => { Real::new(c_name!($name)) };
 }
 
 use libc::{
@@ -130,7 +142,13 @@ use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem
 
 /// Looks all functions up, so that later calls need not.
 pub(crate) fn resolve_all() {
-    for function in functions::ALL.iter().chain(openmp::ALL) {
+    let tables = crate::intercept::TABLES.iter().copied().flatten();
+    for function in functions::ALL
+        .iter()
+        .chain(openmp::ALL)
+        .chain(glib::ALL)
+        .chain(tables)
+    {
         function.look_up();
     }
 }
@@ -199,19 +217,9 @@ real_functions! {
     fn getentropy(buffer: *mut c_void, bytes: usize) -> c_int;
     fn arc4random() -> u32;
     fn arc4random_buf(buffer: *mut c_void, bytes: usize);
-    fn poll(events: *mut c_void, count: libc::c_ulong, timeout: c_int) -> c_int;
-    fn ppoll(events: *mut c_void, count: libc::c_ulong, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
-    fn select(count: c_int, read: *mut c_void, write: *mut c_void, other: *mut c_void, timeout: *mut c_void) -> c_int;
-    fn pselect(count: c_int, read: *mut c_void, write: *mut c_void, other: *mut c_void, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
     fn accept(file: c_int, address: *mut sockaddr, size: *mut c_uint) -> c_int;
     fn accept4(file: c_int, address: *mut sockaddr, size: *mut c_uint, flags: c_int) -> c_int;
     fn connect(file: c_int, address: *const sockaddr, size: c_uint) -> c_int;
-    fn wait(status: *mut c_int) -> libc::pid_t;
-    fn waitpid(process: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t;
-    fn sigwait(signals: *const libc::sigset_t, signal: *mut c_int) -> c_int;
-    fn sigtimedwait(signals: *const libc::sigset_t, info: *mut c_void, timeout: *const timespec) -> c_int;
-    fn sigwaitinfo(signals: *const libc::sigset_t, info: *mut c_void) -> c_int;
-    fn pause() -> c_int;
     fn cnd_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn cnd_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;
@@ -245,9 +253,10 @@ real_functions! {
     fn strncpy(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
     fn strcat(to: *mut c_char, from: *const c_char) -> *mut c_char;
     fn strncat(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
+    fn strsep(place: *mut *mut c_char, ends: *const c_char) -> *mut c_char;
+    fn strtok_r(text: *mut c_char, ends: *const c_char, place: *mut *mut c_char) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
     fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
-    fn fork() -> c_int;
     fn _Fork() -> c_int;
     fn clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_void, tls: *mut c_void, child: *mut c_void) -> c_int;
     fn malloc(bytes: usize) -> *mut c_void;
@@ -259,12 +268,14 @@ real_functions! {
     fn longjmp(environment: *mut c_void, value: c_int) -> !;
     fn swapcontext(from: *mut c_void, to: *const c_void) -> c_int;
     fn __cxa_atexit(routine: unsafe extern "C-unwind" fn(*mut c_void), argument: *mut c_void, library: *mut c_void) -> c_int;
+    fn raise(signal: c_int) -> c_int;
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+    fn sigprocmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     fn read(file: c_int, buffer: *mut c_void, bytes: usize) -> isize;
-    fn pread(file: c_int, buffer: *mut c_void, bytes: usize, at: off_t) -> isize;
     fn readv(file: c_int, parts: *const iovec, count: c_int) -> isize;
     fn write(file: c_int, buffer: *const c_void, bytes: usize) -> isize;
-    fn pwrite(file: c_int, buffer: *const c_void, bytes: usize, at: off_t) -> isize;
     fn writev(file: c_int, parts: *const iovec, count: c_int) -> isize;
     fn send(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int) -> isize;
     fn sendto(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int, to: *const sockaddr, size: c_uint) -> isize;
@@ -272,6 +283,25 @@ real_functions! {
     fn recv(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int) -> isize;
     fn recvfrom(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int, from: *mut sockaddr, size: *mut c_uint) -> isize;
     fn recvmsg(file: c_int, message: *mut msghdr, flags: c_int) -> isize;
+    fn sendmmsg(file: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    fn recvmmsg(file: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int, timeout: *mut c_void) -> c_int;
+    fn preadv(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn preadv64(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn preadv2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn preadv64v2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn pwritev(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn pwritev64(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn pwritev2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn pwritev64v2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn splice(from: c_int, start: *mut off_t, to: c_int, at: *mut off_t, bytes: usize, flags: c_uint) -> isize;
+    fn tee(from: c_int, to: c_int, bytes: usize, flags: c_uint) -> isize;
+    fn vmsplice(file: c_int, parts: *const iovec, count: usize, flags: c_uint) -> isize;
+    fn sendfile(to: c_int, from: c_int, at: *mut off_t, bytes: usize) -> isize;
+    fn listen(file: c_int, backlog: c_int) -> c_int;
+    fn dup2(from: c_int, to: c_int) -> c_int;
+    fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
+    fn fclose(stream: *mut libc::FILE) -> c_int;
+    fn closedir(folder: *mut libc::DIR) -> c_int;
     fn eventfd_write(file: c_int, count: u64) -> c_int;
     fn eventfd_read(file: c_int, count: *mut u64) -> c_int;
     fn shutdown(file: c_int, how: c_int) -> c_int;
@@ -321,4 +351,32 @@ real_functions! {
     fn omp_set_nest_lock(lock: *mut c_void);
     fn omp_unset_nest_lock(lock: *mut c_void);
     fn omp_test_nest_lock(lock: *mut c_void) -> c_int;
+}
+
+real_functions! {
+    glib:
+    fn g_mutex_lock(mutex: *mut c_void);
+    fn g_mutex_trylock(mutex: *mut c_void) -> c_int;
+    fn g_mutex_unlock(mutex: *mut c_void);
+    fn g_mutex_clear(mutex: *mut c_void);
+    fn g_cond_wait(condition: *mut c_void, mutex: *mut c_void);
+    fn g_cond_wait_until(condition: *mut c_void, mutex: *mut c_void, end: i64) -> c_int;
+    fn g_async_queue_lock(queue: *mut c_void);
+    fn g_async_queue_unlock(queue: *mut c_void);
+    fn g_async_queue_push(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_sorted(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_push_sorted_unlocked(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_timeout_pop(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_async_queue_timeout_pop_unlocked(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_thread_pool_new(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_new_full(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, free: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_push(pool: *mut c_void, task: *mut c_void, error: *mut c_void) -> c_int;
+    fn g_thread_pool_free(pool: *mut c_void, at_once: c_int, waits: c_int);
 }

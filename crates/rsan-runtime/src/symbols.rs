@@ -41,6 +41,7 @@ struct Entry {
 
 // Tags of the ELF specification and of GNU.
 const END: u64 = 0;
+const NEEDED: u64 = 1;
 const HASH: u64 = 4;
 const STRINGS: u64 = 5;
 const SYMBOLS: u64 = 6;
@@ -97,6 +98,51 @@ impl Tables {
         // The loader has made addresses of them, except in the kernel's own module.
         let relocated = tables.strings > link.bias && !tables.symbols.is_null();
         relocated.then_some(tables)
+    }
+
+    /// Whether the module imports a function of this name.
+    ///
+    /// # Safety
+    /// The module stays loaded.
+    unsafe fn imports(&self, name: &CStr) -> bool {
+        // The second word is the number of the first symbol with a hash, which imports do not have; in the older table it
+        // is the number of all symbols.
+        let table = if self.gnu_hash.is_null() {
+            self.hash
+        } else {
+            self.gnu_hash
+        };
+        // SAFETY: the caller's promise; the tables are as the ELF specification and GNU's say.
+        unsafe {
+            let count = if table.is_null() {
+                0
+            } else {
+                *table.add(1) as usize
+            };
+            (1..count).any(|index| {
+                let symbol = &*self.symbols.add(index);
+                symbol.st_shndx == 0 && is(self.strings + symbol.st_name as usize, name)
+            })
+        }
+    }
+
+    /// Whether the module was linked with this library.
+    ///
+    /// # Safety
+    /// The module stays loaded; the link is its own.
+    unsafe fn needs(&self, link: &Link, library: &CStr) -> bool {
+        let mut entry = link.dynamic;
+        // SAFETY: as in `new`.
+        while let Some(Entry { tag, value }) = unsafe { entry.as_ref() }
+            && *tag != END
+        {
+            // SAFETY: as above; a name is a C string.
+            if *tag == NEEDED && unsafe { is(self.strings + *value as usize, library) } {
+                return true;
+            }
+            entry = entry.wrapping_add(1);
+        }
+        false
     }
 
     /// The function of this name that the module defines.
@@ -216,6 +262,18 @@ fn find_in(link: &Link, name: &CStr) -> Option<usize> {
     unsafe { Tables::new(link)?.find(name) }
 }
 
+/// Whether a module was compiled for this library, or linked with it.
+pub(crate) fn is_wanted() -> bool {
+    modules().any(|link| {
+        // SAFETY: see the module's comment.
+        let tables = unsafe { Tables::new(link) };
+        // SAFETY: as above.
+        tables.is_some_and(|tables| unsafe {
+            tables.imports(c"__tsan_init") || tables.needs(link, c"librsan_runtime.so")
+        })
+    })
+}
+
 /// The function of this name behind this library, or, if the library was itself loaded late, anywhere else.
 pub(crate) fn next(name: &CStr) -> Option<usize> {
     let behind = modules().skip_while(|link| !is_own(link)).skip(1);
@@ -223,19 +281,27 @@ pub(crate) fn next(name: &CStr) -> Option<usize> {
     behind.chain(before).find_map(|link| find_in(link, name))
 }
 
-/// The function of this name that a program would call, and the file of its module unless that is this library or the program.
+/// The file of a module; empty for the program.
+fn file(link: &Link) -> String {
+    // SAFETY: a C string of the loader.
+    let name = unsafe { CStr::from_ptr(link.name) };
+    name.to_string_lossy().into_owned()
+}
+
+/// The file of this library.
+pub(crate) fn own_file() -> String {
+    let own = modules().find(|link| is_own(link));
+    own.map_or(String::new(), file)
+}
+
+/// The function of this name that a program would call, and whose it is.
 pub(crate) fn first(name: &CStr) -> Option<(usize, Definer)> {
     modules().enumerate().find_map(|(index, link)| {
         let address = find_in(link, name)?;
         let definer = match index {
             _ if is_own(link) => Definer::Runtime,
             0 => Definer::Program,
-            // SAFETY: a C string of the loader.
-            _ => Definer::Library(
-                unsafe { CStr::from_ptr(link.name) }
-                    .to_string_lossy()
-                    .into_owned(),
-            ),
+            _ => Definer::Library(file(link)),
         };
         Some((address, definer))
     })

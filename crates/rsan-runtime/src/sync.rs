@@ -15,6 +15,7 @@ use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
 use crate::thread::{Body, enter};
+use crate::tls;
 use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
@@ -28,17 +29,26 @@ struct Left {
 
 impl Left {
     fn replace(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         replace(me, &mut self.clock);
         self.by = Some(step(me, Act::Unlock));
     }
 
     fn join(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         me.dirty = true;
         me.state.leave(&mut self.clock);
         self.by = Some(step(me, Act::Unlock));
     }
 
     fn take(&self, me: &mut Body, address: usize) {
+        if me.unsynced != 0 {
+            return;
+        }
         let known = me.state.past_version();
         me.state.take(&self.clock, Rules::c20());
         if me.state.past_version() != known {
@@ -125,13 +135,19 @@ pub fn lock(address: usize) {
 
 /// The thread took a mutex; libc knows it by this number.
 pub fn hold(address: usize, number: u32) {
+    let mut in_handler = None;
     with(address, |me, sync| {
+        in_handler = (me.handling != 0).then_some(me.caller);
         sync.main.take(me, address);
         let site = Place::line(me.caller).site();
         let thread = me.state.id();
         sync.holder = Some((Done { thread, site }, number));
         me.libc_number = number;
     });
+    if let Some(caller) = in_handler {
+        tls::set_caller(caller);
+        crate::intercept::signals::called("lock of a mutex");
+    }
 }
 
 /// Who holds the mutex, if libc knows the holder by this number still.

@@ -1,8 +1,9 @@
 //! What is known of a thread, from its creation to its end.
 //!
 //! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
-//! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
-//! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
+//! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
+//! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
+//! The context belongs to the thread; only who joins the thread looks at it later.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
@@ -22,7 +23,7 @@ use crate::atomic::LoadCache;
 use crate::options::Options;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
-use crate::stack::{Node, Site, Stack};
+use crate::stack::{Function, Node, Site, Stack};
 use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
@@ -67,6 +68,12 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    pub unsynced: u32,
+    /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
+    pub handling: u32,
+    /// The signal that it sends to itself, or -1 if it may be anyone.
+    pub raising: i32,
     /// What the thread does is no finding while this is not 0.
     pub benign: u32,
     /// Loads that would change nothing if they were repeated.
@@ -92,6 +99,8 @@ pub struct Body {
     pub wrote: bool,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
     pub registers: [u64; 7],
+    /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
+    pub closing: usize,
     /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
     pub libc_number: u32,
 }
@@ -159,6 +168,9 @@ impl Context {
             own: 0,
             dirty: true,
             ignored: 0,
+            unsynced: 0,
+            handling: 0,
+            raising: 0,
             benign: 0,
             loads: Box::default(),
             caller: 0,
@@ -171,6 +183,7 @@ impl Context {
             outermost: 0,
             wrote: false,
             registers: [0; 7],
+            closing: 0,
             libc_number: 0,
         };
         body.refresh();
@@ -192,8 +205,8 @@ impl Context {
         self.busy.load(Ordering::Relaxed) == BUSY
     }
 
-    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and
-    /// accesses are looked at.
+    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and the
+    /// thread is neither inside the runtime nor watched.
     #[inline]
     pub fn private_stamp(&self) -> Option<u64> {
         // ORDERING: relaxed; see `is_busy`.
@@ -333,6 +346,12 @@ impl Entered {
     #[inline]
     pub fn leaf(&mut self) -> Node {
         self.context.stack().leaf(self.caller)
+    }
+
+    /// The same for an access that a function of libc makes there.
+    #[inline]
+    pub fn call_leaf(&mut self, function: Function) -> Node {
+        self.context.stack().call_leaf(self.caller, function)
     }
 
     /// The same for a call from this place, if it is known without a look-up.

@@ -3,6 +3,7 @@
 //! The Java interface is not here.
 
 use crate::entries;
+use crate::ignoring;
 use crate::shadow::Granule;
 use crate::sync;
 use crate::thread::enter;
@@ -10,6 +11,8 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
+/// `__tsan_mutex_*` flag: it lives as long as the program, whatever its destructor says.
+const LINKER_INIT: c_uint = 1;
 /// `__tsan_mutex_*` flag: for reading.
 const READ_LOCK: c_uint = 1 << 3;
 
@@ -42,8 +45,10 @@ extern "C" fn ignore_end() {
     }
 }
 
-extern "C" fn mutex_destroy(address: usize, _: c_uint) {
-    sync::destroy(address);
+extern "C" fn mutex_destroy(address: usize, flags: c_uint) {
+    if flags & LINKER_INIT == 0 {
+        sync::destroy(address);
+    }
 }
 
 extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
@@ -61,13 +66,23 @@ extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, _: c_u
     sync::unlock_shared_or_write(address);
 }
 
-/// Accesses inside the implementation of a lock are not the program's.
-extern "C" fn mutex_pre_lock(_: usize, _: c_uint) {
+/// Accesses and synchronisation inside the implementation of a lock are not the program's.
+fn inside() {
     ignore_begin();
+    ignoring::begin();
+}
+
+fn outside() {
+    ignoring::end();
+    ignore_end();
+}
+
+extern "C" fn mutex_pre_lock(_: usize, _: c_uint) {
+    inside();
 }
 
 extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
-    ignore_end();
+    outside();
     if flags & TRY_FAILED != 0 {
     } else if flags & READ_LOCK != 0 {
         sync::acquire(address);
@@ -76,22 +91,23 @@ extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
     }
 }
 
-extern "C" fn mutex_pre_unlock(address: usize, _: c_uint) -> c_int {
+/// Returns how often the lock is given back; recursive ones are not counted.
+extern "C" fn mutex_pre_unlock(address: usize, flags: c_uint) -> c_int {
     sync::unlock_shared_or_write(address);
-    ignore_begin();
-    0
+    inside();
+    c_int::from(flags & READ_LOCK == 0)
 }
 
 extern "C" fn mutex_post_unlock(_: usize, _: c_uint) {
-    ignore_end();
+    outside();
 }
 
 extern "C" fn divert_begin(_: usize, _: c_uint) {
-    ignore_end();
+    outside();
 }
 
 extern "C" fn divert_end(_: usize, _: c_uint) {
-    ignore_begin();
+    inside();
 }
 
 /// Memory begins a new life.
@@ -156,8 +172,8 @@ entries! {
     AnnotateIgnoreReadsEnd => ignore_end;
     AnnotateIgnoreWritesBegin => ignore_begin;
     AnnotateIgnoreWritesEnd => ignore_end;
-    AnnotateIgnoreSyncBegin => nothing;
-    AnnotateIgnoreSyncEnd => nothing;
+    AnnotateIgnoreSyncBegin => ignoring::begin;
+    AnnotateIgnoreSyncEnd => ignoring::end;
     AnnotateRWLockCreate => nothing;
     AnnotateRWLockCreateStatic => nothing;
     AnnotateRWLockDestroy => rwlock_destroy;

@@ -88,6 +88,7 @@ unsafe fn pointer_of(environment: *const c_void) -> usize {
 
 /// The functions in between are left without being announced.
 unsafe extern "C-unwind" fn jump(environment: *mut c_void, value: c_int) -> ! {
+    super::signals::leave();
     if let Some(context) = current() {
         // SAFETY: the program's environment.
         let target = unsafe { pointer_of(environment) };
@@ -104,6 +105,7 @@ unsafe extern "C-unwind" fn jump(environment: *mut c_void, value: c_int) -> ! {
 
 /// Another stack runs until somebody comes back to this one, with calls of its own in between.
 unsafe extern "C-unwind" fn swap(from: *mut c_void, to: *const c_void) -> c_int {
+    super::signals::leave();
     let here = enter().map(|me| me.mark());
     // SAFETY: the program's call.
     let result = unsafe { real::swapcontext(from, to) };

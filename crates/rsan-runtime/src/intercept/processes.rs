@@ -3,10 +3,12 @@
 //! libc tells us of its own forks ([`crate::runtime`]). `_Fork`, `clone` and the system calls tell nobody: a lock that another
 //! thread holds at that time would stay locked in the child. So whatever copies the memory of the process is a fork.
 
+use crate::real::{self, Real};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::enter;
-use crate::{entries, real, runtime};
+use crate::{entries, runtime};
 use libc::{c_int, c_long, c_void};
+use std::arch::naked_asm;
 
 /// Copies the process by `copy`, which returns 0 in the child unless the child goes on elsewhere. Signals wait: their handlers
 /// would find the locks taken.
@@ -25,10 +27,26 @@ fn copying<R: Copy + PartialEq + From<u8>>(copy: impl FnOnce(u64) -> R) -> R {
     result
 }
 
+static FORK: Real = Real::new(c"fork");
+static VFORK: Real = Real::new(c"vfork");
+
+/// Looks up what must not be looked up later.
+pub(crate) fn start() {
+    FORK.look_up();
+    VFORK.look_up();
+}
+
 /// A child that shared our memory would leave its calls on the parent's stack of calls. A fork is allowed instead.
-unsafe extern "C-unwind" fn fork_instead() -> c_int {
-    // SAFETY: no arguments.
-    unsafe { real::fork() }
+extern "C" fn vfork_target() -> usize {
+    let function = if runtime::is_awake() { &FORK } else { &VFORK };
+    function.address()
+}
+
+/// Exported; `vfork` returns twice, so it must be jumped to with the caller's stack.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+pub extern "C" fn vfork() {
+    naked_asm!("sub rsp, 8", "call {target}", "add rsp, 8", "jmp rax", target = sym vfork_target)
 }
 
 /// A fork of which the program's handlers are not told.
@@ -120,7 +138,6 @@ pub(super) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> c_lon
 }
 
 entries! {
-    vfork => fork_instead;
     _Fork => fork_silently;
     clone => clone_process;
 }

@@ -26,6 +26,9 @@ pub fn attach() -> Option<&'static Context> {
     if tls::context_word() != 0 {
         return current();
     }
+    if !crate::runtime::is_awake() {
+        return None;
+    }
     tls::set_context_word(ABSENT);
     // A handler that leaves by a jump would leave a lock locked.
     let signals = block_signals(ALL_SIGNALS);

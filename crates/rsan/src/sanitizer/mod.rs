@@ -18,6 +18,7 @@ mod log;
 mod memory;
 mod misuse;
 mod names;
+mod preload;
 mod processes;
 mod record;
 mod repair;

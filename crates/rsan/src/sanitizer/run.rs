@@ -100,6 +100,7 @@ fn unscheduled(
             OutputFormat::Json => Stdout::Stderr,
         },
         options: args.model.map(option).unwrap_or_default(),
+        preload: !args.no_preload,
         halt: None,
         stop,
     };
@@ -229,6 +230,7 @@ pub(crate) fn check(
         log: None,
         stdout: Stdout::Dropped,
         options: option(model),
+        preload: true,
         halt: None,
         stop,
     };
@@ -306,10 +308,7 @@ fn answer(
     style: Style,
 ) -> Result<Reply, String> {
     let start = Instant::now();
-    let mut suppressions = match &args.suppressions {
-        Some(file) => Suppressions::read(file)?,
-        None => Suppressions::default(),
-    };
+    let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
@@ -320,7 +319,7 @@ fn answer(
         if args.halt_on_error {
             plan.halt = Some(&wanted);
             // The runtime is faster, but it would end at suppressed findings too.
-            if args.suppressions.is_none() {
+            if suppressions.is_empty() {
                 plan.options.push_str(" halt_on_error=1");
             }
         }

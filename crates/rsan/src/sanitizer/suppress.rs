@@ -15,12 +15,44 @@ pub(crate) struct Suppressions {
     used: BTreeSet<usize>,
 }
 
+/// The file that the settings of the runtime name. Here more is known of a finding than there: lines, and inlined functions.
+fn named(settings: &str) -> Option<&str> {
+    let (before, value) = settings.split_once("suppressions=")?;
+    let separators = [' ', ':', ','];
+    if !before.is_empty() && !before.ends_with(separators) {
+        return None;
+    }
+    let value = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value[1..].split(quote).next(),
+        _ => value.split(separators).next(),
+    };
+    value.filter(|value| !value.is_empty())
+}
+
 impl Suppressions {
+    /// Those that the user wants: of the option's file, or else of the one that `RSAN_OPTIONS` or `TSAN_OPTIONS` name.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn wanted(option: Option<&Path>) -> Result<Self, String> {
+        let variables = ["RSAN_OPTIONS", "TSAN_OPTIONS"].map(|name| std::env::var(name).ok());
+        let named = || variables.iter().flatten().find_map(|text| named(text));
+        match option.or_else(|| named().map(Path::new)) {
+            Some(file) => Self::read(file),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Whether there are any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Reads a file.
     ///
     /// # Errors
     /// The message for the user, with the place of everything that is wrong.
-    pub(crate) fn read(file: &Path) -> Result<Self, String> {
+    fn read(file: &Path) -> Result<Self, String> {
         let name = file.display().to_string();
         let text =
             files::read_text(file, files::TEXT).map_err(|error| format!("{name}: {error}"))?;
@@ -35,13 +67,8 @@ impl Suppressions {
 
     /// The lines that match a finding.
     fn matching(&self, finding: &Finding) -> Vec<usize> {
-        let subject = match finding.kind {
-            "deadlock" => return Vec::new(),
-            "data-race" => Subject::Race,
-            "weak-behaviour" => Subject::Robustness,
-            "lock-misuse" => Subject::Lock,
-            _ => Subject::Memory,
-        };
+        let subject = Subject::of_kind(finding.kind);
+        let variable = finding.variable();
         let stacks: Vec<Vec<_>> = finding
             .stacks()
             .map(|stack| {
@@ -53,7 +80,10 @@ impl Suppressions {
                 frames.collect()
             })
             .collect();
-        let matching = self.all.iter().filter(|s| s.matches(subject, &stacks));
+        let matching = self
+            .all
+            .iter()
+            .filter(|s| s.matches(subject, &stacks, variable));
         matching.map(Suppression::line).collect()
     }
 
@@ -77,10 +107,26 @@ impl Suppressions {
 
     /// The places of the lines that matched nothing so far.
     pub(crate) fn unused(&self) -> Vec<String> {
-        let unused = |s: &&Suppression| s.is_ours() && !self.used.contains(&s.line());
+        let unused = |s: &&Suppression| !self.used.contains(&s.line());
         let unused = self.all.iter().filter(unused);
         unused
             .map(|suppression| format!("{}:{}", self.file, suppression.line()))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_a_file() {
+        assert_eq!(
+            named("races=1:suppressions=a/b.txt exitcode=3"),
+            Some("a/b.txt")
+        );
+        assert_eq!(named("races=1 suppressions='c d.txt' x"), Some("c d.txt"));
+        assert_eq!(named("history_size=7,suppressions="), None);
+        assert_eq!(named(""), None);
     }
 }

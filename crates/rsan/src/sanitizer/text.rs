@@ -129,13 +129,15 @@ fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
 /// `store (release) of 1 by main thread`
 fn title(finding: &Finding, access: &Access) -> String {
     let memory = match access.role {
+        "access" if finding.is_of_descriptor() => String::new(),
+        "access" if finding.kind.starts_with("signal") => String::new(),
         "access" if finding.size == 0 => format!(", at {}", finding.address),
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
     };
     let role = match access.role {
         "access" => "",
-        "earlier" if finding.is_race() => "not ordered with: ",
+        "earlier" if finding.is_race() || finding.is_of_descriptor() => "not ordered with: ",
         "earlier" => "after: ",
         "missed" => "although before it: ",
         _ => "older write: ",
@@ -210,6 +212,7 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             name: variable,
             module,
             offset,
+            ..
         } => {
             line(match variable {
                 Some(variable) => format!("the memory is the variable `{}`", name(variable)),
@@ -226,6 +229,10 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             line(format!("{offset} bytes inside a block of {size} bytes"));
             write_context(text, "allocated", allocated.as_ref(), paint);
             write_context(text, "freed", freed.as_ref(), paint);
+        }
+        Memory::Descriptor { number, created } => {
+            line(format!("descriptor {number}"));
+            write_context(text, "created", created.as_ref(), paint);
         }
         Memory::Stack { thread } => line(format!("the memory is on the stack of {thread}")),
         Memory::ThreadLocal { thread } => {
@@ -262,11 +269,13 @@ fn write_threads(text: &mut String, finding: &Finding, paint: &Paint) {
 fn write_stack(text: &mut String, stack: &[Frame]) {
     for (number, frame) in stack.iter().enumerate() {
         let module = name(frame.module.as_deref().unwrap_or("?"));
+        let offset = frame.offset.as_ref();
         let place = frame
             .place()
-            .unwrap_or_else(|| format!("{module}+{}", frame.offset));
+            .or_else(|| offset.map(|offset| format!("{module}+{offset}")))
+            .map_or(String::new(), |place| format!(" {place}"));
         let function = name(frame.function.as_deref().unwrap_or("??"));
-        let _ = writeln!(text, "    #{number} {function} {place}");
+        let _ = writeln!(text, "    #{number} {function}{place}");
     }
 }
 

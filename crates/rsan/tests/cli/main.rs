@@ -1,11 +1,13 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod citations;
 mod common;
 mod contract;
 mod docs;
 mod exact;
 mod goldens;
 mod hostile;
+mod interface;
 mod layers;
 mod limits;
 mod sanitizer;
@@ -13,6 +15,7 @@ mod sanitizer_builds;
 mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
+mod sanitizer_libraries;
 mod scheduling;
 mod suite;
 mod verdicts;

@@ -119,10 +119,7 @@ pub(crate) struct FailedRuns {
 
 /// The suppressions that the user wants.
 pub(super) fn suppressions(request: &Request<'_>) -> Result<Suppressions, String> {
-    match &request.sanitizer.suppressions {
-        Some(file) => Suppressions::read(file),
-        None => Ok(Suppressions::default()),
-    }
+    Suppressions::wanted(request.sanitizer.suppressions.as_deref())
 }
 
 /// The findings that the user wants to see, and how many there are that he does not.
