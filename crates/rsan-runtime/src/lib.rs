@@ -30,7 +30,7 @@
 //!    interrupts the runtime: what the handler does is executed, but not seen.
 //! 3. *No lock is held while calling out*: findings are written, threads created, and blocking calls made without
 //!    any. A thread holds at most one location's lock, and takes no other lock under it but those of [`stack`]'s
-//!    contexts, of blocks and of [`allocator`], which take none of the others.
+//!    contexts, of blocks, of [`order`] and of [`allocator`], which take none of the others.
 //! 4. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
 //!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
 //! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
@@ -50,9 +50,11 @@ pub mod allocator;
 pub mod atomic;
 pub mod benign;
 pub mod chain;
+mod deadlock;
 mod elf;
 pub mod ending;
 pub mod heap;
+pub mod held;
 mod horizon;
 mod inherited;
 pub mod intercept;
@@ -63,6 +65,7 @@ pub mod memory;
 pub mod model;
 pub mod modules;
 pub mod options;
+pub mod order;
 pub mod probe;
 pub mod race;
 pub mod real;

@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    allocator, benign, ending, heap, horizon, inherited, journal, location, model, probe, report,
-    sched, shadow, stack, suppress, thread, trail,
+    allocator, benign, deadlock, ending, heap, horizon, inherited, journal, location, model, order,
+    probe, report, sched, shadow, stack, suppress, thread, trail,
 };
 #[cfg(not(test))]
 use libc::c_int;
@@ -112,6 +112,7 @@ pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
     crate::intercept::locks::end_of_thread();
     let number = sched::number();
     thread::finish();
+    deadlock::thread_ended();
     number
 }
 
@@ -123,6 +124,7 @@ extern "C" fn before_fork() {
     sched::lock().lock();
     sched::lent::lock().lock();
     sched::waits::lock().lock();
+    deadlock::lock().lock();
     crate::intercept::lifetime::lock().lock();
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
@@ -131,6 +133,7 @@ extern "C" fn before_fork() {
     probe::lock().lock();
     benign::lock().lock();
     location::lock_all();
+    order::lock().lock();
     model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
@@ -146,6 +149,7 @@ extern "C" fn before_fork() {
 extern "C" fn in_child() {
     after_fork();
     thread::end_others();
+    deadlock::reset();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
@@ -170,6 +174,7 @@ extern "C" fn after_fork() {
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     model::lock().unlock();
+    order::lock().unlock();
     location::unlock_all();
     benign::lock().unlock();
     probe::lock().unlock();
@@ -178,6 +183,7 @@ extern "C" fn after_fork() {
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
     crate::intercept::lifetime::lock().unlock();
+    deadlock::lock().unlock();
     sched::waits::lock().unlock();
     sched::lent::lock().unlock();
     sched::lock().unlock();

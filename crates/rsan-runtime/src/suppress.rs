@@ -9,6 +9,7 @@ use crate::lock::Lock;
 use crate::modules::Module;
 use crate::options::Options;
 use crate::report::{self, Finding};
+use crate::stack::Site;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -43,7 +44,7 @@ pub(crate) fn start(options: &Options) {
     let file = &options.suppressions;
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
     match text.and_then(|text| rsan_suppressions::parse(file, &text)) {
-        // ORDERING: release, with the acquire in `suppresses`.
+        // ORDERING: release, with the acquire in `suppresses_sites`.
         Ok(all) => ALL.store(Box::leak(Box::new(all)), Ordering::Release),
         Err(errors) => {
             for error in errors.lines() {
@@ -56,6 +57,24 @@ pub(crate) fn start(options: &Options) {
 
 /// Whether a finding is to be left out.
 pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
+    let subject = match finding {
+        Finding::Race { .. } => Subject::Race,
+        Finding::Violation { .. } => Subject::Robustness,
+        Finding::Misuse { what, .. } if what.is_of_lock() => Subject::Lock,
+        Finding::Misuse { what, .. } if what.is_of_thread() => Subject::Thread,
+        Finding::Misuse { .. } => Subject::Memory,
+        Finding::Inversion { .. } => Subject::Deadlock,
+    };
+    let sites = finding.sides().into_iter().map(|(_, side)| side.site);
+    suppresses_sites(subject, sites, modules)
+}
+
+/// The same for the places of a finding.
+pub(crate) fn suppresses_sites(
+    subject: Subject,
+    sites: impl Iterator<Item = Site>,
+    modules: &[Module],
+) -> bool {
     // ORDERING: acquire, with the release in `start`.
     let all = ALL.load(Ordering::Acquire);
     if all.is_null() {
@@ -63,17 +82,7 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     }
     // SAFETY: leaked by `start`.
     let all = unsafe { &*all };
-    let subject = match finding {
-        Finding::Race { .. } => Subject::Race,
-        Finding::Violation { .. } => Subject::Robustness,
-        Finding::Misuse { what, .. } if what.is_of_lock() => Subject::Lock,
-        Finding::Misuse { .. } => Subject::Memory,
-    };
-    let addresses: Vec<_> = finding
-        .sides()
-        .iter()
-        .map(|(_, side)| report::frames(side.site, modules))
-        .collect();
+    let addresses: Vec<_> = sites.map(|site| report::frames(site, modules)).collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();
     for module in addresses.iter().flatten().filter_map(|frame| frame.0) {

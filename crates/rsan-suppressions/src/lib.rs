@@ -22,6 +22,10 @@ pub enum Subject {
     Memory,
     /// A lock or the like that is used wrongly.
     Lock,
+    /// Threads that wait for ever, or locks taken in orders that can lead to that.
+    Deadlock,
+    /// A thread that nobody joins.
+    Thread,
 }
 
 /// A frame of a stack; what is not known is left out.
@@ -46,6 +50,10 @@ enum Kind {
     Robustness,
     /// Locks and the like that are used wrongly.
     Mutex,
+    /// Deadlocks, and lock orders that can lead to one.
+    Deadlock,
+    /// Threads that nobody joins.
+    Thread,
     /// Findings with a match among the modules.
     Library,
     /// What ThreadSanitizer knows and rsan never reports.
@@ -60,7 +68,9 @@ impl Kind {
             "robustness" => Some(Self::Robustness),
             "called_from_lib" => Some(Self::Library),
             "mutex" => Some(Self::Mutex),
-            "thread" | "deadlock" | "signal" => Some(Self::Foreign),
+            "deadlock" => Some(Self::Deadlock),
+            "thread" => Some(Self::Thread),
+            "signal" => Some(Self::Foreign),
             _ => None,
         }
     }
@@ -95,6 +105,8 @@ impl Suppression {
             Kind::Race => anywhere(race),
             Kind::Robustness => anywhere(subject == Subject::Robustness),
             Kind::Mutex => anywhere(subject == Subject::Lock),
+            Kind::Deadlock => anywhere(subject == Subject::Deadlock),
+            Kind::Thread => anywhere(subject == Subject::Thread),
             Kind::RaceTop => {
                 let mut tops = stacks.iter().filter_map(|stack| stack.first());
                 race && tops.any(|frame| self.source(frame))
@@ -144,7 +156,9 @@ fn suppression(line: usize, text: &str) -> Result<Suppression, String> {
         .split_once(':')
         .ok_or("expected kind:pattern, such as race:function")?;
     let kind = Kind::named(kind).ok_or_else(|| {
-        format!("no kind '{kind}'; there are race, race_top, robustness, mutex and called_from_lib")
+        format!(
+            "no kind '{kind}'; there are race, race_top, robustness, mutex, deadlock, thread and called_from_lib"
+        )
     })?;
     if pattern.trim_matches(['^', '$']).is_empty() {
         return Err("the pattern is empty; * matches everything".to_owned());
@@ -173,9 +187,25 @@ mod tests {
         assert_eq!(
             wrong.expect_err("a bad file"),
             "f:2: expected kind:pattern, such as race:function\n\
-             f:3: no kind 'races'; there are race, race_top, robustness, mutex and called_from_lib\n\
+             f:3: no kind 'races'; there are race, race_top, robustness, mutex, deadlock, thread and called_from_lib\n\
              f:4: the pattern is empty; * matches everything"
         );
+    }
+
+    #[test]
+    fn deadlocks_and_threads_have_kinds_of_their_own() {
+        let stack = vec![Frame {
+            function: Some("work"),
+            ..Frame::default()
+        }];
+        let subjects = [Subject::Lock, Subject::Deadlock, Subject::Thread];
+        let matches = |line: &str| {
+            let all = parse("f", line).expect("a good line");
+            subjects.map(|subject| all[0].matches(subject, std::slice::from_ref(&stack)))
+        };
+        assert_eq!(matches("deadlock:work"), [false, true, false]);
+        assert_eq!(matches("thread:work"), [false, false, true]);
+        assert_eq!(matches("thread:other"), [false; 3]);
     }
 
     #[test]
@@ -220,8 +250,12 @@ mod tests {
                 Subject::Robustness,
                 Subject::Lock,
             ];
+            let others = [Subject::Deadlock, Subject::Thread];
+            let others = others.map(|subject| matches(line, subject));
             let found = found.map(|subject| matches(line, subject));
             assert_eq!(found, [race, race, weak, lock], "{line}");
+            let everything = race && weak && lock;
+            assert_eq!(others, [everything; 2], "{line}");
         }
     }
 }

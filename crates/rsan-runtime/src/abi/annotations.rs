@@ -3,15 +3,28 @@
 //! The Java interface is not here.
 
 use crate::entries;
+use crate::held::Mode;
 use crate::shadow::Granule;
-use crate::sync;
+use crate::sync::{self, Taking};
 use crate::thread::enter;
 use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
+/// `__tsan_mutex_*` flag: a try-lock.
+const TRY_LOCK: c_uint = 1 << 4;
 /// `__tsan_mutex_*` flag: for reading.
 const READ_LOCK: c_uint = 1 << 3;
+
+fn take(address: usize, mode: Mode, waited: bool) {
+    let taking = Taking {
+        mode,
+        waited,
+        number: None,
+        shares: true,
+    };
+    sync::take(address, taking);
+}
 
 extern "C" fn acquire(address: usize) {
     sync::acquire(address);
@@ -52,8 +65,8 @@ extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
 
 extern "C" fn rwlock_acquired(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
     match write {
-        0 => sync::acquire(address),
-        _ => sync::lock_write(address),
+        0 => take(address, Mode::Read, true),
+        _ => take(address, Mode::Write, true),
     }
 }
 
@@ -70,9 +83,9 @@ extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
     ignore_end();
     if flags & TRY_FAILED != 0 {
     } else if flags & READ_LOCK != 0 {
-        sync::acquire(address);
+        take(address, Mode::Read, flags & TRY_LOCK == 0);
     } else {
-        sync::lock_write(address);
+        take(address, Mode::Write, flags & TRY_LOCK == 0);
     }
 }
 
@@ -122,6 +135,11 @@ extern "C" fn benign_race_sized(
     _: *const c_char,
 ) {
     crate::benign::add(address, bytes);
+}
+
+extern "C" fn thread_name(_: *const c_char, _: c_int, name: *const c_char) {
+    // SAFETY: the program's name.
+    unsafe { crate::intercept::threads::set_own_name(name) };
 }
 
 extern "C" fn nothing() {}
@@ -185,7 +203,7 @@ entries! {
     AnnotatePCQPut => nothing;
     AnnotatePublishMemoryRange => nothing;
     AnnotateUnpublishMemoryRange => nothing;
-    AnnotateThreadName => nothing;
+    AnnotateThreadName => thread_name;
     AnnotateTraceMemory => nothing;
     RunningOnValgrind => zero;
     ThreadSanitizerQuery => zero;

@@ -66,6 +66,11 @@ unsafe extern "C-unwind" fn handle(
     tls::set_caller(caller);
 }
 
+/// Whether the program has set a handler: it may run in any thread, at any time.
+pub(crate) fn has_handlers() -> bool {
+    HANDLERS.iter().any(|handler| handler.get().0 != 0)
+}
+
 fn is_function(handler: sighandler_t) -> bool {
     handler != libc::SIG_DFL && handler != libc::SIG_IGN && handler != libc::SIG_ERR
 }

@@ -15,6 +15,8 @@ pub enum Misuse {
     UseAfterReturn(&'static str),
     /// A lock or the like is used in a way for which there is no meaning, as the text says.
     Lock(&'static str),
+    /// A thread that nobody joined or detached before the end, as the text says.
+    ThreadLeak(&'static str),
 }
 
 impl Misuse {
@@ -26,6 +28,7 @@ impl Misuse {
             Self::InvalidFree => c"invalid-free",
             Self::UseAfterReturn(_) => c"use-after-return",
             Self::Lock(_) => c"lock-misuse",
+            Self::ThreadLeak(_) => c"thread-leak",
         }
     }
 
@@ -33,8 +36,13 @@ impl Misuse {
     pub(crate) fn text(self) -> Option<&'static str> {
         match self {
             Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree => None,
-            Self::UseAfterReturn(text) | Self::Lock(text) => Some(text),
+            Self::UseAfterReturn(text) | Self::Lock(text) | Self::ThreadLeak(text) => Some(text),
         }
+    }
+
+    /// Whether it is about a thread.
+    pub(crate) fn is_of_thread(self) -> bool {
+        matches!(self, Self::ThreadLeak(_))
     }
 
     /// Whether it is about a lock or the like, and not about memory.

@@ -12,6 +12,7 @@ pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
         Misuse::InvalidFree => ("invalid-free", "memory-safety"),
         Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
         Misuse::Lock => ("lock-misuse", "lock-discipline"),
+        Misuse::ThreadLeak => ("thread-leak", "thread-discipline"),
     }
 }
 
@@ -57,5 +58,6 @@ pub(super) fn message(
             )
         }
         (Misuse::Lock, None) => format!("{text}: {place}, {here}"),
+        (Misuse::ThreadLeak, _) => format!("{text}: {}, created{}", subject(access), at(access)),
     }
 }

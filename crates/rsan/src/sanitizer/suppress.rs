@@ -34,7 +34,8 @@ impl Suppressions {
     /// The lines that match a finding.
     fn matching(&self, finding: &Finding) -> Vec<usize> {
         let subject = match finding.kind {
-            "deadlock" => return Vec::new(),
+            "deadlock" | "lock-order-inversion" => Subject::Deadlock,
+            "thread-leak" => Subject::Thread,
             "data-race" => Subject::Race,
             "weak-behaviour" => Subject::Robustness,
             "lock-misuse" => Subject::Lock,
