@@ -4,13 +4,17 @@
 
 use crate::entries;
 use crate::held::Mode;
+use crate::intercept::locks::misuse;
 use crate::shadow::Granule;
 use crate::sync::{self, Taking};
 use crate::thread::enter;
+use crate::tls;
 use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
+/// `__tsan_mutex_*` flag: it is there all the time.
+const LINKER_INITIALISED: c_uint = 1 << 0;
 /// `__tsan_mutex_*` flag: a try-lock.
 const TRY_LOCK: c_uint = 1 << 4;
 /// `__tsan_mutex_*` flag: for reading.
@@ -55,8 +59,11 @@ extern "C" fn ignore_end() {
     }
 }
 
-extern "C" fn mutex_destroy(address: usize, _: c_uint) {
-    sync::destroy(address);
+extern "C" fn mutex_destroy(address: usize, flags: c_uint) {
+    match flags & LINKER_INITIALISED {
+        0 => misuse::annotated_destroy(address),
+        _ => sync::destroy(address),
+    }
 }
 
 extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
@@ -90,7 +97,10 @@ extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
 }
 
 extern "C" fn mutex_pre_unlock(address: usize, _: c_uint) -> c_int {
+    let pc = tls::caller();
     sync::unlock_shared_or_write(address);
+    tls::set_caller(pc);
+    misuse::annotated_unlock(address);
     ignore_begin();
     0
 }

@@ -2,7 +2,7 @@
 //! glibc's types of C11 are those of POSIX by another name.
 
 pub(crate) mod blocking;
-mod misuse;
+pub(crate) mod misuse;
 mod scheduled;
 
 use super::cleanup;

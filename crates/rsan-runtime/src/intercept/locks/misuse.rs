@@ -359,6 +359,27 @@ fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
     report::report(&mut me, &finding);
 }
 
+/// A lock of the program's own was given back, as it says. Threads do not do that for each other, but fibers may.
+pub(crate) fn annotated_unlock(lock: usize) {
+    if is_anothers(lock) {
+        let text = "unlock of a mutex that the thread does not hold";
+        report(text, lock, "unlock", None);
+    }
+}
+
+/// A lock of the program's own is destroyed, as it says.
+pub(crate) fn annotated_destroy(lock: usize) {
+    let pc = tls::caller();
+    if let Some(own) = own(lock) {
+        let text = "destroy of a locked mutex";
+        report(text, lock, "destroy", Some(own.side("lock")));
+    } else {
+        end_of_life(lock, "destroy", "unlock");
+    }
+    tls::set_caller(pc);
+    sync::destroy(lock);
+}
+
 /// An object is initialised, perhaps again. One on the stack may be that of another call.
 pub(super) fn init(object: usize) {
     let pc = tls::caller();
