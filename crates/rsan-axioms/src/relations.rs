@@ -1,6 +1,6 @@
 //! Relations on the events of a graph that several models share, each computed from its definition.
 //!
-//! Sources: ALGORITHM.md section 1 (RC20 and C++20), Lahav et al., PLDI 2017 (RC11); the models differ only
+//! Sources: docs/theory/model.md, M2 to M4 (RC20 and C++20); Lahav et al., PLDI 2017 (RC11); the models differ only
 //! in their release sequence `rs`, which is why [`sw`] takes it as an argument.
 
 use crate::Axiom;
@@ -124,7 +124,7 @@ pub fn atomicity(r: &Relations) -> Result<(), Axiom> {
 }
 
 /// The pairs of conflicting accesses of different threads, at least one non-atomic, that `hb` does not order
-/// (ALGORITHM.md section 9).
+/// (docs/theory/races.md, D1).
 pub fn races(graph: &Graph, hb: &Relation) -> Vec<(EventId, EventId)> {
     let race = |a: EventId, b: EventId| {
         let (la, lb) = (graph.label(a), graph.label(b));

@@ -1,7 +1,7 @@
 //! Robustness and data races by enumeration: the yardstick for the monitors and the verifier.
 //!
 //! A program is robust against a model when every consistent graph of every prefix of it is sequentially
-//! consistent (ALGORITHM.md sections 1 and 2). Graphs are built event by event, and each consistent one is looked
+//! consistent (docs/theory/model.md, M8). Graphs are built event by event, and each consistent one is looked
 //! at, so a violation is found with the event that makes it. Not every prefix graph is built (a lower-numbered
 //! thread goes first), but each extends to one that is: a new event that reads or comes after the last write in
 //! `mo` has no outgoing edge, so it is always consistent, and it never removes a cycle.

@@ -266,7 +266,7 @@ fn seq_cst_accesses_are_refused_where_they_have_no_meaning() {
     }
 }
 
-/// ALGORITHM.md section 9: SC fences synchronise with each other through `f`, and in C++20 they do not.
+/// docs/theory/races.md, D5: SC fences synchronise with each other through `f`, and in C++20 they do not.
 #[test]
 fn fences_prevent_this_race_only_through_the_reserved_location() {
     let p = program(

@@ -3,7 +3,7 @@
 //! The caller executes a program sequentially consistently. Around each atomic access it calls
 //! [`Monitor::check`] *before* the access takes effect (also when the access is about to block) and
 //! [`Observer::apply`] with what then happened. A blocked access is checked once, on arrival: while a thread
-//! is blocked nothing that its check depends on changes. Every answer is exact for the state it was asked in,
+//! is blocked nothing that its check depends on changes (docs/theory/sc-runs.md, S5). Every answer is exact for the state it was asked in,
 //! so a caller may go on after a violation.
 //!
 //! A check has no side effect, and `apply` does not check.

@@ -2,9 +2,9 @@
 //! non-atomic, that happens-before does not order.
 //!
 //! **Decides** at each access whether it races with an earlier one of the same run: exact. Where the atomics of
-//! a program are robust it suffices to look at its SC runs.
+//! a program are robust it suffices to look at its SC runs (docs/theory/races.md, D2).
 //!
-//! **Source**: vector-clock race detection (FastTrack) over the happens-before of RC20 and C++20: a relaxed read
+//! **Source**: docs/theory/races.md, D3 to D5: vector-clock race detection (FastTrack) over the happens-before of RC20 and C++20: a relaxed read
 //! contributes nothing until an acquire fence, a relaxed write publishes what the last release fence saw.
 //!
 //! There are two: [`RaceClocks`] has clocks of its own, over all thread ids ever used, and is the reference;

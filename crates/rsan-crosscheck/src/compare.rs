@@ -4,7 +4,7 @@
 //!   end a run at a race. So races and failed assertions are compared exactly when the oracle says that all graphs
 //!   are SC, and else a monitor must find a weak access or a race: a program with a race may show weak
 //!   behaviours only because of it, and the theorem that the monitors rest on speaks of both at once
-//!   (ALGORITHM.md 9).
+//!   (docs/theory/races.md, D2).
 //! - The monitors run side by side and must say the same at every step, in every detail.
 //! - The search says what it found first; the monitors must have seen that, and it must not answer "robust" when they
 //!   have seen something.

@@ -3,7 +3,7 @@
 //! **Decides**, for loop-free programs without choices: whether every consistent complete execution becomes
 //! sequentially consistent when only loads whose value has no influence are made to read something else.
 //!
-//! **Source**: POPL 2021, as FINITE.md puts it. A load has no influence when its register is not used before it is
+//! **Source**: POPL 2021 (docs/theory/finite.md, F13). A load has no influence when its register is not used before it is
 //! overwritten or the thread ends; every use counts, also the copy to another register, as in the published tool.
 //!
 //! Whether such loads can be *redirected* to make the graph sequentially consistent needs no search: it is possible

@@ -1,8 +1,7 @@
-//! The named litmus tests of the algorithm notes (ALGORITHM.md sections 7.3 and 11), as data.
+//! The named litmus tests (docs/theory/litmus.md, N1 and N2), as data.
 //!
-//! Each row is a program in the compact notation of `rsan_lang::mini` and its verdicts. The RC11 columns of those tables were
-//! made with C++20's release sequence. Published RC11 also lets a later store of the same thread continue it, so
-//! one row has another verdict under RC11 than under C++20.
+//! Each row is a program in the compact notation of `rsan_lang::mini` and its verdicts. RC11 lets a later store of the
+//! same thread continue a release sequence, so one row has another verdict under RC11 than under C++20.
 
 use rsan_lang::mini;
 use rsan_model::{Model, Program, Source};
@@ -43,10 +42,10 @@ pub fn rows(with_sc_accesses: bool) -> impl Iterator<Item = Row> {
     without.chain(with.filter(move |_| with_sc_accesses))
 }
 
-/// Rows whose verdict under published RC11 differs from the table's.
+/// Rows whose verdict under RC11 is not that under C++20, because of RC11's release sequence.
 const RC11_RELEASE_SEQUENCE: &[&str] = &["RS-same-thread-store(C++11-only)"];
 
-/// Name, program, robust under RC20, under C++20 and RC11 (section 11).
+/// Name, program, robust under RC20, under C++20 and RC11.
 #[rustfmt::skip] // one row, one line
 const WITHOUT_SC_ACCESSES: &[(&str, &str, bool, bool)] = &[
     ("SB+ra", "st.rel x 1; ld.acq r0 y ‖ st.rel y 1; ld.acq r0 x", WEAK, WEAK),
@@ -186,7 +185,7 @@ const WITHOUT_SC_ACCESSES: &[(&str, &str, bool, bool)] = &[
     ("Refcount-drop-nofence", "st.rlx x 1; fadd.rel r0 y -1 ‖ fadd.rel r0 y -1; bne r0 -1 1; ld.rlx r1 x", WEAK, WEAK),
 ];
 
-/// Name, program, robust under RC11, under C++20 (section 7.3).
+/// Name, program, robust under RC11, under C++20.
 #[rustfmt::skip] // one row, one line
 const WITH_SC_ACCESSES: &[(&str, &str, bool, bool)] = &[
     ("SB+sc", "st.sc x 1; ld.sc r0 y ‖ st.sc y 1; ld.sc r0 x", ROBUST, ROBUST),

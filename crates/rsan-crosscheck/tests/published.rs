@@ -1,5 +1,5 @@
-//! The programs that the authors of Rocker distribute, when they are at hand: the verdicts in their headers, for both
-//! properties and both models, are ours, too.
+//! The programs that the authors of Rocker distribute, in the folder `tpl` of RSAN_PUBLISHED: the verdicts in their headers,
+//! for both properties and both models, are ours, too.
 
 mod common;
 
@@ -94,18 +94,17 @@ const fn deviation(
     }
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/tpl")
-}
-
 /// The programs, by their path below the root.
 fn programs() -> Vec<(String, PathBuf)> {
-    let found = files(&root());
-    if found.is_empty() {
-        eprintln!("skipped: no published programs at {}", root().display());
-    }
+    let Some(published) = std::env::var_os("RSAN_PUBLISHED") else {
+        eprintln!("skipped: RSAN_PUBLISHED does not name the folder of published programs");
+        return Vec::new();
+    };
+    let root = Path::new(&published).join("tpl");
+    let found = files(&root);
+    assert!(!found.is_empty(), "no programs in {}", root.display());
     let named = found.into_iter().map(|path| {
-        let below = path.strip_prefix(root()).expect("below the root");
+        let below = path.strip_prefix(&root).expect("below the root");
         (below.to_string_lossy().replace('\\', "/"), path)
     });
     named.collect()

@@ -1,7 +1,7 @@
 //! A stronger order never adds a violation: it only forbids execution graphs and orders more accesses.
 //!
 //! The one exception is RC20's (and RA's) SC fence: it is an update of a reserved location, so it adds events to the
-//! graph, and its order can be observed (ALGORITHM.md 7.1).
+//! graph, and its order can be observed (docs/theory/model.md, M9).
 
 use rsan_crosscheck::{MODELS, Profile, Random, compare, generate};
 use rsan_lang::mini;

@@ -57,6 +57,25 @@ fn all_engines_give_the_same_verdicts() {
     assert_none(wrong);
 }
 
+/// The page (docs/theory/litmus.md, N1 and N2) shows these rows, in this order, and no others.
+#[test]
+fn the_page_shows_the_rows() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/theory/litmus.md");
+    let page = std::fs::read_to_string(path).expect("a readable page");
+    let shown = page.lines().filter(|line| line.contains('‖'));
+    let word = |robust: &(Model, bool)| if robust.1 { "yes" } else { "**no**" };
+    let expected = rows(true).map(|row| {
+        let verdicts: Vec<&str> = row.robust.iter().map(word).collect();
+        format!(
+            "| {} | `{}` | {} |",
+            row.name,
+            row.text,
+            verdicts.join(" | ")
+        )
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
+
 #[test]
 fn the_names_are_different() {
     let mut names: Vec<&str> = rows(true).map(|row| row.name).collect();

@@ -19,21 +19,7 @@ use crate::lock::{Lock, RawLock};
 use crate::system::system_call;
 use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-unsafe extern "C" {
-    /// glibc's `malloc`.
-    pub fn __libc_malloc(size: usize) -> *mut c_void;
-    /// glibc's `calloc`.
-    pub fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
-    /// glibc's `realloc`.
-    pub fn __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void;
-    /// glibc's `free`.
-    pub fn __libc_free(block: *mut c_void);
-    /// glibc's `memalign`.
-    pub fn __libc_memalign(align: usize, size: usize) -> *mut c_void;
-}
 
 /// What `Vec`, `Box` and friends use in this library.
 #[derive(Debug)]
@@ -158,7 +144,7 @@ fn map(bytes: usize) -> usize {
 fn there(place: isize) -> usize {
     match usize::try_from(place) {
         Ok(place) => place,
-        Err(_) => crate::report::out_of_memory("the runtime's own records"),
+        Err(_) => crate::report::not_mapped(place, "the runtime's own records"),
     }
 }
 

@@ -25,6 +25,7 @@ use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
 use crate::report::{self, Holding, Side};
 use crate::shadow::{Granule, HAS_MEETINGS};
+use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::write_log::Weakness;
@@ -72,6 +73,7 @@ impl Running<'_> {
         if self.me.known.contains(places)
             || is_load && self.me.trusted.passes(leaf)
             || !self.me.options.robustness
+            || self.me.unsynced != 0
         {
             return;
         }
@@ -113,6 +115,7 @@ impl Running<'_> {
                 site: self.write.site(),
                 holding: Holding::Unknown,
                 slept: None,
+                function: Function::NONE,
             },
             places,
             sort,
@@ -261,6 +264,7 @@ fn side(logged: LoggedWrite) -> Side {
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
         holding: Holding::Unknown,
         slept: None,
+        function: Function::NONE,
     }
 }
 

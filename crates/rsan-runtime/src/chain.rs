@@ -4,9 +4,9 @@
 //! changes of thread as any that is known. Each link is an edge of the run: nothing is guessed. The fences between
 //! two links of a thread are part of the chain.
 
+use crate::tables::Map;
 use crate::trail::{self, Act, Note, Step};
 use rsan_model::ThreadId;
-use std::collections::HashMap;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub struct Chain {
 
 /// The trails that were looked at.
 #[derive(Default)]
-struct Trails(HashMap<ThreadId, Option<(u32, Vec<Note>)>>);
+struct Trails(Map<ThreadId, Option<(u32, Vec<Note>)>>);
 
 impl Trails {
     /// The known notes of a thread in a range, newest first, with their numbers.
@@ -124,7 +124,7 @@ pub fn find(search: &Search) -> Option<Chain> {
         position: search.access.position,
         from: None,
     }];
-    let mut seen: HashMap<ThreadId, u32> = HashMap::new();
+    let mut seen: Map<ThreadId, u32> = Map::default();
     let mut next = 0;
     while next < visits.len() && visits.len() < VISITS {
         let (thread, position) = (visits[next].thread, visits[next].position);

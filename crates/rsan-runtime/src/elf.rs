@@ -1,11 +1,11 @@
-//! The functions of a module, from the symbols in its file: enough to know a function's name, without debug information.
+//! The functions and variables of a module, from the symbols in its file: enough to know a name, without debug information.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// A function: its addresses in the file, and its name as the linker knows it.
+/// A function or variable: its addresses in the file, and its name as the linker knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Function {
+pub(crate) struct Symbol {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) name: String,
@@ -16,23 +16,32 @@ const SYMTAB: u32 = 2;
 const DYNSYM: u32 = 11;
 /// Bytes of a symbol.
 const SYMBOL: usize = 24;
-/// The type of symbols that are functions.
+/// The types of symbols that are variables, and functions.
+const OBJECT: u8 = 1;
 const FUNC: u8 = 2;
 /// Tables larger than this are not read.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// All functions of a file; none if it cannot be read.
-pub(crate) fn functions(path: &str) -> Vec<Function> {
-    File::open(path)
-        .ok()
-        .and_then(|file| read(&file))
-        .unwrap_or_default()
+pub(crate) fn functions(path: &str) -> Vec<Symbol> {
+    symbols(path, FUNC)
 }
 
-/// The name of the function at an address.
-pub(crate) fn name(functions: &[Function], address: u64) -> Option<&str> {
-    let here = |f: &&Function| f.start <= address && address < f.end;
-    functions.iter().find(here).map(|f| f.name.as_str())
+/// All variables of a file that have a fixed address; none if it cannot be read.
+pub(crate) fn variables(path: &str) -> Vec<Symbol> {
+    symbols(path, OBJECT)
+}
+
+fn symbols(path: &str, kind: u8) -> Vec<Symbol> {
+    let file = File::open(path).ok();
+    let read = file.and_then(|file| read(&file, kind));
+    read.unwrap_or_default()
+}
+
+/// The name of the symbol at an address.
+pub(crate) fn name(symbols: &[Symbol], address: u64) -> Option<&str> {
+    let here = |s: &&Symbol| s.start <= address && address < s.end;
+    symbols.iter().find(here).map(|s| s.name.as_str())
 }
 
 struct Section {
@@ -42,7 +51,7 @@ struct Section {
     link: u32,
 }
 
-fn read(file: &File) -> Option<Vec<Function>> {
+fn read(file: &File, kind: u8) -> Option<Vec<Symbol>> {
     let header = bytes(file, 0, 64)?;
     // A 64-bit file of this machine's byte order.
     if header[..6] != *b"\x7fELF\x02\x01" {
@@ -58,8 +67,8 @@ fn read(file: &File) -> Option<Vec<Function>> {
     let names = sections.get(symbols.link as usize)?;
     let names = bytes(file, names.offset, names.size)?;
     let symbols = bytes(file, symbols.offset, symbols.size)?;
-    let functions = symbols.chunks_exact(SYMBOL);
-    Some(functions.filter_map(|s| function(s, &names)).collect())
+    let symbols = symbols.chunks_exact(SYMBOL);
+    Some(symbols.filter_map(|s| symbol(s, kind, &names)).collect())
 }
 
 fn section(file: &File, at: u64) -> Option<Section> {
@@ -72,14 +81,14 @@ fn section(file: &File, at: u64) -> Option<Section> {
     })
 }
 
-fn function(symbol: &[u8], names: &[u8]) -> Option<Function> {
+fn symbol(symbol: &[u8], kind: u8, names: &[u8]) -> Option<Symbol> {
     let (start, size) = (u64_at(symbol, 8)?, u64_at(symbol, 16)?);
-    if symbol[4] & 0xf != FUNC || size == 0 {
+    if symbol[4] & 0xf != kind || size == 0 {
         return None;
     }
     let name = names.get(u32_at(symbol, 0)? as usize..)?;
     let name = name.split(|byte| *byte == 0).next()?;
-    Some(Function {
+    Some(Symbol {
         start,
         end: start.checked_add(size)?,
         name: String::from_utf8_lossy(name).into_owned(),

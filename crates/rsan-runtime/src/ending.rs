@@ -4,6 +4,7 @@
 //! until no other thread can go on ([`sched`]), so that others may come to an end of the process, too. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
+use crate::abi::hooks;
 use crate::options::Options;
 use crate::report::{Finding, Misuse, Side};
 use crate::thread::{self, enter};
@@ -43,7 +44,16 @@ fn sum_up() -> Option<c_int> {
         0 if journal::lost() => Options::default().exitcode,
         given => given,
     };
-    (findings > 0 && status != 0).then_some(status)
+    // The program may have a say in it, once.
+    static FAILED: AtomicBool = AtomicBool::new(false);
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    // ORDERING: relaxed; the process ends in one thread.
+    if !ASKED.swap(true, Ordering::Relaxed) {
+        // ORDERING: relaxed, as above.
+        FAILED.store(hooks::finalize(findings > 0), Ordering::Relaxed);
+    }
+    // ORDERING: relaxed, as above.
+    (FAILED.load(Ordering::Relaxed) && status != 0).then_some(status)
 }
 
 fn say(options: &Options, findings: usize, suppressed: usize) {
@@ -60,7 +70,7 @@ fn say(options: &Options, findings: usize, suppressed: usize) {
             0 => String::new(),
             number => format!(", {number} suppressed"),
         };
-        report::write_to(2, format!("rsan: {findings} finding{s}{more}\n").as_bytes());
+        report::write_text(format!("rsan: {findings} finding{s}{more}\n").as_bytes());
     }
 }
 

@@ -82,9 +82,11 @@ fn region(address: usize) -> Option<&'static Region> {
     if let Some(region) = existing(address) {
         return Some(region);
     }
+    // Before the start there is no table.
+    let slot = slot(address)?;
     let fresh = map_zeroed::<Region>(1);
     // ORDERING: acquire-release, with itself and the load in `existing`.
-    let result = slot(address)?.compare_exchange(
+    let result = slot.compare_exchange(
         std::ptr::null_mut(),
         fresh,
         Ordering::AcqRel,
@@ -221,6 +223,15 @@ pub fn starting_at(start: usize) -> Option<HeapBlock> {
     record.read(place).filter(|block| block.start == start)
 }
 
+/// The size of the block that starts at an address, if it is not freed.
+pub fn size_of_live(start: usize) -> Option<usize> {
+    let record = &existing(start)?.records[index(start)];
+    // ORDERING: relaxed; the program knows whether somebody frees the block at this moment.
+    let is_freed = record.state.load(Ordering::Relaxed) & FREED != 0;
+    let block = starting_at(start)?;
+    (!is_freed).then_some(block.size)
+}
+
 /// Who did something, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Context {
@@ -329,6 +340,11 @@ mod tests {
         assert_eq!(size(base + 40), None);
         assert_eq!(size(base + 64 + (3 << 20) - 1), Some((64, 3 << 20)));
         assert_eq!(size(base + 64 + (3 << 20)), None);
+        assert_eq!(size_of_live(base + 64), Some(3 << 20));
+        assert_eq!(
+            (size_of_live(base + 16), size_of_live(base + 65)),
+            (None, None)
+        );
         let block = find(base + 5000).expect("inside the second block");
         let by = Context {
             thread: ThreadId(2),

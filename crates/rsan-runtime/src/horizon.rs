@@ -1,7 +1,7 @@
 //! Logs that are kept whole (`log_cap=0`), but without the writes that nobody can use any more.
 //!
 //! **Decides** how far back the log of a location is needed: to the oldest write that some live thread may still read or
-//! follow. Exact, as rule P2 of the log form is: what is dropped can be part of no later finding.
+//! follow. Exact (docs/theory/write-log.md, W12): what is dropped can be part of no later finding.
 //!
 //! **How**: every live thread has a snapshot of what it knows. Knowledge only grows, so an old snapshot is a valid one; it
 //! only keeps more. Whoever prunes renews its own snapshot and asks the others to do so, which they do at their next access that is not a

@@ -6,8 +6,11 @@
 //! without `RSAN_OPTIONS` takes them if it descends from the process of such a file.
 
 use crate::modules;
+use crate::system::system_call;
+use std::ffi::CString;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The line of ancestors is followed this far.
 const MAX_DEPTH: usize = 256;
@@ -16,7 +19,9 @@ const MAX_DEPTH: usize = 256;
 pub(crate) fn options() -> Option<String> {
     let folder = folder()?;
     // There is normally no such folder, or nothing in it.
-    fs::read_dir(&folder).ok()?.next()?.ok()?;
+    if !has_files(&folder) {
+        return None;
+    }
     let mut pid = std::process::id();
     for _ in 0..MAX_DEPTH {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -27,6 +32,37 @@ pub(crate) fn options() -> Option<String> {
         pid = parent;
     }
     None
+}
+
+/// Whether there is something in a folder. `opendir` would allocate, and this may be inside the program's allocator.
+fn has_files(folder: &Path) -> bool {
+    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else {
+        return false;
+    };
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    let arguments = [path.as_ptr() as usize, flags as usize, 0, 0, 0, 0];
+    // SAFETY: a C string.
+    let folder = unsafe { system_call(libc::SYS_open, arguments) };
+    let Ok(folder) = usize::try_from(folder) else {
+        return false;
+    };
+    let mut entries = [0u64; 128];
+    let arguments = [
+        folder,
+        entries.as_mut_ptr() as usize,
+        size_of_val(&entries),
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: room for some entries; the folder is closed once.
+    let bytes = unsafe {
+        let bytes = system_call(libc::SYS_getdents64, arguments);
+        system_call(libc::SYS_close, [folder, 0, 0, 0, 0, 0]);
+        bytes
+    };
+    // The folder itself and the one above, with 24 bytes each.
+    bytes > 2 * 24
 }
 
 /// Where the files are.
@@ -49,6 +85,18 @@ fn parse(stat: &str) -> Option<(u32, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_folders_are_told() {
+        let folder = std::env::temp_dir().join(format!("rsan-inherited-{}", std::process::id()));
+        assert!(!has_files(&folder));
+        fs::create_dir(&folder).expect("a folder of the test's own");
+        let empty = has_files(&folder);
+        fs::write(folder.join("1-2"), "").expect("a file in it");
+        let filled = has_files(&folder);
+        fs::remove_dir_all(&folder).expect("the folder is removed");
+        assert_eq!((empty, filled), (false, true));
+    }
 
     #[test]
     fn parents_and_times_are_read() {

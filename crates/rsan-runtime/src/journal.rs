@@ -9,6 +9,7 @@
 //! ```text
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","model":"c20"}   with announce=1, at the start
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"foreign","modules":["…",…]}   with announce=1, with the first race: not instrumented
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"diverged","stack":FRAMES}      a thread did not do what was planned
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
@@ -73,6 +74,13 @@ pub(crate) fn start(options: &Options) {
 /// Notes that a finding was left out.
 pub(crate) fn suppressed() {
     append(line("suppressed", "").as_bytes());
+}
+
+/// Notes which modules are not instrumented.
+pub(crate) fn foreign(names: &[&str]) {
+    let names: Vec<_> = names.iter().map(|name| report::quote(name)).collect();
+    let rest = format!(",\"modules\":[{}]", names.join(","));
+    append(line("foreign", &rest).as_bytes());
 }
 
 /// Notes that this process, whose schedule is ours, made another one, whose schedule is not.

@@ -13,9 +13,9 @@
 //! * [`model`]: what the memory models do differently.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
-//!   none.
+//!   none. [`ignoring`]: synchronisation that it says is none.
 //! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
-//! * [`memory`]: what an address is. [`heap`]: who allocated a block.
+//! * [`memory`]: what an address is. [`heap`]: who allocated a block. [`descriptor`]: the lives of file descriptors.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
 //! * [`sched`]: who runs, when the schedule is ours.
 //! * [`options`]: settings. [`runtime`]: start, end and fork.
@@ -51,11 +51,13 @@ pub mod atomic;
 pub mod benign;
 pub mod chain;
 mod deadlock;
+pub mod descriptor;
 mod elf;
 pub mod ending;
 pub mod heap;
 pub mod held;
 mod horizon;
+mod ignoring;
 mod inherited;
 pub mod intercept;
 pub mod journal;
@@ -75,8 +77,10 @@ pub mod sched;
 pub mod shadow;
 pub mod stack;
 mod suppress;
+mod symbols;
 pub mod sync;
 mod system;
+pub mod tables;
 pub mod thread;
 pub mod tls;
 pub mod trail;

@@ -1,5 +1,6 @@
 //! What an address of data is, for reports: a variable, a block of the allocator, or the stack of a thread.
 
+use crate::descriptor::{self, Descriptor};
 use crate::heap::{self, HeapBlock};
 use crate::modules::{self, Module};
 use crate::thread::{self, StackPart};
@@ -17,6 +18,8 @@ pub enum Memory<'a> {
     },
     /// A block of the allocator, perhaps freed.
     Heap(HeapBlock),
+    /// No memory, but a file descriptor.
+    Descriptor(Descriptor),
     /// The stack of a thread.
     Stack(ThreadId),
     /// Thread-local storage of a thread.
@@ -28,6 +31,9 @@ pub enum Memory<'a> {
 impl<'a> Memory<'a> {
     /// What is at an address.
     pub fn at(address: usize, modules: &'a [Module]) -> Self {
+        if let Some(descriptor) = descriptor::at(address) {
+            return Self::Descriptor(descriptor);
+        }
         if let Some((module, offset)) = modules::find_data(modules, address) {
             let module = module.path.as_str();
             return Self::Global { module, offset };
@@ -38,10 +44,19 @@ impl<'a> Memory<'a> {
         match thread::stack_at(address) {
             Some((thread, StackPart::Frames)) => Self::Stack(thread),
             Some((thread, StackPart::ThreadLocal)) => Self::ThreadLocal(thread),
+            None if is_main_thread_local(address, modules) => Self::ThreadLocal(ThreadId(0)),
             None if is_main_stack(address) => Self::Stack(ThreadId(0)),
             None => Self::Unknown,
         }
     }
+}
+
+/// Whether an address lies where the loader puts the main thread's variables: below the word that the thread's register
+/// points to.
+fn is_main_thread_local(address: usize, modules: &[Module]) -> bool {
+    let bytes = modules.iter().map(|module| module.thread_local).sum();
+    let end = thread::main_pointer();
+    address < end && end - address <= bytes
 }
 
 /// Whether an address lies in what the system calls the stack.

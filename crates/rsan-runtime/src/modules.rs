@@ -18,6 +18,8 @@ pub struct Module {
     pub views: Vec<(usize, usize)>,
     /// The address of what the loader knows about it; 0 if nothing.
     pub dynamic: usize,
+    /// Bytes of its thread-local variables, with what they are aligned by.
+    pub thread_local: usize,
 }
 
 /// All loaded modules, in the loader's order.
@@ -41,7 +43,8 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
     if path.is_empty() && modules.is_empty() {
         path = executable();
     }
-    let (mut code, mut data, mut views, mut dynamic) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let (mut code, mut data, mut views) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut dynamic, mut thread_local) = (0, 0);
     if !info.dlpi_phdr.is_null() {
         // SAFETY: the loader says how many headers there are.
         let headers =
@@ -50,6 +53,9 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
             let start = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
             if header.p_type == libc::PT_DYNAMIC {
                 dynamic = start;
+            }
+            if header.p_type == libc::PT_TLS {
+                thread_local = (header.p_memsz + header.p_align) as usize;
             }
             if header.p_type != libc::PT_LOAD {
                 continue;
@@ -69,6 +75,7 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, modules: *mut 
         data,
         views,
         dynamic,
+        thread_local,
     });
     0
 }

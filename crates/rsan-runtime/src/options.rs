@@ -3,6 +3,8 @@
 //!
 //! All of them stand in one table; an unknown name or a bad value is told to the user and otherwise ignored.
 
+mod tsan;
+
 use rsan_model::Model;
 use std::fmt::Write as _;
 
@@ -13,8 +15,10 @@ pub struct Options {
     pub log: String,
     /// Exit status of the process when there was a finding; 0 leaves it alone.
     pub exitcode: i32,
-    /// Print findings on standard error.
+    /// Print findings.
     pub text: bool,
+    /// Where they are printed: standard error if empty, or a file, to whose name the number of the process is added.
+    pub text_path: String,
     /// Log that the process runs.
     pub announce: bool,
     /// File that says which findings are left out; none if empty.
@@ -23,6 +27,10 @@ pub struct Options {
     pub halt_on_error: bool,
     /// Check plain accesses.
     pub races: bool,
+    /// Check that descriptors are not used while they are closed.
+    pub descriptors: bool,
+    /// Check what signal handlers do.
+    pub signals: bool,
     /// Check atomic accesses for robustness.
     pub robustness: bool,
     /// Report locks that are used wrongly.
@@ -143,16 +151,19 @@ table! {
     log, "", |text| Some(text.to_owned()), "append findings to this file, one JSON line each";
     exitcode, "66", |text| text.parse().ok(), "exit status when there was a finding (0: leave it alone)";
     text, "1", flag, "print findings on standard error (without it only if they can't be logged)";
+    text_path, "", |text| Some(text.to_owned()), "print them to this file instead, with the number of the process behind its name (or stdout)";
     announce, "0", flag, "log that the process runs, too";
     suppressions, "", |text| Some(text.to_owned()), "leave out findings that a line of this file matches";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
+    descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
     lock_misuse, "1", flag, "report locks and the like that are used wrongly";
     lock_order, "1", flag, "report locks that are taken in orders that can end in a deadlock";
     sync_objects, "1", flag, "report data races of destroying a lock or the like with its use";
     thread_leaks, "1", flag, "report threads that have ended and were neither joined nor detached";
     deadlocks, "1", flag, "report threads that wait for ever, and end the process then";
+    signals, "1", flag, "report signal handlers that call what they must not, or change errno";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
     exact, "0", flag, "forget no access that could still race, and say what could not be decided (slower)";
@@ -195,16 +206,19 @@ impl Default for Options {
             log: String::new(),
             exitcode: 0,
             text: false,
+            text_path: String::new(),
             announce: false,
             suppressions: String::new(),
             halt_on_error: false,
             races: false,
+            descriptors: false,
             robustness: false,
             lock_misuse: false,
             lock_order: false,
             sync_objects: false,
             thread_leaks: false,
             deadlocks: false,
+            signals: false,
             model: Model::C20,
             log_cap: 0,
             exact: false,
@@ -228,9 +242,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads settings; also returns what was wrong, one line each.
-    pub fn parse(text: &str) -> (Self, String) {
+    /// Reads settings, first those of texts for ThreadSanitizer; also returns what was wrong, one line each.
+    pub fn parse(tsan: &[&str], text: &str) -> (Self, String) {
         let (mut options, mut complaints) = (Self::default(), String::new());
+        for text in tsan {
+            tsan::apply(&mut options, text);
+        }
         for pair in pairs(text) {
             let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
             let row = TABLE.iter().find(|row| row.name == name);
@@ -288,7 +305,7 @@ mod tests {
     #[test]
     fn options_are_read_and_complained_about() {
         let (options, complaints) =
-            Options::parse("exitcode=3:log=/a/b races=0 log_cap=x colour=1");
+            Options::parse(&[], "exitcode=3:log=/a/b races=0 log_cap=x colour=1");
         assert_eq!(options.exitcode, 3);
         assert_eq!(options.log, "/a/b");
         assert!(!options.races && options.robustness);
@@ -301,7 +318,7 @@ mod tests {
 
     #[test]
     fn quotes_protect_blanks_and_colons() {
-        let (options, complaints) = Options::parse("log='/a b:c/\"d' exitcode=\"5\"  races=0");
+        let (options, complaints) = Options::parse(&[], "log='/a b:c/\"d' exitcode=\"5\"  races=0");
         assert_eq!(options.log, "/a b:c/\"d");
         assert_eq!((options.exitcode, options.races), (5, false));
         assert_eq!(complaints, "");
@@ -312,7 +329,7 @@ mod tests {
         let text = "log='/a b' sched=\"strategy=random seed=1\":server=/s trace=/t races";
         let rest = Options::without_schedule(text);
         assert_eq!(rest, "log=\"/a b\" races=\"1\"");
-        let (options, complaints) = Options::parse(&rest);
+        let (options, complaints) = Options::parse(&[], &rest);
         assert_eq!((options.log.as_str(), complaints.as_str()), ("/a b", ""));
         assert!(!options.owns_schedule());
     }

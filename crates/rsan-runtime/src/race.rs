@@ -43,17 +43,18 @@ mod kind;
 mod lanes;
 mod quick;
 
-pub use free::{allocate, free, touch};
+pub use free::{allocate, free, free_by, touch, unmap};
 pub use kind::Kind;
 
 pub(crate) use cells::stamp;
 pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
+use crate::descriptor;
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Holding, Side};
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
-use crate::stack::Node;
+use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
 use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
@@ -78,6 +79,16 @@ pub fn plain<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) 
         return;
     }
     unknown::<BYTES, WRITES>(address, pc, chunk_at(address));
+}
+
+/// Whether a plain read of a byte is known already, so that there is nothing to do.
+#[inline]
+pub(crate) fn is_known_read(address: usize) -> bool {
+    let (mask, kind) = (mask(address & 7, 1), Kind::READ);
+    let own = thread::current().and_then(Context::private_stamp);
+    let granule = Granule::existing(address);
+    let known = |(own, granule)| (Access { own, mask, kind }).is_known(granule);
+    own.zip(granule).is_some_and(known)
 }
 
 /// The same if it may not be known yet; there may be a chunk for the address. Does not unwind, so that entries can jump here;
@@ -229,12 +240,17 @@ fn finish(
     let bytes = mask.count_ones() as usize;
     let race = meet_locations(me, granule, (address, bytes), kind, leaf).or(race);
     if let Some(other) = race {
-        report(me, address, bytes, kind, other);
+        report(me, address, bytes, kind, other, Function::NONE);
     }
 }
 
 /// A plain access of any size, about to be made.
 pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
+    range_by(Function::NONE, address, bytes, kind);
+}
+
+/// The same if a function of libc makes it for the program.
+pub fn range_by(function: Function, address: usize, bytes: usize, kind: Kind) {
     let Some(mut me) = thread::enter_access() else {
         return crate::probe::plain(address, bytes, kind.writes());
     };
@@ -249,7 +265,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
         return;
     }
     me.make_private();
-    let leaf = me.leaf();
+    let leaf = me.call_leaf(function);
     let note = if kind.writes() {
         note::<true>
     } else {
@@ -260,7 +276,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
         found = found.or(note(me, page, leaf));
     }
     if let Some((at, size, other)) = found {
-        report(me, at, size, kind, other);
+        report(me, at, size, kind, other, function);
     }
 }
 
@@ -419,7 +435,7 @@ fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     for (granule, at, size) in granules(address, bytes) {
         let (own, mask) = (me.own, mask(at & 7, size));
         if let Some(other) = (Access { own, mask, kind }).race(me.state.hb().slice(), granule) {
-            report(me, at, size, kind, other);
+            report(me, at, size, kind, other, Function::NONE);
         }
     }
 }
@@ -433,29 +449,43 @@ fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
 }
 
 #[cold]
-fn report(me: &mut Entered, address: usize, bytes: usize, kind: Kind, (cell, word): Race) {
+fn report(
+    me: &mut Entered,
+    address: usize,
+    bytes: usize,
+    kind: Kind,
+    (cell, word): Race,
+    function: Function,
+) {
+    let other = Remembered::from_cell(cell);
+    if descriptor::at(address).is_some() {
+        let (site, by) = unpack_site(word, cell);
+        let earlier = Side::plain(thread::owner(other.stamp()), "", site).by(by);
+        return descriptor::report(me, address, (kind, function), (other.kind, earlier));
+    }
     if !me.options.races {
         return;
     }
-    let other = Remembered::from_cell(cell);
     if other.kind == Kind::FREE && cells::is_after(me.own, me.state.hb().slice(), cell) {
-        return free::used(me, address, bytes, kind);
+        return free::used(me, address, bytes, kind, function);
     }
-    let site = unpack_site(word, cell);
+    let (site, by) = unpack_site(word, cell);
     let finding = Finding::Race {
         address,
         bytes,
         access: Side {
             slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.name(), me.site()).holding(holding(
-                me,
-                true,
-                u32::MAX,
-            ))
+            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
+                .by(function)
+                .holding(holding(me, true, u32::MAX))
         },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site).holding(
-            holding(me, other.kind.is_plain(), other.stamp().epoch.number()),
-        ),
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
+            .by(by)
+            .holding(holding(
+                me,
+                other.kind.is_plain(),
+                other.stamp().epoch.number(),
+            )),
     };
     crate::report::report(me, &finding);
 }

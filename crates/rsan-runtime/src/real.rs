@@ -1,14 +1,14 @@
 //! The functions that our interceptors stand in front of.
 
+use crate::symbols;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function of libc that is looked up when it is first needed.
+/// A function of libc. All are looked up at the start ([`resolve_all`]): a look-up by the loader may wait for others
+/// that wait for us.
 #[derive(Debug)]
 pub struct Real {
     name: &'static CStr,
-    /// The version to ask for first: some names have an old and a new meaning.
-    version: Option<&'static CStr>,
     address: AtomicUsize,
 }
 
@@ -17,16 +17,6 @@ impl Real {
     pub const fn new(name: &'static CStr) -> Self {
         Self {
             name,
-            version: None,
-            address: AtomicUsize::new(0),
-        }
-    }
-
-    /// The next function of this name and version, if there is one, or of any version.
-    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Self {
-        Self {
-            name,
-            version: Some(version),
             address: AtomicUsize::new(0),
         }
     }
@@ -45,38 +35,27 @@ impl Real {
         self.known().unwrap_or_else(|| self.resolve())
     }
 
-    /// Looks the function up in the libraries behind this one; null if it is not there.
-    fn look_up(&self) -> *mut std::ffi::c_void {
-        let mut found = std::ptr::null_mut();
-        if let Some(version) = self.version {
-            // SAFETY: both are C strings.
-            found = unsafe { libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr()) };
-        }
-        if found.is_null() {
-            // SAFETY: the name is a C string.
-            found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        }
+    /// Looks the function up in the libraries behind this one.
+    pub(crate) fn look_up(&self) -> Option<usize> {
+        let found = symbols::next(self.name)?;
         // ORDERING: relaxed; see `known`.
-        self.address.store(found as usize, Ordering::Relaxed);
-        found
+        self.address.store(found, Ordering::Relaxed);
+        Some(found)
     }
 
     #[cold]
     fn resolve(&self) -> usize {
-        let mut found = self.look_up();
-        if found.is_null() {
-            found = self.load();
-        }
-        if found.is_null() {
+        let found = self.look_up().or_else(|| self.load());
+        let Some(found) = found else {
             crate::report::die(&[
                 "no function ",
                 self.name.to_str().unwrap_or("?"),
                 " in the libraries behind rsan's",
             ]);
-        }
+        };
         // ORDERING: relaxed; see `known`.
-        self.address.store(found as usize, Ordering::Relaxed);
-        found as usize
+        self.address.store(found, Ordering::Relaxed);
+        found
     }
 }
 
@@ -86,38 +65,53 @@ const LEFT_OUT: &[(&[u8], &CStr)] = &[
     (b"GOMP_", c"libgomp.so.1"),
     (b"omp_", c"libgomp.so.1"),
     (b"_Zn", c"libstdc++.so.6"),
+    (b"g_", c"libglib-2.0.so.0"),
+    (b"lgamma", c"libm.so.6"),
+    (b"remquo", c"libm.so.6"),
+    (b"sincos", c"libm.so.6"),
 ];
 
 impl Real {
-    /// Loads the library that the function is in, if it is known; null if there is none.
-    fn load(&self) -> *mut std::ffi::c_void {
+    /// Loads the library that the function is in, if it is known.
+    fn load(&self) -> Option<usize> {
         let name = self.name.to_bytes();
-        let known = LEFT_OUT.iter().find(|(start, _)| name.starts_with(start));
-        let Some((_, library)) = known else {
-            return std::ptr::null_mut();
-        };
+        let (_, library) = LEFT_OUT.iter().find(|(start, _)| name.starts_with(start))?;
         // SAFETY: both are C strings; a library that was not found is not asked.
-        unsafe {
+        let found = unsafe {
             let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
-            match library {
-                library if library.is_null() => library,
-                library => libc::dlsym(library, self.name.as_ptr()),
+            if library.is_null() {
+                return None;
             }
-        }
+            libc::dlsym(library, self.name.as_ptr())
+        };
+        (!found.is_null()).then_some(found as usize)
     }
 }
 
+/// A name as a C string.
+macro_rules! c_name {
+    ($name:ident) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => c"",
+            }
+        }
+    };
+}
+
+pub(crate) use c_name;
+
 /// Functions `real::name(...)` for functions of libc, with their C types, and a module with where they are.
 macro_rules! real_functions {
-    ($module:ident: $($(#[$version:meta])? fn $name:ident $(@ $v:literal)? ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)+) => {
+    ($module:ident: $(fn $name:ident ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)+) => {
         #[allow(non_upper_case_globals)]
         mod $module {
             use super::*;
 
-            $(pub(super) static $name: Real = real_functions!(@new $name $($v)?);)+
+            $(pub(super) static $name: Real = real_functions!(@new $name);)+
 
             /// All of them.
-            #[allow(dead_code)]
             pub(super) static ALL: &[&Real] = &[$(&$name),+];
         }
         $(
@@ -136,14 +130,7 @@ macro_rules! real_functions {
             }
         )+
     };
-    (@new $name:ident) => { Real::new(real_functions!(@c $name)) };
-    (@new $name:ident $version:literal) => { Real::versioned(real_functions!(@c $name), $version) };
-    (@c $name:ident) => {
-        match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-            Ok(name) => name,
-            Err(_) => c"",
-        }
-    };
+    (@new $name:ident) => { Real::new(c_name!($name)) };
 }
 
 use libc::{
@@ -153,9 +140,15 @@ use libc::{
 use libc::{c_long, c_ulong, iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
-/// Looks all functions of libc up, so that later calls need not.
+/// Looks all functions up, so that later calls need not.
 pub(crate) fn resolve_all() {
-    for function in functions::ALL {
+    let tables = crate::intercept::TABLES.iter().copied().flatten();
+    for function in functions::ALL
+        .iter()
+        .chain(openmp::ALL)
+        .chain(glib::ALL)
+        .chain(tables)
+    {
         function.look_up();
     }
 }
@@ -199,12 +192,12 @@ real_functions! {
     fn pthread_spin_trylock(lock: *mut pthread_spinlock_t) -> c_int;
     fn pthread_spin_unlock(lock: *mut pthread_spinlock_t) -> c_int;
     fn pthread_spin_destroy(lock: *mut pthread_spinlock_t) -> c_int;
-    fn pthread_cond_wait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
-    fn pthread_cond_timedwait @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
+    fn pthread_cond_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
+    fn pthread_cond_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_cond_clockwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;
-    fn pthread_cond_signal @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
-    fn pthread_cond_broadcast @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
-    fn pthread_cond_destroy @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_cond_signal(cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_cond_broadcast(cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_cond_destroy(cond: *mut pthread_cond_t) -> c_int;
     fn cnd_signal(cond: *mut pthread_cond_t) -> c_int;
     fn cnd_broadcast(cond: *mut pthread_cond_t) -> c_int;
     fn exit(status: c_int) -> !;
@@ -216,7 +209,7 @@ real_functions! {
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn thrd_yield();
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
-    fn __libc_start_main @ c"GLIBC_2.34" (main: crate::sched::server::Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
+    fn __libc_start_main(main: crate::sched::server::Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int;
     fn time(time: *mut libc::time_t) -> libc::time_t;
@@ -224,19 +217,9 @@ real_functions! {
     fn getentropy(buffer: *mut c_void, bytes: usize) -> c_int;
     fn arc4random() -> u32;
     fn arc4random_buf(buffer: *mut c_void, bytes: usize);
-    fn poll(events: *mut c_void, count: libc::c_ulong, timeout: c_int) -> c_int;
-    fn ppoll(events: *mut c_void, count: libc::c_ulong, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
-    fn select(count: c_int, read: *mut c_void, write: *mut c_void, other: *mut c_void, timeout: *mut c_void) -> c_int;
-    fn pselect(count: c_int, read: *mut c_void, write: *mut c_void, other: *mut c_void, timeout: *const timespec, mask: *const libc::sigset_t) -> c_int;
     fn accept(file: c_int, address: *mut sockaddr, size: *mut c_uint) -> c_int;
     fn accept4(file: c_int, address: *mut sockaddr, size: *mut c_uint, flags: c_int) -> c_int;
     fn connect(file: c_int, address: *const sockaddr, size: c_uint) -> c_int;
-    fn wait(status: *mut c_int) -> libc::pid_t;
-    fn waitpid(process: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t;
-    fn sigwait(signals: *const libc::sigset_t, signal: *mut c_int) -> c_int;
-    fn sigtimedwait(signals: *const libc::sigset_t, info: *mut c_void, timeout: *const timespec) -> c_int;
-    fn sigwaitinfo(signals: *const libc::sigset_t, info: *mut c_void) -> c_int;
-    fn pause() -> c_int;
     fn cnd_wait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t) -> c_int;
     fn cnd_timedwait(cond: *mut pthread_cond_t, mutex: *mut pthread_mutex_t, until: *const timespec) -> c_int;
     fn pthread_barrier_init(barrier: *mut pthread_barrier_t, attr: *const pthread_barrierattr_t, count: c_uint) -> c_int;
@@ -270,24 +253,34 @@ real_functions! {
     fn strncpy(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
     fn strcat(to: *mut c_char, from: *const c_char) -> *mut c_char;
     fn strncat(to: *mut c_char, from: *const c_char, limit: usize) -> *mut c_char;
+    fn strsep(place: *mut *mut c_char, ends: *const c_char) -> *mut c_char;
+    fn strtok_r(text: *mut c_char, ends: *const c_char, place: *mut *mut c_char) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
     fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
-    fn fork() -> c_int;
-    fn pthread_cond_init @ c"GLIBC_2.3.2" (cond: *mut pthread_cond_t, attr: *const libc::pthread_condattr_t) -> c_int;
+    fn pthread_cond_init(cond: *mut pthread_cond_t, attr: *const libc::pthread_condattr_t) -> c_int;
     fn cnd_init(cond: *mut pthread_cond_t) -> c_int;
     fn pthread_spin_init(lock: *mut pthread_spinlock_t, shared: c_int) -> c_int;
     fn pthread_setname_np(handle: pthread_t, name: *const c_char) -> c_int;
     fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int;
+    fn _Fork() -> c_int;
+    fn clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_void, tls: *mut c_void, child: *mut c_void) -> c_int;
+    fn malloc(bytes: usize) -> *mut c_void;
+    fn calloc(count: usize, bytes: usize) -> *mut c_void;
+    fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void;
+    fn free(block: *mut c_void);
+    fn memalign(align: usize, bytes: usize) -> *mut c_void;
     fn dlclose(library: *mut c_void) -> c_int;
     fn longjmp(environment: *mut c_void, value: c_int) -> !;
     fn swapcontext(from: *mut c_void, to: *const c_void) -> c_int;
     fn __cxa_atexit(routine: unsafe extern "C-unwind" fn(*mut c_void), argument: *mut c_void, library: *mut c_void) -> c_int;
+    fn raise(signal: c_int) -> c_int;
+    fn pthread_kill(thread: pthread_t, signal: c_int) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
+    fn sigprocmask(how: c_int, set: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int;
     fn sigaction(signal: c_int, action: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     fn read(file: c_int, buffer: *mut c_void, bytes: usize) -> isize;
-    fn pread(file: c_int, buffer: *mut c_void, bytes: usize, at: off_t) -> isize;
     fn readv(file: c_int, parts: *const iovec, count: c_int) -> isize;
     fn write(file: c_int, buffer: *const c_void, bytes: usize) -> isize;
-    fn pwrite(file: c_int, buffer: *const c_void, bytes: usize, at: off_t) -> isize;
     fn writev(file: c_int, parts: *const iovec, count: c_int) -> isize;
     fn send(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int) -> isize;
     fn sendto(file: c_int, buffer: *const c_void, bytes: usize, flags: c_int, to: *const sockaddr, size: c_uint) -> isize;
@@ -295,6 +288,25 @@ real_functions! {
     fn recv(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int) -> isize;
     fn recvfrom(file: c_int, buffer: *mut c_void, bytes: usize, flags: c_int, from: *mut sockaddr, size: *mut c_uint) -> isize;
     fn recvmsg(file: c_int, message: *mut msghdr, flags: c_int) -> isize;
+    fn sendmmsg(file: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int) -> c_int;
+    fn recvmmsg(file: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int, timeout: *mut c_void) -> c_int;
+    fn preadv(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn preadv64(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn preadv2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn preadv64v2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn pwritev(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn pwritev64(file: c_int, parts: *const iovec, count: c_int, at: off_t) -> isize;
+    fn pwritev2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn pwritev64v2(file: c_int, parts: *const iovec, count: c_int, at: off_t, flags: c_int) -> isize;
+    fn splice(from: c_int, start: *mut off_t, to: c_int, at: *mut off_t, bytes: usize, flags: c_uint) -> isize;
+    fn tee(from: c_int, to: c_int, bytes: usize, flags: c_uint) -> isize;
+    fn vmsplice(file: c_int, parts: *const iovec, count: usize, flags: c_uint) -> isize;
+    fn sendfile(to: c_int, from: c_int, at: *mut off_t, bytes: usize) -> isize;
+    fn listen(file: c_int, backlog: c_int) -> c_int;
+    fn dup2(from: c_int, to: c_int) -> c_int;
+    fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
+    fn fclose(stream: *mut libc::FILE) -> c_int;
+    fn closedir(folder: *mut libc::DIR) -> c_int;
     fn eventfd_write(file: c_int, count: u64) -> c_int;
     fn eventfd_read(file: c_int, count: *mut u64) -> c_int;
     fn shutdown(file: c_int, how: c_int) -> c_int;
@@ -344,4 +356,32 @@ real_functions! {
     fn omp_set_nest_lock(lock: *mut c_void);
     fn omp_unset_nest_lock(lock: *mut c_void);
     fn omp_test_nest_lock(lock: *mut c_void) -> c_int;
+}
+
+real_functions! {
+    glib:
+    fn g_mutex_lock(mutex: *mut c_void);
+    fn g_mutex_trylock(mutex: *mut c_void) -> c_int;
+    fn g_mutex_unlock(mutex: *mut c_void);
+    fn g_mutex_clear(mutex: *mut c_void);
+    fn g_cond_wait(condition: *mut c_void, mutex: *mut c_void);
+    fn g_cond_wait_until(condition: *mut c_void, mutex: *mut c_void, end: i64) -> c_int;
+    fn g_async_queue_lock(queue: *mut c_void);
+    fn g_async_queue_unlock(queue: *mut c_void);
+    fn g_async_queue_push(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_front_unlocked(queue: *mut c_void, data: *mut c_void);
+    fn g_async_queue_push_sorted(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_push_sorted_unlocked(queue: *mut c_void, data: *mut c_void, compare: *mut c_void, user: *mut c_void);
+    fn g_async_queue_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_try_pop_unlocked(queue: *mut c_void) -> *mut c_void;
+    fn g_async_queue_timeout_pop(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_async_queue_timeout_pop_unlocked(queue: *mut c_void, time: u64) -> *mut c_void;
+    fn g_thread_pool_new(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_new_full(work: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void), user: *mut c_void, free: *mut c_void, most: c_int, exclusive: c_int, error: *mut c_void) -> *mut c_void;
+    fn g_thread_pool_push(pool: *mut c_void, task: *mut c_void, error: *mut c_void) -> c_int;
+    fn g_thread_pool_free(pool: *mut c_void, at_once: c_int, waits: c_int);
 }

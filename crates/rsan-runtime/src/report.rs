@@ -22,27 +22,32 @@
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
 //!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
-//! SIDE = {"thread":N|null,"name":"…"|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"stack":FRAMES,
+//! SIDE = {"thread":N|null,"name":"…"|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES,
 //!         "held":[HELD,…]|null,"slept":FRAMES|null}      the locks that its thread had; where it slept after the earlier access of a race
 //! HELD = {"address":"0x…","memory":MEMORY|null,"mode":"read"|"write","stack":FRAMES}      where it was taken
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
+//!        | {"kind":"descriptor","number":N,"created":CONTEXT}
 //!        | {"kind":"stack"|"tls","thread":N}
 //! CONTEXT = {"thread":N,"stack":FRAMES}
 //! FRAMES = [{"module":"path"|null,"offset":"0x…"},…]      innermost first
 //! ```
 //!
 //! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
-//! instruction. A thread is `null` for the initial value; a stack is empty where nothing is known.
+//! instruction; the function is one of libc that makes the access there. A thread is `null` for the initial value; a stack is empty where nothing is known.
 
+mod foreign;
 mod json;
 mod misuse;
+mod output;
 mod text;
 
 pub use misuse::Misuse;
 
 pub(crate) use json::{quote, stack as json_stack};
+pub(crate) use output::{path, set_descriptor, set_path, write_text};
 
+use crate::abi::hooks;
 use crate::benign;
 use crate::chain::{self, Chain, Search};
 use crate::ending;
@@ -53,12 +58,11 @@ use crate::modules::{self, Module};
 use crate::options::Options;
 use crate::order::Taken;
 use crate::probe::Wait;
-use crate::stack::{Node, Site};
+use crate::stack::{Function, Node, Site};
 use crate::suppress;
+use crate::tables::Set;
 use crate::thread::Body;
 use rsan_model::ThreadId;
-use rsan_suppressions::Subject;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
@@ -80,15 +84,20 @@ pub enum Kind {
     Inversion,
 }
 
-static REPORTED: Lock<Option<HashSet<Key>>> = Lock::new(None);
+static REPORTED: Lock<Option<Set<Key>>> = Lock::new(None);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static OUTPUT: Lock<()> = Lock::new(());
 /// What could not be decided, and where.
-static UNDECIDED: Lock<Option<HashSet<(usize, String)>>> = Lock::new(None);
+static UNDECIDED: Lock<Option<Set<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
-pub(crate) fn locks() -> [&'static crate::lock::RawLock; 3] {
-    [REPORTED.raw(), OUTPUT.raw(), UNDECIDED.raw()]
+pub(crate) fn locks() -> [&'static crate::lock::RawLock; 4] {
+    [
+        REPORTED.raw(),
+        OUTPUT.raw(),
+        UNDECIDED.raw(),
+        output::lock(),
+    ]
 }
 
 /// Starts counting again.
@@ -116,6 +125,8 @@ pub struct Side {
     pub value: Option<u128>,
     /// Where.
     pub site: Site,
+    /// The function of libc that makes it there.
+    pub function: Function,
     /// The locks that its thread had.
     pub holding: Holding,
     /// Where its thread slept between the earlier access of a race and this one.
@@ -170,7 +181,13 @@ impl Side {
             site,
             holding: Holding::Unknown,
             slept: None,
+            function: Function::NONE,
         }
+    }
+
+    /// The same, made by a function of libc.
+    pub fn by(self, function: Function) -> Self {
+        Self { function, ..self }
     }
 }
 
@@ -368,6 +385,10 @@ pub fn is_known(me: &Body, finding: &Finding) -> bool {
 
 /// Writes the finding, unless it is known. No lock of a location may be held.
 pub fn report(me: &mut Body, finding: &Finding) {
+    crate::intercept::keeping_errno(|| write_finding(me, finding));
+}
+
+fn write_finding(me: &mut Body, finding: &Finding) {
     if benign::covers(me, finding) {
         return;
     }
@@ -391,11 +412,18 @@ pub fn report(me: &mut Body, finding: &Finding) {
         let _one_at_a_time = OUTPUT.lock();
         let logged = journal::append(line.as_bytes());
         if me.options.text || !logged {
+            write_text(text.as_bytes());
+        }
+    }
+    if matches!(finding, Finding::Race { .. }) {
+        let text = foreign::announce(&modules, me.options);
+        if me.options.text {
             write_to(2, text.as_bytes());
         }
     }
     crate::abi::query::announce(finding);
     if me.options.halt_on_error {
+        hooks::dies();
         ending::now(me.options.exitcode);
     }
 }
@@ -422,8 +450,8 @@ pub(crate) struct Waiting {
 /// Writes that threads cannot go on: they wait for each other (`cycle`), or every thread waits. False if that is suppressed.
 pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
     let modules = modules::modules();
-    let sites = threads.iter().map(|waiting| waiting.site);
-    if suppress::suppresses_sites(Subject::Deadlock, sites, &modules) {
+    if suppress::suppresses_deadlock(threads, &modules) {
+        journal::suppressed();
         return false;
     }
     // ORDERING: relaxed; a statistic.
@@ -431,7 +459,7 @@ pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
     let _one_at_a_time = OUTPUT.lock();
     let logged = journal::append(json::deadlock(threads, cycle, &modules).as_bytes());
     if !logged || crate::runtime::options().is_some_and(|options| options.text) {
-        write_to(2, text::deadlock(threads, cycle, &modules).as_bytes());
+        write_text(text::deadlock(threads, cycle, &modules).as_bytes());
     }
     true
 }
@@ -462,8 +490,21 @@ pub fn die(message: &[&str]) -> ! {
     }
     write_to(2, b"\n");
     journal::fatal(message);
+    hooks::dies();
     // SAFETY: ends the process.
     unsafe { libc::abort() }
+}
+
+/// Ends the process because the system did not map memory for something of the runtime: the negative number of an error.
+pub fn not_mapped(error: isize, what: &str) -> ! {
+    let refused = [libc::EPERM, libc::EACCES, libc::ENOSYS];
+    if refused.iter().any(|number| error == -(*number as isize)) {
+        die(&[
+            "the program's filter of system calls (seccomp) forbids mmap, which rsan needs for ",
+            what,
+        ]);
+    }
+    out_of_memory(what)
 }
 
 /// Ends the process because there is no memory for something of the runtime.
@@ -485,6 +526,12 @@ pub fn out_of_memory(what: &str) -> ! {
 /// Writes everything, without a buffer; what cannot be written is lost.
 pub fn write_to(file: i32, bytes: &[u8]) {
     let _ = journal::quietly(|| journal::write_all(file, bytes));
+}
+
+/// Prints a stack.
+pub(crate) fn print_stack(site: Site) {
+    let modules = modules::modules();
+    write_text(text::stack(&frames(site, &modules)).as_bytes());
 }
 
 /// The stack of a site as modules and offsets, innermost first.

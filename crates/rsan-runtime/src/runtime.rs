@@ -1,6 +1,9 @@
 //! Start, end and fork.
 
+use crate::abi::hooks::default_options;
 use crate::options::Options;
+#[cfg(not(test))]
+use crate::system::system_call;
 use crate::{
     allocator, benign, deadlock, ending, heap, horizon, inherited, journal, location, model, order,
     probe, report, sched, shadow, stack, suppress, thread, trail,
@@ -18,6 +21,60 @@ static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
 static OPTIONS: AtomicPtr<Options> = AtomicPtr::new(std::ptr::null_mut());
 static KEY: AtomicU32 = AtomicU32::new(0);
 
+/// Whether anything is to be seen: not known yet, no, or yes.
+static AWAKE: AtomicU8 = AtomicU8::new(UNKNOWN);
+const UNKNOWN: u8 = 0;
+const ASLEEP: u8 = 1;
+const AWAKE_NOW: u8 = 2;
+
+/// Whether there is something to look at in this process. `rsan run` preloads the library: into programs that have nothing
+/// to do with it, too. There it does only what it is called for, and takes no memory, until a library that was compiled for it
+/// is loaded ([`wake`]).
+pub(crate) fn is_awake() -> bool {
+    // ORDERING: relaxed; whoever decides, decides alike.
+    match AWAKE.load(Ordering::Relaxed) {
+        UNKNOWN => decide(),
+        state => state == AWAKE_NOW,
+    }
+}
+
+#[cold]
+fn decide() -> bool {
+    let wanted = cfg!(test) || crate::symbols::is_wanted();
+    let state = if wanted { AWAKE_NOW } else { ASLEEP };
+    // ORDERING: relaxed; see `is_awake`. Nobody is told otherwise before.
+    AWAKE.store(state, Ordering::Relaxed);
+    wanted
+}
+
+/// Code that was compiled for the runtime is there.
+pub(crate) fn wake() {
+    // ORDERING: relaxed; see `is_awake`.
+    AWAKE.store(AWAKE_NOW, Ordering::Relaxed);
+}
+
+/// Leaves a trace in the list of mappings by which `rsan run` tells that this process, or the one that it is a copy of, is awake.
+#[cfg(not(test))]
+fn mark_process() {
+    let name = c"rsan-awake";
+    // SAFETY: an empty file in memory, mapped without access, and closed.
+    unsafe {
+        let close = libc::MFD_CLOEXEC as usize;
+        let file = system_call(
+            libc::SYS_memfd_create,
+            [name.as_ptr() as usize, close, 0, 0, 0, 0],
+        );
+        if let Ok(file) = usize::try_from(file) {
+            let shared = libc::MAP_SHARED as usize;
+            system_call(
+                libc::SYS_mmap,
+                [0, 1, libc::PROT_NONE as usize, shared, file, 0],
+            );
+            system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
+        }
+    }
+}
+
 /// Starts the runtime, if that was not done yet. Returns when it is started.
 pub fn start() {
     // ORDERING: acquire, with the release at the end of the first call.
@@ -33,29 +90,41 @@ pub fn start() {
         }
         return;
     }
-    let text = std::env::var("RSAN_OPTIONS").ok();
-    let text = text.or_else(inherited::options).unwrap_or_default();
-    let (options, complaints) = Options::parse(&text);
+    crate::real::resolve_all();
+    crate::intercept::control::start();
+    crate::intercept::processes::start();
+    let given = std::env::var("RSAN_OPTIONS").ok();
+    let text = settings(is_privileged(), given, inherited::options);
+    let tsan = std::env::var("TSAN_OPTIONS")
+        .ok()
+        .filter(|_| !is_privileged());
+    let tsan = tsan.unwrap_or_default();
+    let (options, complaints) = Options::parse(&[], &text);
     report::write_to(2, complaints.as_bytes());
-    if options.help {
-        report::write_to(2, Options::table().as_bytes());
-    }
     if !options.server.is_empty() {
         allocator::economise();
     }
-    let options = Box::leak(Box::new(options));
-    // ORDERING: release, with the acquire in `options`.
-    OPTIONS.store(options, Ordering::Release);
-    suppress::start(options);
-    journal::start(options);
+    journal::start(&options);
     #[cfg(not(test))]
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
         report::die(&["internal error, please report it: ", &text]);
     }));
+    #[cfg(not(test))]
+    mark_process();
     shadow::start();
     heap::start();
     crate::intercept::memory::start();
+    // The program's own functions are called from here on, and may be instrumented.
+    let (options, _) = Options::parse(&[&default_options(), &tsan], &text);
+    if options.help {
+        report::write_to(2, Options::table().as_bytes());
+    }
+    let options = Box::leak(Box::new(options));
+    // ORDERING: release, with the acquire in `options`.
+    OPTIONS.store(options, Ordering::Release);
+    report::set_path(&options.text_path);
+    suppress::start(options);
     crate::modules::start();
     thread::start(options);
     let mut key = 0;
@@ -72,6 +141,25 @@ pub fn start() {
     KEY.store(key, Ordering::Relaxed);
     // ORDERING: release, with the acquires above.
     STATE.store(STARTED, Ordering::Release);
+}
+
+/// Whether the program has rights that its caller has not: it is `setuid`, `setgid` or has capabilities of its file.
+fn is_privileged() -> bool {
+    // SAFETY: no memory is touched.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// The text of the settings. Whoever starts a privileged program must not make it read or write files: such a program takes
+/// none from outside.
+fn settings(
+    privileged: bool,
+    given: Option<String>,
+    inherited: impl FnOnce() -> Option<String>,
+) -> String {
+    match privileged {
+        true => String::new(),
+        false => given.or_else(inherited).unwrap_or_default(),
+    }
 }
 
 /// The settings, if they are known yet.
@@ -117,7 +205,7 @@ pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
 }
 
 /// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts, memory.
-extern "C" fn before_fork() {
+pub(crate) extern "C" fn before_fork() {
     crate::abi::libatomic::locks()
         .iter()
         .for_each(|lock| lock.lock());
@@ -146,17 +234,18 @@ extern "C" fn before_fork() {
 }
 
 /// In the child: what the parent found is the parent's.
-extern "C" fn in_child() {
+pub(crate) extern "C" fn in_child() {
     after_fork();
     thread::end_others();
     deadlock::reset();
+    crate::descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
 }
 
 /// In the parent, which may be the last to say so: the child is ended with the run.
-extern "C" fn in_parent() {
+pub(crate) extern "C" fn in_parent() {
     after_fork();
     if sched::active() {
         journal::forked();
@@ -198,7 +287,11 @@ extern "C" fn after_fork() {
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
     unsafe extern "C" fn at_load(_: c_int, argv: Texts, environment: Texts) {
+        if !is_awake() {
+            return;
+        }
         thread::attach();
+        crate::abi::hooks::initialized();
         if options().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.
             unsafe { sched::steady::restart(argv, environment) };
@@ -210,3 +303,17 @@ static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
 /// C strings, up to a null pointer.
 #[cfg(not(test))]
 type Texts = *const *const libc::c_char;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_privileged_program_takes_no_settings() {
+        let given = || Some("log=/etc/passwd".to_owned());
+        assert_eq!(settings(false, given(), || None), "log=/etc/passwd");
+        assert_eq!(settings(false, None, given), "log=/etc/passwd");
+        assert_eq!(settings(true, given(), given), "");
+        assert_eq!(settings(true, None, given), "");
+    }
+}

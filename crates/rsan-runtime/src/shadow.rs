@@ -155,20 +155,13 @@ pub(crate) fn map_huge<T>() -> *mut [T] {
 
 /// The system call is made directly, for `mmap` is intercepted.
 fn map(size: usize) -> usize {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let arguments = [0, size, protection as usize, flags as usize, usize::MAX, 0];
     // SAFETY: a fresh private mapping; nothing else is touched.
-    let place = unsafe {
-        libc::syscall(
-            libc::SYS_mmap,
-            0usize,
-            size,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-            -1,
-            0,
-        )
-    };
+    let place = unsafe { crate::system::system_call(libc::SYS_mmap, arguments) };
     if place <= 0 {
-        crate::report::out_of_memory("the shadow");
+        crate::report::not_mapped(place, "the shadow");
     }
     place as usize
 }

@@ -16,12 +16,15 @@ pub(crate) use contexts::lock as contexts_lock;
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
 use contexts::{Call, child};
+use std::ffi::{CStr, c_char};
 
 /// Frames that are kept per thread.
 pub const DEPTH: usize = 1 << 16;
 /// Stacks that a thread finds without a lock; a power of two.
 const CACHE: usize = 1 << 13;
-/// The same where a process lives for a few steps only and pays for each page; see `Stack::economise`.
+/// Calls of functions of libc that a thread finds without a look-up; a power of two.
+const CALLS: usize = 1 << 7;
+/// Stacks, where a process lives for a few steps only and pays for each page; see `Stack::economise`.
 const SMALL_CACHE: usize = 1 << 7;
 /// Frames that a report shows.
 const SHOWN: usize = 64;
@@ -35,6 +38,45 @@ impl Node {
     pub const UNKNOWN: Self = Self(0);
     /// The empty stack.
     const ROOT: Self = Self(1);
+}
+
+/// A function of libc that accesses memory for its caller: the innermost frame of such an access, by its name. Of no bytes if there
+/// is none.
+///
+/// On a numbered stack it is a call at an address that no code has: that of the name, with the highest bit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Function(&'static CStr);
+
+const IS_FUNCTION: usize = 1 << 63;
+
+impl Function {
+    /// The program itself makes the access.
+    pub const NONE: Self = Self(c"");
+
+    /// The function of this name.
+    pub const fn named(name: &'static CStr) -> Self {
+        Self(name)
+    }
+
+    /// Its name, if there is one.
+    pub fn name(self) -> Option<&'static str> {
+        let name = self.0.to_str().unwrap_or_default();
+        (!name.is_empty()).then_some(name)
+    }
+
+    fn is_some(self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn pc(self) -> usize {
+        self.0.as_ptr() as usize | IS_FUNCTION
+    }
+
+    fn of_pc(pc: usize) -> Option<Self> {
+        // SAFETY: only `pc` makes such numbers, of names that live as long as the process.
+        let name = || unsafe { CStr::from_ptr((pc & !IS_FUNCTION) as *const c_char) };
+        (pc & IS_FUNCTION != 0).then(|| Self(name()))
+    }
 }
 
 /// Where an access was made.
@@ -62,8 +104,17 @@ impl Node {
 
     /// The innermost return address apart from the others, if it is a site as one number.
     pub fn as_site(self) -> Site {
-        let mut last = contexts::outward(self, 1);
-        last.pop().unwrap_or_default()
+        self.as_call().0
+    }
+
+    /// The same, and the function of libc that makes the access there.
+    pub fn as_call(self) -> (Site, Function) {
+        let innermost = contexts::outward(self, 2);
+        let site = |index: usize| innermost.get(index).copied().unwrap_or_default();
+        match Function::of_pc(site(0).pc) {
+            Some(function) => (site(1), function),
+            None => (site(0), Function::NONE),
+        }
     }
 
     fn append_to(self, stack: &mut Vec<usize>) {
@@ -86,6 +137,14 @@ impl Site {
 struct Cached {
     pc: usize,
     parent: Node,
+    node: Node,
+}
+
+/// A call of a function of libc that was looked up. Valid when all bytes are zero: then it is none.
+#[derive(Clone, Copy, Debug)]
+struct Called {
+    at: Site,
+    by: usize,
     node: Node,
 }
 
@@ -151,6 +210,7 @@ struct Memory {
     gap: [u8; SMALL_CACHE * size_of::<Cached>()],
     cache: [Cached; CACHE],
     frames: [Frame; DEPTH],
+    calls: [Called; CALLS],
 }
 
 /// Memory that no thread has.
@@ -350,6 +410,29 @@ impl Stack {
     pub fn leaf_of(&mut self, site: Site) -> Node {
         self.cache.child(site.node, Call::access(site.pc))
     }
+
+    /// The same as [`Self::leaf`] for an access that a function of libc makes there.
+    #[inline(always)]
+    pub fn call_leaf(&mut self, pc: usize, function: Function) -> Node {
+        if !function.is_some() {
+            return self.leaf(pc);
+        }
+        let (site, function) = (self.site(pc), function.pc());
+        let index = (pc ^ function) % CALLS;
+        // SAFETY: within the memory of the stack, which only this thread uses.
+        let known = unsafe { &raw mut (*self.memory).calls[index] };
+        // SAFETY: as above.
+        let Called { at, by, node } = unsafe { known.read() };
+        if at == site && by == function {
+            return node;
+        }
+        let leaf = self.leaf_of(site);
+        let node = self.cache.child(leaf, Call::access(function));
+        let by = function;
+        // SAFETY: as above.
+        unsafe { known.write(Called { at: site, by, node }) };
+        node
+    }
 }
 
 #[cfg(test)]
@@ -372,6 +455,20 @@ mod tests {
         two.pop();
         two.pop();
         assert_eq!(two.site(6).stack(), [6]);
+    }
+
+    #[test]
+    fn a_function_of_libc_is_apart_from_where_it_is_called() {
+        let mut stack = Stack::default();
+        stack.push(10, Callee::UNKNOWN);
+        let leaf = stack.call_leaf(5, Function::named(c"memcpy"));
+        assert_eq!(leaf.as_site().stack(), [5, 10]);
+        assert_eq!(leaf.as_call().1.name(), Some("memcpy"));
+        let plain = stack.call_leaf(5, Function::NONE);
+        assert_eq!(
+            (plain.as_site(), plain.as_call().1.name()),
+            (leaf.as_site(), None)
+        );
     }
 
     #[test]

@@ -3,21 +3,22 @@
 //! Here the names of functions are those that the linker knows (C++ names are mangled, inlined functions have none), and
 //! the names of source files are not known: `rsan run` knows more, and does its own suppressing.
 
-use crate::elf::{self, Function};
+use crate::abi::hooks;
+use crate::elf::{self, Symbol};
 use crate::ending;
 use crate::lock::Lock;
-use crate::modules::Module;
+use crate::modules::{self, Module};
 use crate::options::Options;
-use crate::report::{self, Finding};
-use crate::stack::Site;
+use crate::report::{self, Finding, Waiting};
+use crate::stack::{Function, Site};
+use crate::tables::Map;
 use rsan_suppressions::{Frame, Subject, Suppression};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ALL: AtomicPtr<Vec<Suppression>> = AtomicPtr::new(std::ptr::null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The functions of the modules that were asked about.
-static FUNCTIONS: Lock<Option<HashMap<String, Vec<Function>>>> = Lock::new(None);
+static FUNCTIONS: Lock<Option<Map<String, Vec<Symbol>>>> = Lock::new(None);
 
 /// The lock of this module, for fork.
 pub(crate) fn lock() -> &'static crate::lock::RawLock {
@@ -36,15 +37,23 @@ pub(crate) fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Reads the file, if there is one; ends the process with status 2 if something is wrong with it.
-pub(crate) fn start(options: &Options) {
-    if options.suppressions.is_empty() {
-        return;
-    }
+/// Reads what the program says itself, and the file, if there is one.
+fn read(options: &Options) -> Result<Vec<Suppression>, String> {
+    let own = hooks::default_suppressions();
+    let mut all = rsan_suppressions::parse("__tsan_default_suppressions", &own)?;
     let file = &options.suppressions;
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
-    match text.and_then(|text| rsan_suppressions::parse(file, &text)) {
-        // ORDERING: release, with the acquire in `suppresses_sites`.
+    if !file.is_empty() {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        all.extend(rsan_suppressions::parse(file, &text)?);
+    }
+    Ok(all)
+}
+
+/// Reads the suppressions; ends the process with status 2 if something is wrong with them.
+pub(crate) fn start(options: &Options) {
+    match read(options) {
+        Ok(all) if all.is_empty() => {}
+        // ORDERING: release, with the acquire in `suppresses`.
         Ok(all) => ALL.store(Box::leak(Box::new(all)), Ordering::Release),
         Err(errors) => {
             for error in errors.lines() {
@@ -55,24 +64,41 @@ pub(crate) fn start(options: &Options) {
     }
 }
 
+/// The name of the variable at an address, as the linker knows it.
+fn variable(address: usize, modules: &[Module]) -> Option<String> {
+    let (module, offset) = modules::find_data(modules, address)?;
+    let variables = elf::variables(&module.path);
+    elf::name(&variables, offset as u64).map(str::to_owned)
+}
+
 /// Whether a finding is to be left out.
 pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
+    // ORDERING: acquire, with the release in `start`.
+    if ALL.load(Ordering::Acquire).is_null() {
+        return false;
+    }
     let subject = match finding {
         Finding::Race { .. } => Subject::Race,
         Finding::Violation { .. } => Subject::Robustness,
-        Finding::Misuse { what, .. } if what.is_of_lock() => Subject::Lock,
-        Finding::Misuse { what, .. } if what.is_of_thread() => Subject::Thread,
-        Finding::Misuse { .. } => Subject::Memory,
+        Finding::Misuse { what, .. } => Subject::of_kind(&what.name().to_string_lossy()),
         Finding::Inversion { .. } => Subject::Deadlock,
     };
-    let sites = finding.sides().into_iter().map(|(_, side)| side.site);
-    suppresses_sites(subject, sites, modules)
+    let variable = variable(finding.extent().0, modules);
+    let sides = finding.sides();
+    let places = sides.iter().map(|(_, side)| (side.site, side.function));
+    matches(subject, places, variable.as_deref(), modules)
 }
 
-/// The same for the places of a finding.
-pub(crate) fn suppresses_sites(
+/// Whether the threads of a deadlock are to be left alone.
+pub(crate) fn suppresses_deadlock(threads: &[Waiting], modules: &[Module]) -> bool {
+    let places = threads.iter().map(|waiting| (waiting.site, Function::NONE));
+    matches(Subject::Deadlock, places, None, modules)
+}
+
+fn matches(
     subject: Subject,
-    sites: impl Iterator<Item = Site>,
+    places: impl Iterator<Item = (Site, Function)>,
+    variable: Option<&str>,
     modules: &[Module],
 ) -> bool {
     // ORDERING: acquire, with the release in `start`.
@@ -82,7 +108,11 @@ pub(crate) fn suppresses_sites(
     }
     // SAFETY: leaked by `start`.
     let all = unsafe { &*all };
-    let addresses: Vec<_> = sites.map(|site| report::frames(site, modules)).collect();
+    let (sites, calls): (Vec<_>, Vec<_>) = places.unzip();
+    let addresses: Vec<_> = sites
+        .into_iter()
+        .map(|site| report::frames(site, modules))
+        .collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();
     for module in addresses.iter().flatten().filter_map(|frame| frame.0) {
@@ -100,11 +130,24 @@ pub(crate) fn suppresses_sites(
             .map(|m| m.path.as_str())
             .find(|path| Some(*path) == module),
     };
-    let stacks: Vec<Vec<_>> = addresses
+    let of_libc = |function: &Function| {
+        let function = function.name();
+        function.map(|_| Frame {
+            function,
+            ..Frame::default()
+        })
+    };
+    let stacks: Vec<Vec<_>> = calls
         .iter()
-        .map(|stack| stack.iter().map(frame).collect())
+        .zip(&addresses)
+        .map(|(call, stack)| {
+            of_libc(call)
+                .into_iter()
+                .chain(stack.iter().map(frame))
+                .collect()
+        })
         .collect();
-    let suppressed = all.iter().any(|s| s.matches(subject, &stacks));
+    let suppressed = all.iter().any(|s| s.matches(subject, &stacks, variable));
     if suppressed {
         // ORDERING: relaxed; a statistic.
         COUNT.fetch_add(1, Ordering::Relaxed);

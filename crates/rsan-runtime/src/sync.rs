@@ -18,6 +18,7 @@ use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
 use crate::thread::{Body, Entered, enter};
+use crate::tls;
 use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, Stamp, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
@@ -34,11 +35,17 @@ struct Left {
 
 impl Left {
     fn replace(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         replace(me, &mut self.clock);
         self.leave(me);
     }
 
     fn join(&mut self, me: &mut Body) {
+        if me.unsynced != 0 {
+            return;
+        }
         me.dirty = true;
         me.state.leave(&mut self.clock);
         self.leave(me);
@@ -63,6 +70,9 @@ impl Left {
     }
 
     fn take(&self, me: &mut Body, address: usize) {
+        if me.unsynced != 0 {
+            return;
+        }
         let known = me.state.past_version();
         me.state.take(&self.clock, Rules::c20());
         if me.state.past_version() != known {
@@ -245,6 +255,12 @@ pub fn take(address: usize, taking: Taking) {
     drop(locked);
     held::took(&mut me, address, life, taking.mode, taking.waited);
     horizon::learnt(&mut me);
+    let in_handler = (me.handling != 0 && taking.number.is_some()).then_some(me.caller);
+    drop(me);
+    if let Some(caller) = in_handler {
+        tls::set_caller(caller);
+        crate::intercept::signals::called("lock of a mutex");
+    }
 }
 
 /// The thread gives a lock back, if it has it.

@@ -48,6 +48,14 @@ pub(crate) fn nap() {
     };
 }
 
+/// Whether the calling thread is the process's first one.
+pub(crate) fn is_main_thread() -> bool {
+    // SAFETY: no arguments.
+    let [thread, process] =
+        [libc::SYS_gettid, libc::SYS_getpid].map(|call| unsafe { system_call(call, [0; 6]) });
+    thread == process
+}
+
 /// Sleeps while a word has a value; may return early.
 pub(crate) fn futex_wait(word: &AtomicU32, value: u32) {
     futex(word, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value);

@@ -1,8 +1,9 @@
 //! What is known of a thread, from its creation to its end.
 //!
 //! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
-//! that is being attached or has ended (the runtime only does what the program asks for), anything else is the
-//! address of its [`Context`]. The context belongs to the thread; only who joins the thread looks at it later.
+//! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
+//! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
+//! The context belongs to the thread; only who joins the thread looks at it later.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
@@ -13,7 +14,7 @@ pub(crate) mod owners;
 mod registry;
 mod sleep;
 
-pub use life::{Awaited, Newborn, attach, begin, detach, find, spawn};
+pub use life::{Awaited, Newborn, attach, begin, detach, find, main_pointer, spawn};
 pub(crate) use life::{end_others, finish, leaks};
 pub use owners::owner;
 pub use registry::{Info, StackPart, info, stack_at};
@@ -27,20 +28,26 @@ use crate::options::Options;
 use crate::order::KnownEdges;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
-use crate::stack::{Node, Site, Stack};
+use crate::stack::{Function, Node, Site, Stack};
+use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
-use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// A thread.
 #[derive(Debug)]
 pub struct Context {
     /// What the thread does as for the runtime: [`IDLE`], [`BUSY`] or [`WATCHED`].
     busy: AtomicU8,
+    /// A signal waits until the thread is outside; see [`crate::intercept`].
+    deferred: AtomicBool,
+    /// The blocked signals to come back to then.
+    mask: AtomicU64,
+    /// The stack pointer where a signal that cannot wait found the thread inside; 0 if none did.
+    interrupted: AtomicUsize,
     /// Set by the creator when others can find the thread.
     ready: AtomicBool,
     stack: UnsafeCell<Stack>,
@@ -66,6 +73,12 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
+    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    pub unsynced: u32,
+    /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
+    pub handling: u32,
+    /// The signal that it sends to itself, or -1 if it may be anyone.
+    pub raising: i32,
     /// What the thread does is no finding while this is not 0.
     pub benign: u32,
     /// Loads that would change nothing if they were repeated.
@@ -76,7 +89,7 @@ pub struct Body {
     /// The settings.
     pub options: &'static Options,
     /// What this thread has reported.
-    pub reported: HashSet<Key>,
+    pub reported: Set<Key>,
     /// Violations that need no report any more.
     pub known: KnownPlaces,
     /// Loads that need no question for a while.
@@ -91,6 +104,8 @@ pub struct Body {
     pub wrote: bool,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
     pub registers: [u64; 7],
+    /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
+    pub closing: usize,
     /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
     pub libc_number: u32,
     /// Where it slept last, and how far others were then.
@@ -175,11 +190,14 @@ impl Context {
             own: 0,
             dirty: true,
             ignored: 0,
+            unsynced: 0,
+            handling: 0,
+            raising: 0,
             benign: 0,
             loads: Box::default(),
             caller: 0,
             options,
-            reported: HashSet::new(),
+            reported: Set::default(),
             known: KnownPlaces::default(),
             trusted: Trusted::default(),
             answered: 0,
@@ -187,6 +205,7 @@ impl Context {
             outermost: 0,
             wrote: false,
             registers: [0; 7],
+            closing: 0,
             libc_number: 0,
             slept: None,
             gave_unheld: 0,
@@ -196,6 +215,9 @@ impl Context {
         body.refresh();
         Box::into_raw(Box::new(Self {
             busy: AtomicU8::new(if options.exact { WATCHED } else { IDLE }),
+            deferred: AtomicBool::new(false),
+            mask: AtomicU64::new(0),
+            interrupted: AtomicUsize::new(0),
             ready: AtomicBool::new(false),
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),
@@ -209,8 +231,8 @@ impl Context {
         self.busy.load(Ordering::Relaxed) == BUSY
     }
 
-    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and
-    /// accesses are looked at.
+    /// What a plain access needs to see that there is nothing to do: the thread's stamp, if it is private and the
+    /// thread is neither inside the runtime nor watched.
     #[inline]
     pub fn private_stamp(&self) -> Option<u64> {
         // ORDERING: relaxed; see `is_busy`.
@@ -247,6 +269,50 @@ impl Context {
         }
         tls::set_stamp(Some(me.own));
         Some(me)
+    }
+
+    /// A signal waits, and all that can wait are blocked, until the thread is outside. `mask` is what was blocked before.
+    pub(crate) fn defer(&self, mask: u64) {
+        // ORDERING: relaxed; see `is_busy`. The others come back to the same mask.
+        if !self.deferred.load(Ordering::Relaxed) {
+            // ORDERING: relaxed, as above.
+            self.mask.store(mask, Ordering::Relaxed);
+            // ORDERING: relaxed, as above.
+            self.deferred.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets the signals come that waited: their handlers run before this returns, if it does.
+    #[cold]
+    #[inline(never)]
+    fn deliver(&self) {
+        // ORDERING: relaxed; see `is_busy`.
+        self.deferred.store(false, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        crate::system::block_signals(self.mask.load(Ordering::Relaxed));
+    }
+
+    /// A signal that cannot wait found the thread inside, with this stack pointer.
+    pub(crate) fn set_interrupted(&self, pointer: usize) {
+        // ORDERING: relaxed; see `is_busy`.
+        self.interrupted.store(pointer, Ordering::Relaxed);
+    }
+
+    /// Where such a signal found it.
+    pub(crate) fn interrupted(&self) -> Option<usize> {
+        // ORDERING: relaxed; see `is_busy`.
+        Some(self.interrupted.load(Ordering::Relaxed)).filter(|pointer| *pointer != 0)
+    }
+
+    /// The functions that were inside are left by a jump.
+    pub(crate) fn abandon(&'static self) {
+        tls::set_stamp(None);
+        // SAFETY: the thread was inside, and nobody there comes back.
+        let exact = unsafe { &*self.body.get() }.options.exact;
+        let was = if exact { WATCHED } else { IDLE };
+        // ORDERING: relaxed; see `is_busy`.
+        self.interrupted.store(0, Ordering::Relaxed);
+        drop(Entered { context: self, was });
     }
 
     /// The stack of calls.
@@ -308,6 +374,12 @@ impl Entered {
         self.context.stack().leaf(self.caller)
     }
 
+    /// The same for an access that a function of libc makes there.
+    #[inline]
+    pub fn call_leaf(&mut self, function: Function) -> Node {
+        self.context.stack().call_leaf(self.caller, function)
+    }
+
     /// The same for a call from this place, if it is known without a look-up.
     #[inline(always)]
     pub fn known_leaf(&self, pc: usize) -> Option<Node> {
@@ -347,6 +419,11 @@ impl Drop for Entered {
         compiler_fence(Ordering::SeqCst);
         // ORDERING: relaxed; see `Context::is_busy`.
         self.context.busy.store(self.was, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // ORDERING: relaxed, as above. A signal that comes before the store is seen here; a later one does not wait.
+        if self.context.deferred.load(Ordering::Relaxed) {
+            self.context.deliver();
+        }
     }
 }
 

@@ -23,10 +23,11 @@ pub use step::{Act, Place, Step, describe_fence};
 
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
+use crate::tables::Map;
 use accessors::READERS;
 use locks::LockNotes;
 use rsan_model::ThreadId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use step::STEP_WORDS;
 
@@ -60,7 +61,7 @@ struct Ring {
 
 #[derive(Debug)]
 struct Rings {
-    known: Option<HashMap<ThreadId, &'static Ring>>,
+    known: Option<Map<ThreadId, &'static Ring>>,
     /// Threads that have ended, oldest first.
     ended: VecDeque<ThreadId>,
     /// Rings that no thread has had.

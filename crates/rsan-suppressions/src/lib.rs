@@ -1,7 +1,7 @@
 //! Findings that a user does not want to see: a file of lines `kind:pattern`, as ThreadSanitizer takes it.
 //!
-//! A pattern is looked for in the names of functions, files and modules in the stacks of a finding. It may stand anywhere in
-//! a name unless it begins with `^` or ends with `$`; `*` stands for any text. Empty lines and lines that begin with
+//! A pattern is looked for in the names of functions, files and modules in the stacks of a finding, and in that of the
+//! variable. It may stand anywhere in a name unless it begins with `^` or ends with `$`; `*` stands for any text. Empty lines and lines that begin with
 //! `#` say nothing.
 //!
 //! Reads no file and knows no finding: whoever has one says what its stacks are.
@@ -22,10 +22,27 @@ pub enum Subject {
     Memory,
     /// A lock or the like that is used wrongly.
     Lock,
-    /// Threads that wait for ever, or locks taken in orders that can lead to that.
+    /// Threads that wait for each other, or that could.
     Deadlock,
-    /// A thread that nobody joins.
+    /// A thread that nobody waits for.
     Thread,
+    /// A signal handler that does what it must not.
+    Signal,
+}
+
+impl Subject {
+    /// That of a finding by its name, as in a JSON document.
+    pub fn of_kind(kind: &str) -> Self {
+        match kind {
+            "data-race" | "descriptor-race" => Self::Race,
+            "weak-behaviour" => Self::Robustness,
+            "lock-misuse" => Self::Lock,
+            "deadlock" | "lock-order-inversion" => Self::Deadlock,
+            "thread-leak" => Self::Thread,
+            "signal-unsafe-call" | "signal-errno" => Self::Signal,
+            _ => Self::Memory,
+        }
+    }
 }
 
 /// A frame of a stack; what is not known is left out.
@@ -50,15 +67,19 @@ enum Kind {
     Robustness,
     /// Locks and the like that are used wrongly.
     Mutex,
-    /// Deadlocks, and lock orders that can lead to one.
+    /// Deadlocks, and locks that are taken in different orders.
     Deadlock,
-    /// Threads that nobody joins.
+    /// Threads that nobody waits for.
     Thread,
+    /// Signal handlers that do what they must not.
+    Signal,
     /// Findings with a match among the modules.
     Library,
-    /// What ThreadSanitizer knows and rsan never reports.
-    Foreign,
 }
+
+/// Their names.
+const KINDS: &str =
+    "race, race_top, robustness, mutex, deadlock, thread, signal and called_from_lib";
 
 impl Kind {
     fn named(name: &str) -> Option<Self> {
@@ -70,7 +91,7 @@ impl Kind {
             "mutex" => Some(Self::Mutex),
             "deadlock" => Some(Self::Deadlock),
             "thread" => Some(Self::Thread),
-            "signal" => Some(Self::Foreign),
+            "signal" => Some(Self::Signal),
             _ => None,
         }
     }
@@ -90,29 +111,32 @@ impl Suppression {
         self.line
     }
 
-    /// Whether it can match anything that rsan reports.
-    pub fn is_ours(&self) -> bool {
-        self.kind != Kind::Foreign
-    }
-
-    /// Whether it matches a finding with these stacks, each innermost frame first.
-    pub fn matches(&self, subject: Subject, stacks: &[Vec<Frame<'_>>]) -> bool {
+    /// Whether it matches a finding with these stacks, each innermost frame first, that is about this variable.
+    pub fn matches(
+        &self,
+        subject: Subject,
+        stacks: &[Vec<Frame<'_>>],
+        variable: Option<&str>,
+    ) -> bool {
         let mut all = stacks.iter().flatten();
         let race = matches!(subject, Subject::Race | Subject::Memory);
-        let mut anywhere =
-            |is_meant: bool| is_meant && all.any(|frame| self.source(frame) || self.module(frame));
+        let is_variable = || variable.is_some_and(|name| self.pattern.matches(name));
+        let mut anywhere = |is_meant: bool| {
+            let mut in_stacks = || all.any(|frame| self.source(frame) || self.module(frame));
+            is_meant && (in_stacks() || is_variable())
+        };
         match self.kind {
             Kind::Race => anywhere(race),
             Kind::Robustness => anywhere(subject == Subject::Robustness),
             Kind::Mutex => anywhere(subject == Subject::Lock),
             Kind::Deadlock => anywhere(subject == Subject::Deadlock),
             Kind::Thread => anywhere(subject == Subject::Thread),
+            Kind::Signal => anywhere(subject == Subject::Signal),
             Kind::RaceTop => {
-                let mut tops = stacks.iter().filter_map(|stack| stack.first());
+                let mut tops = stacks.iter().flat_map(|stack| innermost(stack));
                 race && tops.any(|frame| self.source(frame))
             }
             Kind::Library => all.any(|frame| self.module(frame)),
-            Kind::Foreign => false,
         }
     }
 
@@ -124,6 +148,13 @@ impl Suppression {
     fn module(&self, frame: &Frame<'_>) -> bool {
         frame.module.is_some_and(|name| self.pattern.matches(name))
     }
+}
+
+/// The innermost frame of a stack; if that is only the name of a function of libc, the one that calls it, too.
+fn innermost<'a, 'b>(stack: &'a [Frame<'b>]) -> &'a [Frame<'b>] {
+    let is_name = |frame: &Frame<'_>| frame.file.is_none() && frame.module.is_none();
+    let names = stack.iter().take_while(|frame| is_name(frame)).count();
+    &stack[..stack.len().min(names + 1)]
 }
 
 /// Reads the text of a file.
@@ -155,11 +186,7 @@ fn suppression(line: usize, text: &str) -> Result<Suppression, String> {
     let (kind, pattern) = text
         .split_once(':')
         .ok_or("expected kind:pattern, such as race:function")?;
-    let kind = Kind::named(kind).ok_or_else(|| {
-        format!(
-            "no kind '{kind}'; there are race, race_top, robustness, mutex, deadlock, thread and called_from_lib"
-        )
-    })?;
+    let kind = Kind::named(kind).ok_or_else(|| format!("no kind '{kind}'; there are {KINDS}"))?;
     if pattern.trim_matches(['^', '$']).is_empty() {
         return Err("the pattern is empty; * matches everything".to_owned());
     }
@@ -176,40 +203,21 @@ mod tests {
 
     #[test]
     fn a_file_is_read_or_all_of_its_errors_are_told() {
-        let read = parse(
-            "f",
-            "# ours\n\nrace:a\n  robustness:^b$  \nmutex:c\nsignal:d\n",
-        )
-        .expect("a good file");
-        let lines: Vec<_> = read.iter().map(|s| (s.line(), s.is_ours())).collect();
-        assert_eq!(lines, [(3, true), (4, true), (5, true), (6, false)]);
+        let text = "# ours\n\nrace:a\n  robustness:^b$  \nmutex:c\nsignal:d\n";
+        let read = parse("f", text).expect("a good file");
+        let lines: Vec<_> = read.iter().map(Suppression::line).collect();
+        assert_eq!(lines, [3, 4, 5, 6]);
         let wrong = parse("f", "race:a\nrace\nraces:b\nrace:\n");
         assert_eq!(
             wrong.expect_err("a bad file"),
             "f:2: expected kind:pattern, such as race:function\n\
-             f:3: no kind 'races'; there are race, race_top, robustness, mutex, deadlock, thread and called_from_lib\n\
+             f:3: no kind 'races'; there are race, race_top, robustness, mutex, deadlock, thread, signal and called_from_lib\n\
              f:4: the pattern is empty; * matches everything"
         );
     }
 
-    #[test]
-    fn deadlocks_and_threads_have_kinds_of_their_own() {
-        let stack = vec![Frame {
-            function: Some("work"),
-            ..Frame::default()
-        }];
-        let subjects = [Subject::Lock, Subject::Deadlock, Subject::Thread];
-        let matches = |line: &str| {
-            let all = parse("f", line).expect("a good line");
-            subjects.map(|subject| all[0].matches(subject, std::slice::from_ref(&stack)))
-        };
-        assert_eq!(matches("deadlock:work"), [false, true, false]);
-        assert_eq!(matches("thread:work"), [false, false, true]);
-        assert_eq!(matches("thread:other"), [false; 3]);
-    }
-
-    #[test]
-    fn a_kind_decides_where_its_pattern_is_looked_for() {
+    /// The subjects that a line matches, of a finding about the variable `queue.head`.
+    fn matched(line: &str) -> Vec<Subject> {
         let frame = |function, file, module| Frame {
             function: Some(function),
             file: Some(file),
@@ -223,39 +231,67 @@ mod tests {
             vec![frame("other", "c.c", "/prog")],
             Vec::new(),
         ];
-        let matches = |line: &str, subject| {
-            let all = parse("f", line).expect("a good line");
-            all[0].matches(subject, &stacks)
-        };
-        for (line, race, weak, lock) in [
-            ("race:below", true, false, false),
-            ("race:c.c", true, false, false),
-            ("race:x.so", true, false, false),
-            ("race:absent", false, false, false),
-            ("robustness:below", false, true, false),
-            ("robustness:/prog$", false, true, false),
-            ("race_top:top", true, false, false),
-            ("race_top:c.c", true, false, false),
-            ("race_top:below", false, false, false),
-            ("race_top:x.so", false, false, false),
-            ("called_from_lib:x.so", true, true, true),
-            ("called_from_lib:below", false, false, false),
-            ("mutex:below", false, false, true),
-            ("mutex:absent", false, false, false),
-            ("signal:below", false, false, false),
+        let all = parse("f", line).expect("a good line");
+        let is_matched = |subject: &Subject| all[0].matches(*subject, &stacks, Some("queue.head"));
+        ALL.into_iter().filter(is_matched).collect()
+    }
+
+    const ALL: [Subject; 7] = [
+        Subject::Race,
+        Subject::Robustness,
+        Subject::Memory,
+        Subject::Lock,
+        Subject::Deadlock,
+        Subject::Thread,
+        Subject::Signal,
+    ];
+
+    #[test]
+    fn a_kind_decides_where_its_pattern_is_looked_for() {
+        let races = [Subject::Race, Subject::Memory];
+        for (line, expected) in [
+            ("race:below", &races[..]),
+            ("race:c.c", &races),
+            ("race:x.so", &races),
+            ("race:^queue", &races),
+            ("race:absent", &[]),
+            ("robustness:below", &[Subject::Robustness]),
+            ("robustness:/prog$", &[Subject::Robustness]),
+            ("robustness:queue.head", &[Subject::Robustness]),
+            ("race_top:top", &races),
+            ("race_top:c.c", &races),
+            ("race_top:below", &[]),
+            ("race_top:x.so", &[]),
+            ("race_top:queue", &[]),
+            ("called_from_lib:x.so", &ALL),
+            ("called_from_lib:below", &[]),
+            ("mutex:below", &[Subject::Lock]),
+            ("mutex:queue", &[Subject::Lock]),
+            ("mutex:absent", &[]),
+            ("deadlock:top", &[Subject::Deadlock]),
+            ("thread:other", &[Subject::Thread]),
+            ("signal:below", &[Subject::Signal]),
+            ("signal:absent", &[]),
         ] {
-            let found = [
-                Subject::Race,
-                Subject::Memory,
-                Subject::Robustness,
-                Subject::Lock,
-            ];
-            let others = [Subject::Deadlock, Subject::Thread];
-            let others = others.map(|subject| matches(line, subject));
-            let found = found.map(|subject| matches(line, subject));
-            assert_eq!(found, [race, race, weak, lock], "{line}");
-            let everything = race && weak && lock;
-            assert_eq!(others, [everything; 2], "{line}");
+            assert_eq!(matched(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn findings_have_their_subjects_by_name() {
+        for (kind, subject) in [
+            ("data-race", Subject::Race),
+            ("descriptor-race", Subject::Race),
+            ("weak-behaviour", Subject::Robustness),
+            ("use-after-free", Subject::Memory),
+            ("lock-misuse", Subject::Lock),
+            ("lock-order-inversion", Subject::Deadlock),
+            ("deadlock", Subject::Deadlock),
+            ("thread-leak", Subject::Thread),
+            ("signal-unsafe-call", Subject::Signal),
+            ("signal-errno", Subject::Signal),
+        ] {
+            assert_eq!(Subject::of_kind(kind), subject, "{kind}");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! [`Verdict::Unknown`] when a limit is reached.
 //!
 //! # Source
-//! Bouajjani, Derevenetc and Meyer, *Checking and enforcing robustness against TSO* (ESOP 2013): a program is not robust if and only
+//! docs/theory/tso.md, T1 to T8, and Bouajjani, Derevenetc and Meyer, *Checking and enforcing robustness against TSO* (ESOP 2013): a program is not robust if and only
 //! if one thread, the *attacker*, can delay a store past later loads of its own while the others, the *helpers*, act under SC
 //! and come back, by a path of happens-before edges from one of the loads, to the address of the delayed store.
 //!

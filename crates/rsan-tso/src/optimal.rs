@@ -1,4 +1,4 @@
-//! The cheapest set of fences that makes a program robust against TSO.
+//! The cheapest set of fences that makes a program robust against TSO (docs/theory/tso.md, T5).
 //!
 //! A computation that an attack shows is forbidden by a fence exactly when it stands in a control state that the attacker
 //! passes between the delayed store and the load ([`Computation::between`]): everywhere else all buffers are empty, and

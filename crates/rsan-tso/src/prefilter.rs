@@ -1,4 +1,5 @@
-//! What the text of a program says about attacks: which stores can be delayed past which loads at all.
+//! What the text of a program says about attacks: which stores can be delayed past which loads at all
+//! (docs/theory/tso.md, T4).
 //!
 //! An attack needs a cycle: the store comes before the load in its thread, and from the load a path of happens-before edges
 //! through other threads leads to an access of the store's address. Every such edge joins two accesses of one thread in the

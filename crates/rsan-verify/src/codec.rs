@@ -1,7 +1,8 @@
 //! Packing of states: only what can still matter, in as few bits as possible.
 //!
 //! Invariant: two states that pack alike have the same future. Registers that are dead at a thread's program
-//! counter, views that no later fence or store uses, and everything about ended threads are left out.
+//! counter, views that no later fence or store uses, and everything about ended threads are left out
+//! (docs/theory/finite.md, F9).
 
 use crate::bits::Bits;
 use crate::facts::Facts;

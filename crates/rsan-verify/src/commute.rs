@@ -1,4 +1,4 @@
-//! Which steps commute, and which need not be explored because of it.
+//! Which steps commute, and which need not be explored because of it (docs/theory/finite.md, F11).
 //!
 //! Two steps of different threads commute when no location that one of them writes is touched by the other: the
 //! program's values, the monitor's sets and both checks come out the same in either order. Let `s` be reached from

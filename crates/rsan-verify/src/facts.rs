@@ -1,5 +1,5 @@
 //! What can be said about a program without running it: who accesses what, which registers and views are
-//! still needed at an instruction, and which instructions other threads can notice.
+//! still needed at an instruction, and which instructions other threads can notice (docs/theory/finite.md, F9).
 
 use crate::mutation::{Mutant, Mutation};
 use rsan_model::{Instr, LocId, Model, Pc, Program, RegId, Thread, ThreadId, WriteOrd};

@@ -7,6 +7,8 @@
 //! intersecting their slots. A *bottom* view, which knows nothing, has all bits set: whoever joins it loses nothing.
 //!
 //! An *order slot* has one bit per location: set when its owner's hbSC-past does not contain the last write.
+//!
+//! See docs/theory/finite.md, F2.
 
 use crate::bits::Bits;
 use crate::facts::Facts;
@@ -74,7 +76,7 @@ impl<const W: usize> LocBits<W> {
 
 /// The slots of a view: one per component that the program needs.
 ///
-/// Components (ALGORITHM.md 7.3, simplified as in LOGFORM20.md 0): `current` is happens-before; `accesses` (q)
+/// Components (docs/theory/location-clocks.md, L8 and L11): `current` is happens-before; `accesses` (q)
 /// what is known through SC accesses and fences, `fences` (f) what is known through SC fences that happen
 /// before, `eco` (e) what SC events eco-before something that happens before carry.
 #[derive(Clone, Copy, Debug)]

@@ -139,9 +139,9 @@ struct Pass {
 
 /// The searches that decide a property.
 ///
-/// Robustness and data races of one run have nothing to do with each other (ALGORITHM.md 9: some execution of the
-/// model is not SC or has a race iff some SC run is flagged or has a race), and the states that tell
-/// them apart multiply. Two searches are therefore smaller than one. Observational robustness needs both at once:
+/// Robustness and data races of one run have nothing to do with each other (docs/theory/races.md, D2: some execution
+/// of the model is not SC or has a race iff some SC run is flagged or has a race), and the states that tell
+/// them apart multiply (docs/theory/finite.md, F10). Two searches are therefore smaller than one. Observational robustness needs both at once:
 /// a load that may be stale does not synchronise.
 fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
     const fn pass(property: Property, robustness: bool, races: bool) -> Pass {

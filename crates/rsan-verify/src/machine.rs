@@ -212,7 +212,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         Ok(())
     }
 
-    /// Observational robustness: using a tainted register is the violation.
+    /// Observational robustness: using a tainted register is the violation (docs/theory/finite.md, F13).
     #[inline]
     fn check_uses(&self, s: &State<W>, t: ThreadId, pc: Pc, instr: &Instr) -> Result<(), Failure> {
         if self.property != Property::Observational || self.layout.breaks(Mutant::TaintUsable) {

@@ -2,19 +2,17 @@
 //!
 //! *Decides*: whether a pending access can go behind the last write of its location although that write is
 //! hbSC-before the thread. Exact for RA, RC20 and C20 when every interleaving is explored: a minimal
-//! violation restricted to the hbSC-past of its thread is one against the *last* write (FINITE.md; ALGORITHM.md 5,
-//! the conjunct `s = cur(x)`).
+//! violation restricted to the hbSC-past of its thread is one against the *last* write (docs/theory/finite.md, F1).
 //!
-//! *Source*: ALGORITHM.md 4, 5 and 7.3 in the simplified form of LOGFORM20.md 0 and 2; sets as in Rocker (PLDI
-//! 2019, POPL 2021).
+//! *Source*: docs/theory/finite.md, F2 and F4 to F7; the steps are numbered as in docs/theory/write-log.md, W6. Sets as in
+//! Rocker (PLDI 2019, POPL 2021).
 //!
 //! *Notation*: a view that knows the writes of x up to timestamp t is represented by the values of the writes
 //! at `t..cur(x)`; a join (maximum) is an intersection, "x@cur" is "no bit of x", and a new write adds the
 //! overwritten value to every view but those that know the new write.
 //!
 //! *Deviations*: none in verdicts. Bottom views have every bit set, which no join can tell from the real
-//! set; a message never says anything about its own location, because every reader records that itself
-//! (ALGORITHM.md 10.2).
+//! set; a message never says anything about its own location, because every reader records that itself.
 //!
 //! *Cost*: a read touches the slots of one thread and one location, a write ORs one mask into every slot.
 

@@ -1,5 +1,5 @@
 //! Threads that run the same code are interchangeable: of all states that differ only by who is who, one is
-//! kept.
+//! kept (docs/theory/finite.md, F12).
 //!
 //! Only what belongs to a thread tells threads apart in a state: its program counter, registers and slots, and the
 //! race bits that say "this thread's access is not known". Swapping all of these between two threads with equal code

@@ -1,4 +1,4 @@
-//! Which values a search reckons with, and which of them it tells apart.
+//! Which values a search reckons with, and which of them it tells apart. See docs/theory/finite.md, F3.
 
 use rsan_model::{Instr, LocId, Program, Track, Value};
 

@@ -168,6 +168,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) log: Option<PathBuf>,
 
+    /// Do not load the runtime into programs that are not linked with it
+    #[arg(long)]
+    pub(crate) no_preload: bool,
+
     #[command(flatten)]
     pub(crate) sanitizer: SanitizerArgs,
 

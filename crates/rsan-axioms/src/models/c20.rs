@@ -1,4 +1,4 @@
-//! C++20: RC20's base axioms with seq_cst as in \[atomics.order\] p4, as in ALGORITHM.md section 7.3.
+//! C++20: RC20's base axioms with seq_cst as in \[atomics.order\] p4, as in docs/theory/model.md, M6.
 //!
 //! ```text
 //! rs, sw, hb and the base axioms as in RC20, without the reserved location

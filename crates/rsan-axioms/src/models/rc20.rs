@@ -1,4 +1,4 @@
-//! RC20 (Rocker, POPL 2021; RSAN, PLDI 2025), as in ALGORITHM.md section 1.
+//! RC20 (Rocker, POPL 2021; RSAN, PLDI 2025), as in docs/theory/model.md, M3 to M5.
 //!
 //! ```text
 //! rs = [W] ; (rf ; [U])*
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! An SC fence is one event that is an acquire fence, then an acquire-release RMW of the reserved location
-//! `f`, then a release fence (in this order: section 10.3). `f` is written by such RMWs only, so it needs no
+//! `f`, then a release fence (in this order: docs/theory/model.md, M5). `f` is written by such RMWs only, so it needs no
 //! events of its own. Let `F1 .. Fn` be the SC fences in their order on `f`, which is the order of their ids:
 //!
 //! * `mo` on `f` is that total order, and `rf` on `f` goes from each to the next;

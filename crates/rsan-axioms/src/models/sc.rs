@@ -1,7 +1,7 @@
 //! Sequential consistency (Lamport 1979; Shasha and Snir 1988): there is a total order of all events that
 //! explains every read, i.e. `hbSC = (po ∪ asw ∪ rf ∪ mo ∪ fr)+` is irreflexive, and RMWs are atomic.
 //!
-//! Orders and fences have no effect. Data races are those of C++20's happens-before.
+//! See docs/theory/model.md, M7. Orders and fences have no effect. Data races are those of C++20's happens-before.
 
 use super::{Rules, c20};
 use crate::{Axiom, Relations, relations};

@@ -22,7 +22,7 @@
 //! | MS, MF | `Location::any` | through SC accesses of the location; through fences before any access of it |
 //! | WS, WF | `Location::last_write` | the same as of the last write |
 //!
-//! The rules are a transcription of the specification, step by step, without any simplification.
+//! The rules are those of docs/theory/location-clocks.md, L7 to L10, step by step, without any simplification.
 
 use super::{Reach, ScOrder, Step, StepKind};
 use crate::clock::{LocationClock, entry};

@@ -4,8 +4,8 @@
 //! that the model allows and that SC forbids extends the graph of the run by that access. Sound and complete
 //! for that question; a program is robust iff no state of any SC run of it is flagged.
 //!
-//! **Source**: RSAN (PLDI 2025), sections 3 to 5, with the parts that its text leaves out derived anew; the
-//! C++20 rules are our own. Each was compared with an enumeration of execution graphs.
+//! **Source**: docs/theory/location-clocks.md, L1 to L10, from RSAN (PLDI 2025), sections 3 to 5, with the parts that its
+//! text leaves out derived anew; the C++20 rules are our own. Each was compared with an enumeration of execution graphs.
 //!
 //! **Notation**
 //!
@@ -18,7 +18,7 @@
 //!
 //! An access of a thread to a location can be weak iff some write `p` with `lower bound <= p < T_SC` suits it:
 //! any `p` for a load, one that no RMW follows directly for a store or RMW, one with the right value for the
-//! accesses that depend on values.
+//! accesses that depend on values (docs/theory/sc-runs.md, S5).
 //!
 //! **Deviations** from the paper: no clocks for values and RMWs; a check searches the window between the
 //! bounds in the list of writes, which is equivalent and needs no set of critical values. The list is never

@@ -1,6 +1,6 @@
 //! RC20: happens-before through release and acquire; SC fences through a reserved location.
 //!
-//! Source: RSAN (PLDI 2025), section 4, and RC20 (POPL 2021). seq_cst accesses do not exist in RC20; they are
+//! Source: docs/theory/location-clocks.md, L3 to L5; RSAN (PLDI 2025), section 4, and RC20 (POPL 2021). seq_cst accesses do not exist in RC20; they are
 //! taken as release/acquire, and a caller that wants them refused does so before. RA is this model with
 //! every access at least release/acquire: the caller raises the orders, or uses [`crate::ReleaseAcquire`].
 //!

@@ -1,4 +1,5 @@
-//! The order that every SC explanation of the run so far must respect: `hbSC = (po ∪ asw ∪ rf ∪ mo ∪ fr)+`.
+//! The order that every SC explanation of the run so far must respect: `hbSC = (po ∪ asw ∪ rf ∪ mo ∪ fr)+`
+//! (docs/theory/location-clocks.md, L2).
 
 use super::Step;
 use crate::Timestamp;

@@ -4,7 +4,7 @@
 //! `w rf?;hb?` an event of T; or, under C20, some SC event that carries `w` (an SC access that is or reads `w`,
 //! an SC fence with `w rf?;hb` it) is psc20*-before an SC fence that happens before T's next event, or, for an
 //! SC access, before an SC event that is po- or po;hb-before it. The missed write is the newest one that is
-//! hbSC-before T's next event. Slow and obvious; small programs only.
+//! hbSC-before T's next event (docs/theory/location-clocks.md, L7). Slow and obvious; small programs only.
 
 use super::forms::Form;
 use crate::write_log::StaleWrite;

@@ -1,4 +1,4 @@
-//! What an access changes.
+//! What an access changes (docs/theory/write-log.md, W6).
 //!
 //! The complete rules, `+=` being a join; thread state on the left of a dot-less name, location state as in
 //! [`LocationState`]:
@@ -24,7 +24,7 @@
 //! That a seq_cst access takes part in step 5 before step 8, and leaves its own events out of its message, is
 //! all that remains of C++20's distinction between happens-before and strongly-happens-before.
 //!
-//! A join is left out when its result is known; the test stands in front of it:
+//! A join is left out when its result is known (docs/theory/shortcuts.md, Q3 to Q7); the test stands in front of it:
 //!
 //! * `message_is = (p, e)` says that the message is what slot p knew at epoch e, so whoever knows e knows it all.
 //!   An RMW that adds something to a message it does not cover makes it nobody's.
@@ -141,7 +141,7 @@ impl LocationState {
     }
 
     /// Whether the thread has left a reader entry for the last write, and it or one before had the message. Then it has
-    /// taken from the write what there is, which does not change.
+    /// taken from the write what there is, which does not change (docs/theory/shortcuts.md, Q11).
     #[inline(never)]
     fn is_read_again(&self, thread: &ThreadState, acquires: bool, rules: Rules) -> bool {
         let pends = !acquires || rules.breaks(Mutant::ReadAgainWithoutAcquiring);
@@ -346,7 +346,7 @@ impl LocationState {
         self.records.push(Record::new(by, mode.is_rmw(), value));
     }
 
-    /// Step 3: a reader entry, unless the thread knows the write without it (section 4).
+    /// Step 3: a reader entry, unless the thread knows the write without it (docs/theory/write-log.md, W7).
     fn record_reader(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         let last = self.last_record().by();
         let (mut any, mut by_sc) = (false, false);

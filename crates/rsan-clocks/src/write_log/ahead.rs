@@ -1,4 +1,5 @@
-//! A thread that goes on alone from where it is, while nobody else makes a step, and may read any write in its reach.
+//! A thread that goes on alone from where it is, while nobody else makes a step, and may read any write in its reach
+//! (docs/theory/write-log.md, W18).
 //!
 //! **Decides** which writes each of its next reads may take under C++20, given those that it took before. What it may read is
 //! bounded from below only: by what happens before the read, by what seq_cst fences and accesses put before it, and by

@@ -1,4 +1,4 @@
-//! The check before an access: one scan of the log, newest write first.
+//! The check before an access: one scan of the log, newest write first (docs/theory/write-log.md, W10).
 //!
 //! The newest write that the thread knows is the oldest in its reach; the newest that every SC order puts
 //! before the access must not be missed. The scan looks for a write between the two that suits the access.
@@ -77,7 +77,8 @@ impl LocationState {
         self.check_in_full(thread, access, rules)
     }
 
-    /// Whether the thread knows the last write, so that no access of it can be weak (F1).
+    /// Whether the thread knows the last write, so that no access of it can be weak
+    /// (docs/theory/shortcuts.md, Q1).
     #[inline]
     pub fn is_last_known(&self, thread: &ThreadState, rules: Rules) -> bool {
         let last = self.last_record().stamp();
@@ -105,8 +106,8 @@ impl LocationState {
         })
     }
 
-    /// Common cases: the thread knows the last write by a seq_cst path and uses one (F1-SC), or everything so far was
-    /// seq_cst.
+    /// Common cases: the thread knows the last write by a seq_cst path and uses one (docs/theory/shortcuts.md, Q2), or
+    /// everything so far was seq_cst (docs/theory/shortcuts.md, Q8).
     fn is_surely_strong(&self, thread: &ThreadState, labels: Labels, rules: Rules) -> bool {
         let all_sc = labels.all_sc(rules);
         if thread.saturated && all_sc {

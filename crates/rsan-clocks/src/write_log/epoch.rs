@@ -1,4 +1,4 @@
-//! Slots, epochs and stamps: how an event of a thread is named in constant space.
+//! Slots, epochs and stamps: how an event of a thread is named in constant space (docs/theory/write-log.md, W2).
 
 use crate::clock::{Clock, ClockIndex};
 

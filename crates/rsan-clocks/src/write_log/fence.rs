@@ -1,4 +1,5 @@
-//! Fences. Those of C20 are thread-local; RC20's SC fences meet at a reserved location.
+//! Fences. Those of C20 are thread-local (docs/theory/write-log.md, W8); RC20's SC fences meet at a reserved location
+//! (docs/theory/write-log.md, W16).
 //!
 //! ```text
 //! acquire   hb, access, fence, eco += pending; pending := nothing
@@ -6,7 +7,7 @@
 //! seq_cst   acquire; a new epoch; access += eco, and its fences += hb; fence := access; release
 //! ```
 //!
-//! What is left out:
+//! What is left out (docs/theory/shortcuts.md, Q10 and Q12):
 //!
 //! * `eco` is only used together with `access` and `hb`, which go wherever it goes. So it is empty after a seq_cst fence,
 //!   and what they include is not added to it.

@@ -1,4 +1,4 @@
-//! What is known of a location. To be used under the location's lock, which also covers the access itself.
+//! What is known of a location (docs/theory/write-log.md, W4). To be used under the location's lock, which also covers the access itself.
 
 use super::epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 use super::log::{Log, Newest, Record};

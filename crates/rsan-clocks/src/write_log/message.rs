@@ -1,4 +1,5 @@
-//! What a write lets its acquirers know: steps 1 and 7 of an access.
+//! What a write lets its acquirers know: steps 1 and 7 of an access (docs/theory/write-log.md, W6; whose message it is:
+//! docs/theory/shortcuts.md, Q3).
 
 use super::access::Mode;
 use super::epoch::{Stamp, Version};

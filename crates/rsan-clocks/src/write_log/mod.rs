@@ -4,7 +4,8 @@
 //! cost that does not depend on the number of locations. With a cap on the length of logs or with forced
 //! reuse of slots it stays sound, that is, every violation it reports is one.
 //!
-//! **Source**: our own, from the location clocks of RSAN (PLDI 2025). The rules are in `access.rs` and `fence.rs`.
+//! **Source**: docs/theory/write-log.md, W1 to W17; our own, from the location clocks of RSAN (PLDI 2025). The rules are in
+//! `access.rs` and `fence.rs`, what is left out because its result is known in docs/theory/shortcuts.md, Q1 to Q14.
 //! What a thread knows of another one, in happens-before or in hbSC, is a prefix of its events, so a vector clock
 //! describes it; what it knows of a location can then be read off a log of `(thread, epoch)` stamps.
 //!

@@ -1,4 +1,4 @@
-//! Keeping the log short.
+//! Keeping the log short (docs/theory/write-log.md, W12 and W13).
 
 use super::location::LocationState;
 use super::thread::Knowledge;

@@ -1,4 +1,4 @@
-//! Writes that a thread repeats.
+//! Writes that a thread repeats (docs/theory/shortcuts.md, Q9).
 //!
 //! A thread's [`super::Version`] changes when its clocks change in other entries than its own. A write of a thread
 //! leaves copies of these clocks. So when the thread writes again, with the same version, and nobody changed the

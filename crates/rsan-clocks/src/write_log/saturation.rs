@@ -1,4 +1,4 @@
-//! Purely seq_cst threads and locations.
+//! Purely seq_cst threads and locations (docs/theory/shortcuts.md, Q8).
 //!
 //! As long as everything that SC orders before a thread's next event is a seq_cst access, psc20 and hbSC are the
 //! same on it, so the thread's `q` is its `S`, and nothing has to be stored for it. Likewise a location:

@@ -1,4 +1,4 @@
-//! What a location knows of seq_cst events: its part of steps 4 to 7 of an access.
+//! What a location knows of seq_cst events: its part of steps 4 to 7 of an access (docs/theory/write-log.md, W6).
 
 use super::access::Mode;
 use super::epoch::{Stamp, VectorClock, Version};

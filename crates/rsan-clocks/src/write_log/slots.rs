@@ -1,4 +1,4 @@
-//! Who has which slot, and who may have it next.
+//! Who has which slot, and who may have it next (docs/theory/write-log.md, W14).
 
 use super::epoch::{Epoch, Slot, Stamp, Version};
 use super::rules::Rules;

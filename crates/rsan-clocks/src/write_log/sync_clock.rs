@@ -1,4 +1,4 @@
-//! What threads leave at a lock, a barrier or the like, and take from it.
+//! What threads leave at a lock, a barrier or the like, and take from it (docs/theory/write-log.md, W9).
 //!
 //! A clock is what a thread that joined all who left something would know. It has no epochs of its own, so it needs
 //! no slot. The rules are those of [`ThreadState::join`].

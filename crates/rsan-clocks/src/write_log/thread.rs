@@ -1,4 +1,4 @@
-//! What a thread knows. Owned by the thread; nobody else needs it but the parent at a join.
+//! What a thread knows (docs/theory/write-log.md, W3 and W9). Owned by the thread; nobody else needs it but the parent at a join.
 
 use super::epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 use super::rules::Rules;

@@ -1,4 +1,5 @@
-//! What a thread, a message or a location knows: happens-before, and sets of seq_cst events.
+//! What a thread, a message or a location knows: happens-before, and sets of seq_cst events
+//! (docs/theory/write-log.md, W5).
 
 use super::epoch::{Slot, Stamp, VectorClock};
 

@@ -21,7 +21,7 @@
 //!
 //! The modes are `rlx`, `acq`, `rel`, `ar` (or `acqrel`) and `sc`.
 //!
-//! Source: the litmus tables of this project's algorithm notes. Values are C's `int`.
+//! The notation of docs/theory/litmus.md, N1 and N2. Values are C's `int`.
 //! Invariant: register `rN` has index N, so [`print()`] and [`parse()`] are inverse to each other.
 
 mod operand;

@@ -4,6 +4,7 @@
 
 use crate::entries;
 use crate::held::Mode;
+use crate::ignoring;
 use crate::intercept::locks::misuse;
 use crate::shadow::Granule;
 use crate::sync::{self, Taking};
@@ -13,8 +14,8 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
-/// `__tsan_mutex_*` flag: it is there all the time.
-const LINKER_INITIALISED: c_uint = 1 << 0;
+/// `__tsan_mutex_*` flag: it lives as long as the program, whatever its destructor says.
+const LINKER_INIT: c_uint = 1;
 /// `__tsan_mutex_*` flag: a try-lock.
 const TRY_LOCK: c_uint = 1 << 4;
 /// `__tsan_mutex_*` flag: for reading.
@@ -60,9 +61,8 @@ extern "C" fn ignore_end() {
 }
 
 extern "C" fn mutex_destroy(address: usize, flags: c_uint) {
-    match flags & LINKER_INITIALISED {
-        0 => misuse::annotated_destroy(address),
-        _ => sync::destroy(address),
+    if flags & LINKER_INIT == 0 {
+        misuse::annotated_destroy(address);
     }
 }
 
@@ -81,13 +81,23 @@ extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, _: c_u
     sync::unlock_shared_or_write(address);
 }
 
-/// Accesses inside the implementation of a lock are not the program's.
-extern "C" fn mutex_pre_lock(_: usize, _: c_uint) {
+/// Accesses and synchronisation inside the implementation of a lock are not the program's.
+fn inside() {
     ignore_begin();
+    ignoring::begin();
+}
+
+fn outside() {
+    ignoring::end();
+    ignore_end();
+}
+
+extern "C" fn mutex_pre_lock(_: usize, _: c_uint) {
+    inside();
 }
 
 extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
-    ignore_end();
+    outside();
     if flags & TRY_FAILED != 0 {
     } else if flags & READ_LOCK != 0 {
         take(address, Mode::Read, flags & TRY_LOCK == 0);
@@ -96,25 +106,26 @@ extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
     }
 }
 
-extern "C" fn mutex_pre_unlock(address: usize, _: c_uint) -> c_int {
+/// Returns how often the lock is given back; recursive ones are not counted.
+extern "C" fn mutex_pre_unlock(address: usize, flags: c_uint) -> c_int {
     let pc = tls::caller();
     sync::unlock_shared_or_write(address);
     tls::set_caller(pc);
     misuse::annotated_unlock(address);
-    ignore_begin();
-    0
+    inside();
+    c_int::from(flags & READ_LOCK == 0)
 }
 
 extern "C" fn mutex_post_unlock(_: usize, _: c_uint) {
-    ignore_end();
+    outside();
 }
 
 extern "C" fn divert_begin(_: usize, _: c_uint) {
-    ignore_end();
+    outside();
 }
 
 extern "C" fn divert_end(_: usize, _: c_uint) {
-    ignore_begin();
+    inside();
 }
 
 /// Memory begins a new life.
@@ -184,8 +195,8 @@ entries! {
     AnnotateIgnoreReadsEnd => ignore_end;
     AnnotateIgnoreWritesBegin => ignore_begin;
     AnnotateIgnoreWritesEnd => ignore_end;
-    AnnotateIgnoreSyncBegin => nothing;
-    AnnotateIgnoreSyncEnd => nothing;
+    AnnotateIgnoreSyncBegin => ignoring::begin;
+    AnnotateIgnoreSyncEnd => ignoring::end;
     AnnotateRWLockCreate => nothing;
     AnnotateRWLockCreateStatic => nothing;
     AnnotateRWLockDestroy => rwlock_destroy;

@@ -2,7 +2,7 @@
 
 use crate::atomic::{self, CasOrders, Word};
 use crate::location::Operation;
-use crate::{atomic_entries, sched};
+use crate::{atomic_entries, ignoring, sched};
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
         return unsafe { sched::atomics::load(at, order) };
     }
     // SAFETY: the program's own load.
-    unsafe { atomic::load(at, order) }
+    unsafe { atomic::load(at, ignoring::order(order)) }
 }
 
 pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
@@ -21,7 +21,7 @@ pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_in
         return unsafe { sched::atomics::store(at, value, order) };
     }
     // SAFETY: the program's own store.
-    unsafe { atomic::store(at, value, order) }
+    unsafe { atomic::store(at, value, ignoring::order(order)) }
 }
 
 /// A read-modify-write.
@@ -35,7 +35,7 @@ unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl Fn(
         return unsafe { sched::atomics::rmw(at, order, name, next) };
     }
     // SAFETY: the caller's promise.
-    unsafe { atomic::rmw(at, order, name, next) }
+    unsafe { atomic::rmw(at, ignoring::order(order), name, next) }
 }
 
 pub(super) unsafe extern "C" fn exchange<W: Word>(at: *mut W, value: W, order: c_int) -> W {
@@ -95,6 +95,10 @@ unsafe fn compare_and_swap<W: Word>(
         // SAFETY: the caller's promise.
         return unsafe { sched::atomics::compare_exchange(at, expected, new, orders, strength) };
     }
+    let orders = CasOrders {
+        success: ignoring::order(orders.success),
+        failure: ignoring::order(orders.failure),
+    };
     // SAFETY: the caller's promise.
     unsafe { atomic::compare_exchange(at, expected, new, orders, strength) }
 }
@@ -125,7 +129,9 @@ extern "C" fn thread_fence(order: c_int) {
     if sched::active() {
         return sched::atomics::thread_fence(order);
     }
-    atomic::thread_fence(order);
+    if ignoring::fences() {
+        atomic::thread_fence(order);
+    }
 }
 
 /// Orders a thread with its own signal handlers: nothing to the monitor.

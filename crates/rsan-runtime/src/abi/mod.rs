@@ -3,9 +3,15 @@
 pub mod access;
 pub mod annotations;
 pub mod atomics;
+pub mod common;
+pub mod coverage;
 pub mod external;
 pub mod fibers;
 pub mod header;
+pub mod hooks;
 pub mod libatomic;
 pub mod plain;
 pub mod query;
+pub mod symbolize;
+pub mod syscalls;
+pub mod testonly;

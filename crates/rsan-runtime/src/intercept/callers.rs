@@ -6,7 +6,7 @@
 
 use super::imports;
 use crate::modules;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const RANGES: usize = 256;
 
@@ -14,12 +14,15 @@ const RANGES: usize = 256;
 struct Range {
     start: AtomicUsize,
     end: AtomicUsize,
+    /// It is of the C++ standard library.
+    standard: AtomicBool,
 }
 
 static CODE: [Range; RANGES] = [const {
     Range {
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
+        standard: AtomicBool::new(false),
     }
 }; RANGES];
 
@@ -29,12 +32,12 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Modules whose callers are taken for the program.
 const LIKE_THE_PROGRAM: &[&str] = &["libstdc++.so", "libc++.so"];
 
-/// Whether a return address lies in instrumented code.
+/// The instrumented code that a return address lies in.
 #[inline]
-pub(crate) fn is_instrumented(pc: usize) -> bool {
+fn find(pc: usize) -> Option<&'static Range> {
     // ORDERING: acquire, with the release in `add`.
     let count = COUNT.load(Ordering::Acquire).min(RANGES);
-    CODE[..count].iter().any(|range| {
+    CODE[..count].iter().find(|range| {
         // ORDERING: relaxed; published by the count, or by the loader that ran in between.
         let (start, end) = (
             range.start.load(Ordering::Relaxed),
@@ -44,11 +47,26 @@ pub(crate) fn is_instrumented(pc: usize) -> bool {
     })
 }
 
-fn add(start: usize, end: usize) {
-    // ORDERING: relaxed; a place is taken by one caller, which fills it in. Until then it holds nothing.
+/// Whether a return address lies in instrumented code, or in the C++ standard library.
+#[inline]
+pub(crate) fn is_instrumented(pc: usize) -> bool {
+    find(pc).is_some()
+}
+
+/// Whether it lies in instrumented code.
+#[inline]
+pub(crate) fn is_of_program(pc: usize) -> bool {
+    // ORDERING: relaxed; see `find`.
+    find(pc).is_some_and(|range| !range.standard.load(Ordering::Relaxed))
+}
+
+fn add(start: usize, end: usize, standard: bool) {
+    // ORDERING: release, for the places before, which are filled in. This one is empty until it is, too.
     let place = COUNT.fetch_add(1, Ordering::Release);
     if let Some(range) = CODE.get(place) {
-        // ORDERING: relaxed; see `is_instrumented`.
+        // ORDERING: relaxed; see `find`.
+        range.standard.store(standard, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
         range.start.store(start, Ordering::Relaxed);
         // ORDERING: relaxed, as above.
         range.end.store(end, Ordering::Relaxed);
@@ -71,7 +89,7 @@ pub(crate) fn note() {
         let standard = LIKE_THE_PROGRAM.iter().any(|name| file.starts_with(name));
         if standard || imports::is_instrumented(module) {
             for &(start, end) in module.code.iter().filter(|code| !is_instrumented(code.0)) {
-                add(start, end);
+                add(start, end, standard);
             }
         }
     }
@@ -80,7 +98,7 @@ pub(crate) fn note() {
 /// The code at these addresses is no more.
 pub(crate) fn forget(start: usize, end: usize) {
     for range in &CODE {
-        // ORDERING: relaxed; see `is_instrumented`.
+        // ORDERING: relaxed; see `find`.
         let at = range.start.load(Ordering::Relaxed);
         if start <= at && at < end {
             // ORDERING: relaxed; an empty range holds nothing.

@@ -1,6 +1,6 @@
-//! Jumps, other stacks, functions run at exit, libraries that are unloaded, `vfork`.
+//! Jumps, other stacks, functions run at exit, libraries that are unloaded.
 
-use super::callers;
+use super::{callers, deferred};
 use crate::real::{self, Real};
 use crate::thread::{current, enter};
 use crate::{entries, shadow, sync};
@@ -11,9 +11,18 @@ static SETJMP: Real = Real::new(c"setjmp");
 static SETJMP_WITHOUT_MASK: Real = Real::new(c"_setjmp");
 static SIGSETJMP: Real = Real::new(c"__sigsetjmp");
 
+/// Looks up what must not be looked up later.
+pub(crate) fn start() {
+    for function in [&SETJMP, &SETJMP_WITHOUT_MASK, &SIGSETJMP] {
+        function.look_up();
+    }
+}
+
 /// Remembers where `setjmp` is called, and returns the real one.
 fn jump_target(pointer: usize, function: &Real) -> usize {
-    if let Some(context) = current().filter(|context| !context.is_busy()) {
+    if let Some(context) = current()
+        && let Some(_me) = context.enter()
+    {
         context.stack().remember_jump(pointer);
     }
     function.address()
@@ -79,9 +88,16 @@ unsafe fn pointer_of(environment: *const c_void) -> usize {
 
 /// The functions in between are left without being announced.
 unsafe extern "C-unwind" fn jump(environment: *mut c_void, value: c_int) -> ! {
-    if let Some(context) = current().filter(|context| !context.is_busy()) {
+    super::signals::leave();
+    if let Some(context) = current() {
         // SAFETY: the program's environment.
-        context.stack().jump(unsafe { pointer_of(environment) });
+        let target = unsafe { pointer_of(environment) };
+        if context.is_busy() {
+            deferred::jumps(context, target);
+        }
+        if !context.is_busy() {
+            context.stack().jump(target);
+        }
     }
     // SAFETY: the program's call.
     unsafe { real::longjmp(environment, value) }
@@ -89,6 +105,7 @@ unsafe extern "C-unwind" fn jump(environment: *mut c_void, value: c_int) -> ! {
 
 /// Another stack runs until somebody comes back to this one, with calls of its own in between.
 unsafe extern "C-unwind" fn swap(from: *mut c_void, to: *const c_void) -> c_int {
+    super::signals::leave();
     let here = enter().map(|me| me.mark());
     // SAFETY: the program's call.
     let result = unsafe { real::swapcontext(from, to) };
@@ -180,12 +197,6 @@ unsafe extern "C-unwind" fn unload(library: *mut c_void) -> c_int {
     result
 }
 
-/// A child that shared our memory would leave its calls on the parent's stack of calls. A fork is allowed instead.
-unsafe extern "C-unwind" fn fork_instead() -> c_int {
-    // SAFETY: no arguments.
-    unsafe { real::fork() }
-}
-
 entries! {
     longjmp => jump;
     _longjmp => jump;
@@ -194,5 +205,4 @@ entries! {
     swapcontext => swap;
     __cxa_atexit => register_at_exit;
     dlclose => unload;
-    vfork => fork_instead;
 }

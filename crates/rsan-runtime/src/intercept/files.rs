@@ -1,297 +1,185 @@
-//! Reading and writing: the buffers are accessed, and what is written to a pipe, a socket or an event counter comes
-//! before reading it.
-//!
-//! A clock belongs to what the descriptor stands for: the inode of a pipe, the two ends of a connection, the number
-//! of an event counter. Other sockets share one clock. Files order nothing.
+//! Reading and writing: the descriptors are used, the buffers are accessed, and what is written to a channel comes before
+//! reading it ([`channels`](super::channels)).
 
-use super::memory::note;
+use super::call::Call;
+use super::channels::{given, got, taken};
 use crate::race::Kind;
-use crate::{real, sched, sync};
-use libc::{c_int, c_uint, c_void, iovec, msghdr, off_t, sockaddr};
-use std::sync::atomic::AtomicU64;
-
-const CLOCKS: usize = 1 << 16;
-
-/// Only their addresses are used: a clock for each class of equal hashes.
-static FILES: [AtomicU64; CLOCKS] = [const { AtomicU64::new(0) }; CLOCKS];
-
-fn hash(words: &[u64]) -> usize {
-    let mix = |sum: u64, word: &u64| {
-        let sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        sum ^ sum >> 29
-    };
-    words.iter().fold(0, mix) as usize
-}
-
-/// An end of a connection as a number; 0 if it has no name.
-fn end_of(
-    file: c_int,
-    ask: unsafe extern "C" fn(c_int, *mut sockaddr, *mut c_uint) -> c_int,
-) -> usize {
-    // SAFETY: all bytes zero is a valid address.
-    let mut address = unsafe { std::mem::zeroed::<libc::sockaddr_storage>() };
-    let mut size = size_of_val(&address) as c_uint;
-    // SAFETY: the address has that size.
-    let result = unsafe { ask(file, (&raw mut address).cast(), &raw mut size) };
-    let words = size as usize / size_of::<u64>();
-    // Families that have no name in what follows, such as Unix's, are as long as the family's number.
-    if result != 0 || words == 0 {
-        return 0;
-    }
-    // SAFETY: the address is larger than that, and initialised.
-    hash(unsafe { std::slice::from_raw_parts((&raw const address).cast(), words) })
-}
-
-/// The address of the clock of what a descriptor stands for.
-fn clock(file: c_int) -> Option<usize> {
-    // SAFETY: this thread's own word.
-    let errno = unsafe { *libc::__errno_location() };
-    // SAFETY: all bytes zero is a valid value, and is filled in.
-    let mut status = unsafe { std::mem::zeroed::<libc::stat>() };
-    // SAFETY: the system fills it in.
-    let known = unsafe { libc::syscall(libc::SYS_fstat, file, &raw mut status) } == 0;
-    let key = match status.st_mode & libc::S_IFMT {
-        _ if !known => None,
-        libc::S_IFIFO => Some(hash(&[1, status.st_dev, status.st_ino])),
-        libc::S_IFSOCK => {
-            let ends = [
-                end_of(file, libc::getsockname),
-                end_of(file, libc::getpeername),
-            ];
-            let named = ends.iter().all(|end| *end != 0);
-            Some(if named { ends[0] ^ ends[1] } else { hash(&[2]) })
-        }
-        0 => Some(hash(&[3, file as u64])),
-        _ => None,
-    };
-    // SAFETY: this thread's own word.
-    unsafe { *libc::__errno_location() = errno };
-    key.map(|key| (&raw const FILES[key % CLOCKS]) as usize)
-}
-
-/// Something is written: it comes before whoever reads it.
-fn given(file: c_int) {
-    if let Some(clock) = clock(file) {
-        sync::release(clock);
-    }
-}
-
-/// Reads by `read` with the clock looked up before, and takes what was left there.
-fn got<R: PartialOrd + From<i8>>(file: c_int, read: impl FnOnce() -> R) -> R {
-    let clock = clock(file);
-    let result = match clock {
-        Some(_) => sched::outside(read),
-        None => read(),
-    };
-    if let Some(clock) = clock
-        && result >= R::from(0)
-    {
-        sync::acquire(clock);
-    }
-    result
-}
-
-/// The bytes that a call has read are written to the buffer.
-fn filled(buffer: *mut c_void, result: isize) {
-    if result > 0 {
-        note(&[(buffer as usize, result as usize, Kind::WRITE)]);
-    }
-}
-
-fn used(buffer: *const c_void, bytes: usize) {
-    note(&[(buffer as usize, bytes, Kind::READ)]);
-}
-
-/// The parts of a vector, of which `bytes` are used.
-///
-/// # Safety
-/// The program's vector.
-unsafe fn each_part(parts: *const iovec, count: usize, mut bytes: usize, kind: Kind) {
-    for index in 0..count {
-        // SAFETY: the caller's promise.
-        let part = unsafe { parts.add(index).read() };
-        let size = part.iov_len.min(bytes);
-        note(&[(part.iov_base as usize, size, kind)]);
-        bytes -= size;
-    }
-}
+use crate::{real, sched};
+use libc::{c_int, c_uint, c_void, iovec, off_t};
 
 unsafe extern "C-unwind" fn read(file: c_int, buffer: *mut c_void, bytes: usize) -> isize {
+    let call = Call::of(c"read");
+    call.uses(file);
     // SAFETY: the program's call.
-    let result = got(file, || unsafe { real::read(file, buffer, bytes) });
-    filled(buffer, result);
-    result
-}
-
-unsafe extern "C-unwind" fn read_at(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: usize,
-    at: off_t,
-) -> isize {
-    // SAFETY: the program's call.
-    let result = unsafe { real::pread(file, buffer, bytes, at) };
-    filled(buffer, result);
+    let result = got(&call, file, || unsafe { real::read(file, buffer, bytes) });
+    call.fills(buffer, result);
     result
 }
 
 unsafe extern "C-unwind" fn read_parts(file: c_int, parts: *const iovec, count: c_int) -> isize {
+    let call = Call::of(c"readv");
+    call.uses(file);
     // SAFETY: the program's call.
     unsafe {
-        let result = got(file, || real::readv(file, parts, count));
-        if result > 0 {
-            each_part(parts, count as usize, result as usize, Kind::WRITE);
-        }
+        let result = got(&call, file, || real::readv(file, parts, count));
+        filled(&call, parts, count, result);
         result
+    }
+}
+
+/// The parts of a vector are filled with so many bytes.
+///
+/// # Safety
+/// The program's vector.
+unsafe fn filled(call: &Call, parts: *const iovec, count: c_int, bytes: isize) {
+    if bytes > 0 {
+        // SAFETY: the caller's promise.
+        unsafe { call.parts(parts, count as usize, bytes as usize, Kind::WRITE) };
     }
 }
 
 unsafe extern "C-unwind" fn write(file: c_int, buffer: *const c_void, bytes: usize) -> isize {
-    used(buffer, bytes);
-    given(file);
+    let call = Call::of(c"write");
+    call.uses(file);
+    call.reads(buffer, bytes);
+    given(&call, file);
     // SAFETY: the program's call.
     unsafe { real::write(file, buffer, bytes) }
 }
 
-unsafe extern "C-unwind" fn write_at(
-    file: c_int,
-    buffer: *const c_void,
-    bytes: usize,
-    at: off_t,
-) -> isize {
-    used(buffer, bytes);
-    // SAFETY: the program's call.
-    unsafe { real::pwrite(file, buffer, bytes, at) }
-}
-
 unsafe extern "C-unwind" fn write_parts(file: c_int, parts: *const iovec, count: c_int) -> isize {
+    let call = Call::of(c"writev");
+    call.uses(file);
     // SAFETY: the program's call.
     unsafe {
-        each_part(parts, count.max(0) as usize, usize::MAX, Kind::READ);
-        given(file);
+        call.parts(parts, count.max(0) as usize, usize::MAX, Kind::READ);
+        given(&call, file);
         real::writev(file, parts, count)
     }
 }
 
-unsafe extern "C-unwind" fn send(
-    file: c_int,
-    buffer: *const c_void,
-    bytes: usize,
-    flags: c_int,
-) -> isize {
-    used(buffer, bytes);
-    given(file);
-    // SAFETY: the program's call.
-    unsafe { real::send(file, buffer, bytes, flags) }
-}
+/// Vectors at a place in a file; -1 is where the file is, so that a pipe can be read and written, too.
+macro_rules! vectors {
+    ($($name:ident($($flags:ident: $type:ty)?) $kind:ident;)+) => {
+        mod vectors {
+            use super::*;
 
-unsafe extern "C-unwind" fn send_to(
-    file: c_int,
-    buffer: *const c_void,
-    bytes: usize,
-    flags: c_int,
-    to: *const sockaddr,
-    size: c_uint,
-) -> isize {
-    used(buffer, bytes);
-    given(file);
-    // SAFETY: the program's call.
-    unsafe { real::sendto(file, buffer, bytes, flags, to, size) }
-}
-
-unsafe extern "C-unwind" fn send_message(
-    file: c_int,
-    message: *const msghdr,
-    flags: c_int,
-) -> isize {
-    // SAFETY: the program's call.
-    unsafe {
-        each_part(
-            (*message).msg_iov,
-            (*message).msg_iovlen,
-            usize::MAX,
-            Kind::READ,
-        );
-        given(file);
-        real::sendmsg(file, message, flags)
-    }
-}
-
-unsafe extern "C-unwind" fn receive(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: usize,
-    flags: c_int,
-) -> isize {
-    // SAFETY: the program's call.
-    let result = got(file, || unsafe { real::recv(file, buffer, bytes, flags) });
-    filled(buffer, result.min(bytes as isize));
-    result
-}
-
-unsafe extern "C-unwind" fn receive_from(
-    file: c_int,
-    buffer: *mut c_void,
-    bytes: usize,
-    flags: c_int,
-    from: *mut sockaddr,
-    size: *mut c_uint,
-) -> isize {
-    // SAFETY: the program's call.
-    let result = got(file, || unsafe {
-        real::recvfrom(file, buffer, bytes, flags, from, size)
-    });
-    filled(buffer, result.min(bytes as isize));
-    result
-}
-
-unsafe extern "C-unwind" fn receive_message(
-    file: c_int,
-    message: *mut msghdr,
-    flags: c_int,
-) -> isize {
-    // SAFETY: the program's call.
-    unsafe {
-        let result = got(file, || real::recvmsg(file, message, flags));
-        if result > 0 {
-            each_part(
-                (*message).msg_iov,
-                (*message).msg_iovlen,
-                result as usize,
-                Kind::WRITE,
-            );
+            $(pub(super) unsafe extern "C-unwind" fn $name(
+                file: c_int, parts: *const iovec, count: c_int, at: off_t $(, $flags: $type)?
+            ) -> isize {
+                let call = Call::of(crate::real::c_name!($name));
+                call.uses(file);
+                // SAFETY: the program's call.
+                let real = || unsafe { real::$name(file, parts, count, at $(, $flags)?) };
+                // SAFETY: the program's vector.
+                unsafe { vectors!(@$kind call, file, parts, count, real) }
+            })+
         }
+        crate::entries! { $($name => vectors::$name;)+ }
+    };
+    (@read $call:ident, $file:ident, $parts:ident, $count:ident, $real:ident) => {{
+        let result = got(&$call, $file, $real);
+        filled(&$call, $parts, $count, result);
         result
+    }};
+    (@write $call:ident, $file:ident, $parts:ident, $count:ident, $real:ident) => {{
+        $call.parts($parts, $count.max(0) as usize, usize::MAX, Kind::READ);
+        given(&$call, $file);
+        $real()
+    }};
+}
+
+vectors! {
+    preadv() read;
+    preadv64() read;
+    preadv2(flags: c_int) read;
+    preadv64v2(flags: c_int) read;
+    pwritev() write;
+    pwritev64() write;
+    pwritev2(flags: c_int) write;
+    pwritev64v2(flags: c_int) write;
+}
+
+/// What is moved from one descriptor to another was written before, and comes before whoever reads it.
+fn moved<R>(call: &Call, from: c_int, to: c_int, act: impl FnOnce() -> R) -> R {
+    call.uses(from);
+    call.uses(to);
+    taken(call, from);
+    given(call, to);
+    let result = sched::outside(act);
+    taken(call, from);
+    given(call, to);
+    result
+}
+
+type Offset = *mut off_t;
+
+unsafe extern "C-unwind" fn splice(
+    from: c_int,
+    start: Offset,
+    to: c_int,
+    at: Offset,
+    bytes: usize,
+    flags: c_uint,
+) -> isize {
+    let call = Call::of(c"splice");
+    // SAFETY: the program's call.
+    moved(&call, from, to, || unsafe {
+        real::splice(from, start, to, at, bytes, flags)
+    })
+}
+
+unsafe extern "C-unwind" fn tee(from: c_int, to: c_int, bytes: usize, flags: c_uint) -> isize {
+    let call = Call::of(c"tee");
+    // SAFETY: the program's call.
+    moved(&call, from, to, || unsafe {
+        real::tee(from, to, bytes, flags)
+    })
+}
+
+unsafe extern "C-unwind" fn send_file(to: c_int, from: c_int, at: Offset, bytes: usize) -> isize {
+    let call = Call::of(c"sendfile");
+    // SAFETY: the program's call.
+    moved(&call, from, to, || unsafe {
+        real::sendfile(to, from, at, bytes)
+    })
+}
+
+unsafe extern "C-unwind" fn splice_parts(
+    file: c_int,
+    parts: *const iovec,
+    count: usize,
+    flags: c_uint,
+) -> isize {
+    let call = Call::of(c"vmsplice");
+    call.uses(file);
+    // SAFETY: the program's call. A pipe that is read from is rare, and its parts are not looked at then.
+    unsafe {
+        let access = libc::syscall(libc::SYS_fcntl, file, libc::F_GETFL) as c_int & libc::O_ACCMODE;
+        if access != libc::O_RDONLY {
+            call.parts(parts, count, usize::MAX, Kind::READ);
+        }
+        given(&call, file);
+        got(&call, file, || real::vmsplice(file, parts, count, flags))
     }
 }
 
 /// libc's functions for event counters do not call those above.
 unsafe extern "C-unwind" fn count_up(file: c_int, count: u64) -> c_int {
-    given(file);
+    let call = Call::of(c"eventfd_write");
+    call.uses(file);
+    given(&call, file);
     // SAFETY: the program's call.
     unsafe { real::eventfd_write(file, count) }
 }
 
 unsafe extern "C-unwind" fn take_count(file: c_int, count: *mut u64) -> c_int {
+    let call = Call::of(c"eventfd_read");
+    call.uses(file);
     // SAFETY: the program's call.
-    let result = got(file, || unsafe { real::eventfd_read(file, count) });
-    if result == 0 {
-        filled(count.cast(), size_of::<u64>() as isize);
-    }
+    let result = got(&call, file, || unsafe { real::eventfd_read(file, count) });
+    call.writes_one(count, result == 0);
     result
-}
-
-/// The other end reads the end of what was written.
-unsafe extern "C-unwind" fn close(file: c_int) -> c_int {
-    given(file);
-    // SAFETY: the program's call.
-    unsafe { real::close(file) }
-}
-
-unsafe extern "C-unwind" fn shut_down(file: c_int, how: c_int) -> c_int {
-    given(file);
-    // SAFETY: the program's call.
-    unsafe { real::shutdown(file, how) }
 }
 
 /// Whoever waits gets what was registered.
@@ -299,35 +187,54 @@ unsafe extern "C-unwind" fn poll_control(
     poll: c_int,
     operation: c_int,
     file: c_int,
-    event: *mut c_void,
+    event: *mut libc::epoll_event,
 ) -> c_int {
-    given(poll);
+    let call = Call::of(c"epoll_ctl");
+    call.uses(poll);
+    call.uses(file);
+    call.reads_one(event);
+    given(&call, poll);
     // SAFETY: the program's call.
-    unsafe { real::epoll_ctl(poll, operation, file, event) }
+    unsafe { real::epoll_ctl(poll, operation, file, event.cast()) }
+}
+
+type Events = *mut libc::epoll_event;
+
+/// Waits by `wait`, which fills in events.
+fn waited(call: &Call, poll: c_int, events: Events, wait: impl FnOnce() -> c_int) -> c_int {
+    call.uses(poll);
+    let result = got(call, poll, || sched::outside(wait));
+    call.writes(
+        events,
+        result.max(0) as usize * size_of::<libc::epoll_event>(),
+    );
+    result
 }
 
 unsafe extern "C-unwind" fn poll_wait(
     poll: c_int,
-    events: *mut c_void,
+    events: Events,
     room: c_int,
     timeout: c_int,
 ) -> c_int {
+    let call = Call::of(c"epoll_wait");
     // SAFETY: the program's call.
-    got(poll, || unsafe {
-        sched::outside(|| real::epoll_wait(poll, events, room, timeout))
+    waited(&call, poll, events, || unsafe {
+        real::epoll_wait(poll, events.cast(), room, timeout)
     })
 }
 
 unsafe extern "C-unwind" fn poll_wait_masked(
     poll: c_int,
-    events: *mut c_void,
+    events: Events,
     room: c_int,
     timeout: c_int,
     mask: *const c_void,
 ) -> c_int {
+    let call = Call::of(c"epoll_pwait");
     // SAFETY: the program's call.
-    got(poll, || unsafe {
-        sched::outside(|| real::epoll_pwait(poll, events, room, timeout, mask))
+    waited(&call, poll, events, || unsafe {
+        real::epoll_pwait(poll, events.cast(), room, timeout, mask)
     })
 }
 
@@ -337,23 +244,16 @@ pub mod exported {
 
     entries! {
         read => super::read;
-        pread => super::read_at;
-        pread64 => super::read_at;
         readv => super::read_parts;
         write => super::write;
-        pwrite => super::write_at;
-        pwrite64 => super::write_at;
         writev => super::write_parts;
-        send => super::send;
-        sendto => super::send_to;
-        sendmsg => super::send_message;
-        recv => super::receive;
-        recvfrom => super::receive_from;
-        recvmsg => super::receive_message;
+        splice => super::splice;
+        tee => super::tee;
+        vmsplice => super::splice_parts;
+        sendfile => super::send_file;
+        sendfile64 => super::send_file;
         eventfd_write => super::count_up;
         eventfd_read => super::take_count;
-        close => super::close;
-        shutdown => super::shut_down;
         epoll_ctl => super::poll_control;
         epoll_wait => super::poll_wait;
         epoll_pwait => super::poll_wait_masked;

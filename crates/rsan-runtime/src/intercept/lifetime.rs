@@ -43,7 +43,7 @@ fn judge(start: usize) -> Option<(Misuse, Option<HeapBlock>)> {
             Memory::Global { .. } | Memory::Stack(_) | Memory::ThreadLocal(_) => {
                 Some((Misuse::InvalidFree, None))
             }
-            Memory::Heap(_) | Memory::Unknown => None,
+            Memory::Heap(_) | Memory::Descriptor(_) | Memory::Unknown => None,
         },
     }
 }

@@ -401,13 +401,23 @@ thread_local! {
     static ROUTINE: std::cell::Cell<(usize, Routine)> = const { std::cell::Cell::new((0, None)) };
 }
 
+/// Releases what it has the address of, also when an exception leaves the routine: the next one who tries comes after that.
+struct Released(usize);
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        sync::release(self.0);
+    }
+}
+
 unsafe extern "C-unwind" fn run_once() {
     let (control, routine) = ROUTINE.get();
+    sync::acquire(control);
+    let _at_the_end = Released(control);
     if let Some(routine) = routine {
         // SAFETY: as the program asked.
         unsafe { routine() };
     }
-    sync::release(control);
 }
 
 unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern "C-unwind" fn()) {

@@ -3,51 +3,97 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
-use super::{callers, lifetime};
-use crate::allocator::{
-    __libc_calloc, __libc_free, __libc_malloc, __libc_memalign, __libc_realloc,
-};
+use super::{callers, lifetime, signals};
+use crate::abi::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
-use crate::thread::{current, enter_if_attached};
+use crate::stack::Function;
+use crate::thread::{Entered, current, enter_if_attached};
 use crate::{entries, heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
+use std::ffi::CStr;
 
 /// A freed block is checked for races, and remembered as freed, up to this many bytes, unless nothing may be forgotten.
 const FREED: usize = 1024;
 
-/// A block is looked at as one that was allocated, or freed, when the schedule is ours, up to this many bytes.
+/// A new block is marked as allocated up to this many bytes.
+const ALLOCATED: usize = 1024;
+
+/// The same for both when the schedule is ours.
 const SCHEDULED: usize = 16 << 20;
+
+/// Memory that is unmapped, or mapped over, is checked for races up to this many bytes.
+const UNMAPPED: usize = 16 << 20;
 
 /// The program got a block of the allocator, which may be larger than it asked for.
 fn born_block(block: *mut c_void, asked: usize) {
     if block.is_null() {
         return;
     }
+    if note_block(block, asked) {
+        hooks::allocated(block, asked);
+    }
+}
+
+/// The same without telling the program. False if the runtime itself allocates, or the thread was not seen yet.
+fn note_block(block: *mut c_void, asked: usize) -> bool {
     let caller = tls::caller();
     let Some(mut me) = enter_if_attached() else {
-        return heap::allocated_unseen(block as usize, asked);
+        heap::allocated_unseen(block as usize, asked);
+        return false;
     };
     // SAFETY: a block of the allocator.
     let bytes = unsafe { libc::malloc_usable_size(block) };
     shadow::forget(block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
-    if sched::active() && callers::is_instrumented(caller) {
-        race::allocate(&mut me, block as usize, bytes.min(SCHEDULED));
+    if me.handling != 0 {
+        signals::called_by(&mut me, "allocation");
+    }
+    mark_allocated(&mut me, caller, block as usize, bytes);
+    true
+}
+
+/// Who uses new memory comes after its allocation, or there is a race. What the standard library allocates may be handed
+/// from thread to thread by means that are not seen, so only a schedule of ours marks it.
+fn mark_allocated(me: &mut Entered, caller: usize, start: usize, bytes: usize) {
+    let (is_marked, most) = match sched::active() {
+        true => (callers::is_instrumented(caller), SCHEDULED),
+        false => (callers::is_of_program(caller), ALLOCATED),
+    };
+    if is_marked && me.options.races {
+        race::allocate(me, start, bytes.min(most));
     }
 }
 
 /// The program got memory.
 fn born(block: *mut c_void, bytes: usize) {
+    let caller = tls::caller();
     if !block.is_null()
-        && let Some(_me) = enter_if_attached()
+        && let Some(mut me) = enter_if_attached()
     {
-        shadow::forget(block as usize, bytes);
-        if sched::active() {
-            sched::stacks::forget(block as usize, (block as usize).saturating_add(bytes));
-        }
+        forget(block as usize, bytes);
+        mark_allocated(&mut me, caller, block as usize, bytes);
+    }
+}
+
+/// Memory of the program is no more, or is about to be replaced: that is a write of it.
+fn ended(block: *mut c_void, bytes: usize) {
+    let caller = tls::caller();
+    if current().is_some_and(|context| !context.is_busy()) && callers::is_of_program(caller) {
+        race::unmap(block as usize, bytes.min(UNMAPPED));
+        tls::set_caller(caller);
+    }
+    if let Some(_me) = enter_if_attached() {
+        forget(block as usize, bytes);
+    }
+}
+
+fn forget(start: usize, bytes: usize) {
+    shadow::forget(start, bytes);
+    if sched::active() {
+        sched::stacks::forget(start, start.saturating_add(bytes));
     }
 }
 
@@ -61,6 +107,7 @@ fn died(block: *mut c_void) -> bool {
         heap::freed_unseen(block as usize);
         return true;
     }
+    hooks::frees(block);
     let caller = tls::caller();
     let checked = callers::is_instrumented(caller);
     if checked && lifetime::is_wrong_free(block as usize) {
@@ -81,12 +128,16 @@ fn died(block: *mut c_void) -> bool {
         tls::set_caller(caller);
     }
     if let Some(mut me) = enter_if_attached() {
-        if checked {
+        if checked || me.closing == block as usize {
+            me.closing = 0;
             shadow::forget_locations(block as usize, bytes);
         } else {
             shadow::forget(block as usize, bytes);
         }
         heap::freed(&mut me, block as usize);
+        if me.handling != 0 {
+            signals::called_by(&mut me, "free");
+        }
     }
     true
 }
@@ -100,7 +151,7 @@ fn quietly<R>(allocate: impl FnOnce() -> R) -> R {
 
 pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let malloc = || quietly(|| unsafe { __libc_malloc(bytes) });
+    let malloc = || quietly(|| unsafe { real::malloc(bytes) });
     let block = steady::allocate(bytes, 0).unwrap_or_else(malloc);
     born_block(block, bytes);
     block
@@ -108,7 +159,7 @@ pub(super) unsafe extern "C" fn allocate(bytes: usize) -> *mut c_void {
 
 unsafe extern "C" fn allocate_zeroed(count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let calloc = || quietly(|| unsafe { __libc_calloc(count, bytes) });
+    let calloc = || quietly(|| unsafe { real::calloc(count, bytes) });
     let product = count.checked_mul(bytes);
     let steady = product.and_then(|bytes| steady::allocate(bytes, 0));
     let block = steady.unwrap_or_else(calloc);
@@ -126,7 +177,7 @@ unsafe extern "C" fn reallocate(block: *mut c_void, bytes: usize) -> *mut c_void
         return std::ptr::null_mut();
     }
     // SAFETY: the program's call.
-    let fresh = quietly(|| unsafe { __libc_realloc(block, bytes) });
+    let fresh = quietly(|| unsafe { real::realloc(block, bytes) });
     if fresh.is_null() && bytes != 0 {
         // There is no memory, and the old block is as it was.
         born_block(block, asked.unwrap_or_default());
@@ -157,12 +208,12 @@ pub(super) unsafe extern "C" fn release(block: *mut c_void) {
         return;
     };
     // SAFETY: the program's call, or one that it made before.
-    quietly(|| unsafe { __libc_free(block) });
+    quietly(|| unsafe { real::free(block) });
 }
 
 pub(super) unsafe extern "C" fn allocate_aligned(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: the program's call.
-    let memalign = || quietly(|| unsafe { __libc_memalign(align, bytes) });
+    let memalign = || quietly(|| unsafe { real::memalign(align, bytes) });
     let block = steady::allocate(bytes, align).unwrap_or_else(memalign);
     born_block(block, bytes);
     block
@@ -195,6 +246,9 @@ unsafe extern "C" fn map(
     file: c_int,
     offset: off_t,
 ) -> *mut c_void {
+    if flags & (libc::MAP_FIXED | libc::MAP_FIXED_NOREPLACE) == libc::MAP_FIXED {
+        ended(address, bytes);
+    }
     // SAFETY: the program's call.
     let place = unsafe { real::mmap(address, bytes, protection, flags, file, offset) };
     if place != libc::MAP_FAILED {
@@ -204,7 +258,7 @@ unsafe extern "C" fn map(
 }
 
 unsafe extern "C" fn unmap(address: *mut c_void, bytes: usize) -> c_int {
-    born(address, bytes);
+    ended(address, bytes);
     // SAFETY: the program's call.
     unsafe { real::munmap(address, bytes) }
 }
@@ -281,24 +335,27 @@ pub(super) fn watched() -> bool {
     }
 }
 
-/// Accesses that the program makes by calling a function: address, bytes, kind.
-pub(super) fn note(accesses: &[(usize, usize, Kind)]) {
+/// Accesses that the program makes by calling the function of this name: address, bytes, kind.
+pub(super) fn note(name: &'static CStr, accesses: &[(usize, usize, Kind)]) {
     if watched() {
         let caller = tls::caller();
         for (address, bytes, kind) in accesses {
             tls::set_caller(caller);
-            race::range(*address, *bytes, *kind);
+            race::range_by(Function::named(name), *address, *bytes, *kind);
         }
         // The runtime may have copied memory of its own.
         tls::set_caller(caller);
     }
 }
 
-fn note_copy(to: *mut c_void, from: *const c_void, bytes: usize) {
-    note(&[
-        (from as usize, bytes, Kind::READ),
-        (to as usize, bytes, Kind::WRITE),
-    ]);
+fn note_copy(name: &'static CStr, to: *mut c_void, from: *const c_void, bytes: usize) {
+    note(
+        name,
+        &[
+            (from as usize, bytes, Kind::READ),
+            (to as usize, bytes, Kind::WRITE),
+        ],
+    );
 }
 
 /// `memcpy`.
@@ -307,7 +364,7 @@ pub(crate) unsafe extern "C" fn copy(
     from: *const c_void,
     bytes: usize,
 ) -> *mut c_void {
-    note_copy(to, from, bytes);
+    note_copy(c"memcpy", to, from, bytes);
     match MEMCPY.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
@@ -322,7 +379,7 @@ pub(crate) unsafe extern "C" fn copy_overlapping(
     from: *const c_void,
     bytes: usize,
 ) -> *mut c_void {
-    note_copy(to, from, bytes);
+    note_copy(c"memmove", to, from, bytes);
     match MEMMOVE.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Copy>(address)(to, from, bytes) },
@@ -333,7 +390,7 @@ pub(crate) unsafe extern "C" fn copy_overlapping(
 
 /// `memset`.
 pub(crate) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
-    note(&[(to as usize, bytes, Kind::WRITE)]);
+    note(c"memset", &[(to as usize, bytes, Kind::WRITE)]);
     match MEMSET.known() {
         // SAFETY: the function of that type; the program's call.
         Some(address) => unsafe { std::mem::transmute::<usize, Fill>(address)(to, byte, bytes) },

@@ -128,8 +128,8 @@ unsafe extern "C-unwind" fn system_call(
             return result;
         }
     }
-    // SAFETY: the program's call; arguments that it did not give are not looked at.
-    unsafe { real::syscall(number, a, b, c, d, e, f) }
+    // SAFETY: the program's call.
+    unsafe { super::processes::system_call(number, [a, b, c, d, e, f]) }
 }
 
 entries! {

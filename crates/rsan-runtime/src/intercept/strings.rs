@@ -1,13 +1,16 @@
 //! Strings: what these functions read and write are accesses of the program.
 //!
-//! Functions that format (`sprintf` and the like) are not here: what they write is not seen.
+//! More of them are in [`texts`](super::texts); functions that format are in [`stdio`](super::stdio).
 
 use super::memory::{note, watched};
 use crate::race::Kind;
-use crate::{entries, real};
+use crate::{entries, real, tls};
 use libc::{c_char, c_int, c_void};
+use std::ffi::CStr;
 
 type Text = *const c_char;
+/// Of the function.
+type Name = &'static CStr;
 
 /// How many bytes a comparison looked at: up to the first difference or the common end.
 ///
@@ -41,22 +44,30 @@ unsafe fn part(text: Text, limit: usize) -> usize {
     (unsafe { real::strnlen(text, limit) } + 1).min(limit)
 }
 
-fn read(text: *const c_void, bytes: usize) {
-    note(&[(text as usize, bytes, Kind::READ)]);
+fn read(name: Name, text: *const c_void, bytes: usize) {
+    note(name, &[(text as usize, bytes, Kind::READ)]);
 }
 
-fn copied(to: *mut c_char, written: usize, from: Text, bytes: usize) {
-    note(&[
-        (from as usize, bytes, Kind::READ),
-        (to as usize, written, Kind::WRITE),
-    ]);
+fn copied(name: Name, to: *mut c_char, written: usize, from: Text, bytes: usize) {
+    note(
+        name,
+        &[
+            (from as usize, bytes, Kind::READ),
+            (to as usize, written, Kind::WRITE),
+        ],
+    );
+}
+
+fn read_both<T>(name: Name, one: *const T, two: *const T, bytes: usize) {
+    let read = |text: *const T| (text as usize, bytes, Kind::READ);
+    note(name, &[read(one), read(two)]);
 }
 
 /// From the text's start to what was found in it, or the whole text.
 ///
 /// # Safety
 /// A text of the program, and null or a place in it.
-unsafe fn searched(text: Text, found: *mut c_char) {
+unsafe fn searched(name: Name, text: Text, found: *mut c_char) {
     if watched() {
         // SAFETY: the caller's promise.
         let bytes = if found.is_null() {
@@ -65,21 +76,21 @@ unsafe fn searched(text: Text, found: *mut c_char) {
         } else {
             found as usize - text as usize + 1
         };
-        read(text.cast(), bytes);
+        read(name, text.cast(), bytes);
     }
 }
 
 unsafe extern "C" fn length(text: Text) -> usize {
     // SAFETY: the program's call.
     let bytes = unsafe { real::strlen(text) };
-    read(text.cast(), bytes + 1);
+    read(c"strlen", text.cast(), bytes + 1);
     bytes
 }
 
 unsafe extern "C" fn length_up_to(text: Text, limit: usize) -> usize {
     // SAFETY: the program's call.
     let bytes = unsafe { real::strnlen(text, limit) };
-    read(text.cast(), (bytes + 1).min(limit));
+    read(c"strnlen", text.cast(), (bytes + 1).min(limit));
     bytes
 }
 
@@ -87,10 +98,7 @@ unsafe extern "C" fn compare(one: Text, two: Text) -> c_int {
     if watched() {
         // SAFETY: the program's texts.
         let bytes = unsafe { compared(one, two, usize::MAX, true) };
-        note(&[
-            (one as usize, bytes, Kind::READ),
-            (two as usize, bytes, Kind::READ),
-        ]);
+        read_both(c"strcmp", one, two, bytes);
     }
     // SAFETY: the program's call.
     unsafe { real::strcmp(one, two) }
@@ -100,10 +108,7 @@ unsafe extern "C" fn compare_up_to(one: Text, two: Text, limit: usize) -> c_int 
     if watched() {
         // SAFETY: the program's texts.
         let bytes = unsafe { compared(one, two, limit, true) };
-        note(&[
-            (one as usize, bytes, Kind::READ),
-            (two as usize, bytes, Kind::READ),
-        ]);
+        read_both(c"strncmp", one, two, bytes);
     }
     // SAFETY: the program's call.
     unsafe { real::strncmp(one, two, limit) }
@@ -113,10 +118,7 @@ unsafe extern "C" fn compare_memory(one: *const c_void, two: *const c_void, byte
     if watched() {
         // SAFETY: the program's memory.
         let seen = unsafe { compared(one.cast(), two.cast(), bytes, false) };
-        note(&[
-            (one as usize, seen, Kind::READ),
-            (two as usize, seen, Kind::READ),
-        ]);
+        read_both(c"memcmp", one, two, seen);
     }
     // SAFETY: the program's call.
     unsafe { real::memcmp(one, two, bytes) }
@@ -130,7 +132,7 @@ unsafe extern "C" fn find_byte(memory: *const c_void, byte: c_int, bytes: usize)
     } else {
         found as usize - memory as usize + 1
     };
-    read(memory, seen);
+    read(c"memchr", memory, seen);
     found
 }
 
@@ -139,7 +141,7 @@ unsafe extern "C" fn find_last_byte(
     byte: c_int,
     bytes: usize,
 ) -> *mut c_void {
-    read(memory, bytes);
+    read(c"memrchr", memory, bytes);
     // SAFETY: the program's call.
     unsafe { real::memrchr(memory, byte, bytes) }
 }
@@ -148,7 +150,7 @@ unsafe extern "C" fn find(text: Text, byte: c_int) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         let found = real::strchr(text, byte);
-        searched(text, found);
+        searched(c"strchr", text, found);
         found
     }
 }
@@ -157,7 +159,7 @@ unsafe extern "C" fn find_or_end(text: Text, byte: c_int) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         let found = real::strchrnul(text, byte);
-        searched(text, found);
+        searched(c"strchrnul", text, found);
         found
     }
 }
@@ -165,7 +167,7 @@ unsafe extern "C" fn find_or_end(text: Text, byte: c_int) -> *mut c_char {
 unsafe extern "C" fn find_last(text: Text, byte: c_int) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
-        searched(text, std::ptr::null_mut());
+        searched(c"strrchr", text, std::ptr::null_mut());
         real::strrchr(text, byte)
     }
 }
@@ -173,8 +175,8 @@ unsafe extern "C" fn find_last(text: Text, byte: c_int) -> *mut c_char {
 unsafe extern "C" fn find_text(text: Text, wanted: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
-        searched(text, std::ptr::null_mut());
-        searched(wanted, std::ptr::null_mut());
+        searched(c"strstr", text, std::ptr::null_mut());
+        searched(c"strstr", wanted, std::ptr::null_mut());
         real::strstr(text, wanted)
     }
 }
@@ -183,7 +185,7 @@ unsafe extern "C" fn copy(to: *mut c_char, from: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         let bytes = whole(from);
-        copied(to, bytes, from, bytes);
+        copied(c"strcpy", to, bytes, from, bytes);
         real::strcpy(to, from)
     }
 }
@@ -192,7 +194,7 @@ unsafe extern "C" fn copy_to_end(to: *mut c_char, from: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         let bytes = whole(from);
-        copied(to, bytes, from, bytes);
+        copied(c"stpcpy", to, bytes, from, bytes);
         real::stpcpy(to, from)
     }
 }
@@ -200,7 +202,7 @@ unsafe extern "C" fn copy_to_end(to: *mut c_char, from: Text) -> *mut c_char {
 unsafe extern "C" fn copy_up_to(to: *mut c_char, from: Text, limit: usize) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
-        copied(to, limit, from, part(from, limit));
+        copied(c"strncpy", to, limit, from, part(from, limit));
         real::strncpy(to, from, limit)
     }
 }
@@ -209,8 +211,8 @@ unsafe extern "C" fn append(to: *mut c_char, from: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
         let (before, bytes) = (whole(to), whole(from));
-        read(to.cast(), before);
-        copied(to.add(before - 1), bytes, from, bytes);
+        read(c"strcat", to.cast(), before);
+        copied(c"strcat", to.add(before - 1), bytes, from, bytes);
         real::strcat(to, from)
     }
 }
@@ -219,8 +221,9 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     // SAFETY: the program's call.
     unsafe {
         let before = whole(to);
-        read(to.cast(), before);
+        read(c"strncat", to.cast(), before);
         copied(
+            c"strncat",
             to.add(before - 1),
             real::strnlen(from, limit) + 1,
             from,
@@ -230,19 +233,32 @@ unsafe extern "C" fn append_up_to(to: *mut c_char, from: Text, limit: usize) -> 
     }
 }
 
+/// A text that is written to a block of its own. The C library allocates meanwhile.
+unsafe fn duplicated(name: &'static CStr, duplicate: impl FnOnce() -> *mut c_char) -> *mut c_char {
+    let caller = tls::caller();
+    let text = duplicate();
+    tls::set_caller(caller);
+    if !text.is_null() && watched() {
+        // SAFETY: a text of the C library.
+        let bytes = unsafe { whole(text) };
+        note(name, &[(text as usize, bytes, Kind::WRITE)]);
+    }
+    text
+}
+
 unsafe extern "C" fn duplicate(text: Text) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
-        searched(text, std::ptr::null_mut());
-        real::strdup(text)
+        searched(c"strdup", text, std::ptr::null_mut());
+        duplicated(c"strdup", || real::strdup(text))
     }
 }
 
 unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
     // SAFETY: the program's call.
     unsafe {
-        read(text.cast(), part(text, limit));
-        real::strndup(text, limit)
+        read(c"strndup", text.cast(), part(text, limit));
+        duplicated(c"strndup", || real::strndup(text, limit))
     }
 }
 

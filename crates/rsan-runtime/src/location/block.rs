@@ -369,7 +369,7 @@ impl Block {
     pub fn announce_write(&self) {
         // ORDERING: relaxed; only holders of the lock write it.
         let version = self.version.load(Ordering::Relaxed);
-        // ORDERING: release; the program's write follows and is seq_cst, so whoever sees it sees this.
+        // ORDERING: release; the program's write follows and releases at least, so whoever sees it sees this.
         self.version.store(version + 1, Ordering::Release);
     }
 

@@ -3,7 +3,7 @@
 //! Accesses that overlap without being the same cut each other's locations into disjoint *pieces*, each with what was
 //! known of the whole; from then on an access is one of every piece in it. So the order that such accesses carry is
 //! exact, byte for byte: a half that was read follows the writes to that half. Whether a piece could be stale is not
-//! asked any more ([`Location::mixed`]), for its values are not those of the accesses.
+//! asked any more ([`Location::is_mixed`]), for its values are not those of the accesses.
 //!
 //! Two granules that an access of 16 bytes spans get one [`Block`](super::Block), so that one lock is enough.
 

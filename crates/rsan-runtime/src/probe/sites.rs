@@ -2,7 +2,7 @@
 
 use crate::lock::{Lock, RawLock};
 use crate::stack::{Node, Site};
-use std::collections::HashMap;
+use crate::tables::Map;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Calls around an access that make a place: functions that only make accesses for others are seldom nested deeper.
@@ -14,8 +14,8 @@ type Place = [usize; 1 + CALLERS];
 /// How often each place was suspected, and which place a stack belongs to.
 #[derive(Default)]
 struct Places {
-    known: HashMap<Site, usize>,
-    numbers: HashMap<Place, usize>,
+    known: Map<Site, usize>,
+    numbers: Map<Place, usize>,
     suspected: Vec<u64>,
 }
 

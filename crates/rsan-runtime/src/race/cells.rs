@@ -4,7 +4,7 @@ use super::Kind;
 use super::kept;
 use super::lanes::Pairs;
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
-use crate::stack::{Node, Site};
+use crate::stack::{Function, Node, Site};
 use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use std::sync::atomic::Ordering;
 
@@ -60,11 +60,16 @@ pub(super) fn pack_site(leaf: Node, own: u64) -> u32 {
     leaf.0 << 8 | (own >> 16) as u32 & 0xff
 }
 
-pub(super) fn unpack_site(word: u32, cell: u64) -> Site {
-    if u64::from(word & 0xff) != cell >> 16 & 0xff {
-        return Site::default();
+/// Whether a site is that of the cell, as far as the epoch tells.
+fn fits(word: u32, cell: u64) -> bool {
+    u64::from(word & 0xff) == cell >> 16 & 0xff
+}
+
+pub(super) fn unpack_site(word: u32, cell: u64) -> (Site, Function) {
+    if !fits(word, cell) {
+        return (Site::default(), Function::NONE);
     }
-    Node(word >> 8).as_site()
+    Node(word >> 8).as_call()
 }
 
 /// What happens before the thread's next event: an epoch for each slot, and the first one for those beyond the end.
@@ -160,7 +165,8 @@ impl Access {
     /// Whether the memory was freed, in whatever order: an access to it is wrong. Freeing it again is looked at elsewhere.
     #[inline(always)]
     fn is_of_freed(self, old: Remembered) -> bool {
-        old.kind == Kind::FREE && self.kind != Kind::FREE && old.mask & self.mask != 0
+        let ends = [Kind::FREE, Kind::UNMAP].contains(&self.kind);
+        old.kind == Kind::FREE && !ends && old.mask & self.mask != 0
     }
 
     /// Whether an earlier cell need not be kept beside the one of this access.
@@ -243,7 +249,8 @@ impl Access {
             race = self.take_over_kept(past, granule);
         }
         if classes >= RACING {
-            race = Some(racing(granule, &seen, classes / RACING));
+            let index = (classes / RACING).trailing_zeros() as usize;
+            race = Some(self.settled(past, granule, index, seen[index]));
         }
         // ORDERING: relaxed, as above; a site that does not fit its cell is noticed by the reader.
         granule.sites()[place].store(site, Ordering::Relaxed);
@@ -355,10 +362,34 @@ impl Access {
     fn newcomer(self, past: Past, granule: Granule, index: usize, cell: u64) -> Option<Race> {
         let old = Remembered::from_cell(cell);
         let races = !self.is_after(past, cell) && self.conflicts_with(old) || self.is_of_freed(old);
-        // ORDERING: relaxed; the word says itself whether it fits.
-        races.then(|| (cell, granule.sites()[index].load(Ordering::Relaxed)))
+        races.then(|| self.settled(past, granule, index, cell))
+    }
+
+    /// A cell that the access races with, and its site. They are two words, and whoever replaces them does it at this moment: then the
+    /// site is not that of the cell. The new cell has one, and is taken if it races, too.
+    #[cold]
+    fn settled(self, past: Past, granule: Granule, index: usize, cell: u64) -> Race {
+        // ORDERING: relaxed; a cell is one word and stands for itself, and a site says itself whether it fits.
+        let site = || granule.sites()[index].load(Ordering::Relaxed);
+        let first = (cell, site());
+        let mut race = first;
+        for _ in 0..SETTLED {
+            if fits(race.1, race.0) {
+                return race;
+            }
+            std::hint::spin_loop();
+            // ORDERING: relaxed, as above.
+            let now = granule.cells()[index].load(Ordering::Relaxed);
+            if self.races_with(past, now) {
+                race = (now, site());
+            }
+        }
+        first
     }
 }
+
+/// How often a cell is looked at again whose site is another one's.
+const SETTLED: usize = 1000;
 
 /// Whether the access of a cell happens before the next one of the thread with this stamp and past, or is its own.
 #[inline(always)]
@@ -395,17 +426,10 @@ fn has_changed(seen: &[u64; CELLS], now: &[u64; CELLS], own: u64) -> bool {
         || is_new(seen[3], now[3], own)
 }
 
-/// The first of a set of cells, with its site.
-#[cold]
-fn racing(granule: Granule, seen: &[u64; CELLS], set: u32) -> Race {
-    let index = set.trailing_zeros() as usize;
-    // ORDERING: relaxed; the word says itself whether it fits.
-    (seen[index], granule.sites()[index].load(Ordering::Relaxed))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shadow::{Chunk, map_zeroed};
 
     #[test]
     fn a_cell_keeps_its_parts() {
@@ -435,5 +459,30 @@ mod tests {
         ));
         assert!(!is_in(write, of(own, 0b1111, Kind::READ).cell()));
         assert!(!is_in(of(own, 0b1, Kind::FREE), write.cell()));
+    }
+
+    #[test]
+    fn a_cell_that_was_replaced_gives_way_to_the_one_with_a_site() {
+        let own = |slot: u64, epoch: u64| slot << 48 | epoch << 16;
+        let write = |own| Access {
+            own,
+            mask: 0xff,
+            kind: Kind::WRITE,
+        };
+        let (reader, older, newer) = (own(1, 5), own(2, 7), own(3, 8));
+        // SAFETY: zeroed memory is a chunk.
+        let chunk: &'static Chunk = unsafe { &*map_zeroed::<Chunk>(1) };
+        let granule = Granule::within(chunk, 0x100).expect("an address of user space");
+        let site = pack_site(Node(9), newer);
+        granule.sites()[0].store(site, Ordering::Relaxed);
+        granule.cells()[0].store(write(newer).cell(), Ordering::Relaxed);
+        let seen = write(older).cell();
+        // The new access races as well: it has a place.
+        let race = write(reader).settled(&[], granule, 0, seen);
+        assert_eq!(race, (write(newer).cell(), site));
+        // It does not, if it is the thread's own: what was seen is all there is.
+        let race = write(newer).settled(&[], granule, 0, seen);
+        assert_eq!(race, (seen, site));
+        assert_eq!(unpack_site(race.1, race.0).0, Site::default());
     }
 }

@@ -7,7 +7,8 @@ use crate::heap;
 use crate::memory;
 use crate::report::{self, Finding, Misuse, Side};
 use crate::sched;
-use crate::shadow::{Granule, HAS_CELLS};
+use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
+use crate::stack::Function;
 use crate::thread::{self, Entered};
 use std::sync::atomic::Ordering;
 
@@ -15,6 +16,11 @@ use std::sync::atomic::Ordering;
 /// are forgotten anyway. Most blocks were not accessed since their allocation, or only in part, so most granules are
 /// empty.
 pub fn free(address: usize, bytes: usize) {
+    free_by(Function::NONE, address, bytes);
+}
+
+/// The same if a function of libc does it for the program.
+pub fn free_by(function: Function, address: usize, bytes: usize) {
     let Some(mut me) = thread::enter_access() else {
         return crate::probe::free(address, bytes);
     };
@@ -23,7 +29,7 @@ pub fn free(address: usize, bytes: usize) {
         return;
     }
     me.make_private();
-    let (leaf, own) = (me.leaf(), me.own);
+    let (leaf, own) = (me.call_leaf(function), me.own);
     let (word, exact) = (pack_site(leaf, own), me.options.exact);
     let mut found = None;
     for (granule, at, size) in granules(address, bytes) {
@@ -50,7 +56,37 @@ pub fn free(address: usize, bytes: usize) {
         found = found.or(race.map(|other| (at, size, other)));
     }
     if let Some((at, size, other)) = found {
-        super::report(me, at, size, Kind::FREE, other);
+        super::report(me, at, size, Kind::FREE, other, function);
+    }
+}
+
+/// Memory is about to be unmapped, or something else mapped in its place: like a plain write of it that nobody has to
+/// remember, for the memory is forgotten. Only what was accessed is looked at.
+pub fn unmap(address: usize, bytes: usize) {
+    let Some(mut me) = thread::enter_access() else {
+        return;
+    };
+    let me = &mut me;
+    if me.ignored != 0 {
+        return;
+    }
+    me.make_private();
+    let (leaf, own, kind) = (me.leaf(), me.own, Kind::UNMAP);
+    let end = address.saturating_add(bytes);
+    for page in (address / PAGE * PAGE..end).step_by(PAGE) {
+        let is_used = |granule: Granule| granule.flags() & (HAS_CELLS | HAS_BLOCKS) != 0;
+        if !Granule::existing(page).is_some_and(is_used) {
+            continue;
+        }
+        let (from, to) = (page.max(address), (page + PAGE).min(end));
+        for (granule, at, size) in granules(from, to - from) {
+            let mask = mask(at & 7, size);
+            let race = (Access { own, mask, kind }).race(me.state.hb().slice(), granule);
+            let race = meet_locations(me, granule, (at, size), kind, leaf).or(race);
+            if let Some(other) = race {
+                return super::report(me, at, size, kind, other, Function::NONE);
+            }
+        }
     }
 }
 
@@ -75,7 +111,7 @@ pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
 /// An access to memory whose free happens before it. The block has to be one that is free still, for memory that the
 /// allocator gave back to the system may have become something else.
 #[cold]
-pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
+pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, function: Function) {
     let Some(free) = heap::find(address).and_then(|block| block.freed) else {
         return;
     };
@@ -83,7 +119,7 @@ pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
         what: Misuse::UseAfterFree,
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        access: Side::plain(Some(me.state.id()), kind.name(), me.site()).by(function),
         earlier: Some(free.side("free")),
     };
     if !report::is_known(me, &finding) && memory::is_anonymous(address) {
@@ -118,6 +154,6 @@ pub fn touch(address: usize) {
     let race = access.race(me.state.hb().slice(), granule);
     let is_end = |race: &Race| [Kind::FREE, Kind::ALLOCATE].contains(&Kind(race.0 & 0xff));
     if let Some(race) = race.filter(is_end) {
-        super::report(&mut me, address, 1, Kind::USE, race);
+        super::report(&mut me, address, 1, Kind::USE, race, Function::NONE);
     }
 }

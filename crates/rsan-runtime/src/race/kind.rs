@@ -22,6 +22,9 @@ impl Kind {
     /// The memory was allocated. It stands for no access, so that reports name the access.
     pub const ALLOCATE: Self = Self(8 | 3);
 
+    /// The memory is about to be unmapped. It is in no cell, for then the memory is forgotten.
+    pub const UNMAP: Self = Self(32 | 3);
+
     /// A lock or the like is used. It is in no cell, and only the life of its memory matters.
     pub const USE: Self = Self(16);
 
@@ -61,6 +64,7 @@ impl Kind {
             Self::ATOMIC_WRITE => "atomic write",
             Self::USE => "use",
             Self::ALLOCATE => "allocation",
+            Self::UNMAP => "unmapping",
             _ => "free",
         }
     }
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_a_life_are_plain_writes_that_stand_for_nothing() {
-        for end in [Kind::FREE, Kind::ALLOCATE] {
+        for end in [Kind::FREE, Kind::ALLOCATE, Kind::UNMAP] {
             for kind in KINDS {
                 assert!(end.conflicts_with(kind));
                 let alike = (kind.0 ^ end.0) & kind.telling_bits() == 0;

@@ -140,6 +140,15 @@ fn memory(line: &mut String, memory: Memory<'_>, modules: &[Module]) {
             context(line, block.freed, modules);
             line.push('}');
         }
+        Memory::Descriptor(descriptor) => {
+            let number = descriptor.number;
+            let _ = write!(
+                line,
+                "{{\"kind\":\"descriptor\",\"number\":{number},\"created\":"
+            );
+            context(line, Some(descriptor.created), modules);
+            line.push('}');
+        }
         Memory::Stack(thread) => {
             let _ = write!(line, "{{\"kind\":\"stack\",\"thread\":{}}}", thread.0);
         }
@@ -175,9 +184,10 @@ fn json_side(line: &mut String, side: &Side, modules: &[Module]) {
         None => line.push_str("null"),
     }
     let operation = quote(side.operation);
+    let function = side.function.name().map_or("null".to_owned(), quote);
     let _ = write!(
         line,
-        ",\"operation\":{operation},\"order\":{order},\"value\":{value},\"stack\":"
+        ",\"operation\":{operation},\"order\":{order},\"value\":{value},\"function\":{function},\"stack\":"
     );
     json_frames(line, &frames(side.site, modules));
     line.push_str(",\"held\":");

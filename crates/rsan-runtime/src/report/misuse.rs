@@ -1,4 +1,5 @@
-//! Memory that is used after its end, and locks that are used as they must not be.
+//! Memory that is used after its end, descriptors and locks that are used as they must not be, and signal handlers that do
+//! what they must not.
 
 use std::ffi::CStr;
 
@@ -13,6 +14,12 @@ pub enum Misuse {
     InvalidFree,
     /// Memory of a stack is accessed after the end of its function or thread, as the text says.
     UseAfterReturn(&'static str),
+    /// A descriptor is closed, and used or closed by another thread, without an order.
+    Descriptor,
+    /// A handler of an asynchronous signal calls what it must not.
+    SignalUnsafeCall,
+    /// Such a handler leaves another `errno` than it found.
+    SignalErrno,
     /// A lock or the like is used in a way for which there is no meaning, as the text says.
     Lock(&'static str),
     /// A thread that nobody joined or detached before the end, as the text says.
@@ -27,6 +34,9 @@ impl Misuse {
             Self::DoubleFree => c"double-free",
             Self::InvalidFree => c"invalid-free",
             Self::UseAfterReturn(_) => c"use-after-return",
+            Self::Descriptor => c"descriptor-race",
+            Self::SignalUnsafeCall => c"signal-unsafe-call",
+            Self::SignalErrno => c"signal-errno",
             Self::Lock(_) => c"lock-misuse",
             Self::ThreadLeak(_) => c"thread-leak",
         }
@@ -35,18 +45,13 @@ impl Misuse {
     /// What the name does not say.
     pub(crate) fn text(self) -> Option<&'static str> {
         match self {
-            Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree => None,
+            Self::UseAfterFree
+            | Self::DoubleFree
+            | Self::InvalidFree
+            | Self::Descriptor
+            | Self::SignalUnsafeCall
+            | Self::SignalErrno => None,
             Self::UseAfterReturn(text) | Self::Lock(text) | Self::ThreadLeak(text) => Some(text),
         }
-    }
-
-    /// Whether it is about a thread.
-    pub(crate) fn is_of_thread(self) -> bool {
-        matches!(self, Self::ThreadLeak(_))
-    }
-
-    /// Whether it is about a lock or the like, and not about memory.
-    pub(crate) fn is_of_lock(self) -> bool {
-        matches!(self, Self::Lock(_))
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
                 .map_or(String::new(), |more| format!(": {more}"));
             title(&mut text, &format!("{name}{more}"));
             let place = match bytes {
+                _ if *address == 0 => String::new(),
                 0 => format!(" at {address:#x}"),
                 _ => format!(" of {bytes} bytes at {address:#x}"),
             };
@@ -136,7 +137,12 @@ fn write_side(text: &mut String, side: &Side, what: &str, modules: &[Module]) {
         .order
         .map_or(String::new(), |order| format!(" ({order})"));
     let _ = writeln!(text, "  {thread}: {}{order}{what}", side.operation);
-    write_frames(text, &frames(side.site, modules));
+    let function = side.function.name();
+    if let Some(function) = function {
+        let _ = writeln!(text, "    #0 {function}");
+    }
+    let first = usize::from(function.is_some());
+    write_frames_from(first, text, &frames(side.site, modules));
     write_held(
         text,
         &side.holding.locks(side.thread).unwrap_or_default(),
@@ -171,6 +177,10 @@ fn write_memory(text: &mut String, address: usize, modules: &[Module]) {
             write_context(text, "allocated", block.allocated, modules);
             write_context(text, "freed", block.freed, modules);
         }
+        Memory::Descriptor(descriptor) => {
+            let _ = writeln!(text, "  the descriptor {}", descriptor.number);
+            write_context(text, "created", Some(descriptor.created), modules);
+        }
         Memory::Stack(thread) => {
             let _ = writeln!(text, "  the memory is on the stack of {}", name(thread));
         }
@@ -201,8 +211,19 @@ fn name(thread: ThreadId) -> String {
     }
 }
 
+/// A stack.
+pub(super) fn stack(frames: &[(Option<&str>, usize)]) -> String {
+    let mut text = String::new();
+    write_frames(&mut text, frames);
+    text
+}
+
 fn write_frames(text: &mut String, frames: &[(Option<&str>, usize)]) {
-    for (number, (module, offset)) in frames.iter().enumerate() {
+    write_frames_from(0, text, frames);
+}
+
+fn write_frames_from(first: usize, text: &mut String, frames: &[(Option<&str>, usize)]) {
+    for (number, (module, offset)) in (first..).zip(frames) {
         let module = module.unwrap_or("?");
         let _ = writeln!(text, "    #{number} {module}+{offset:#x}");
     }

@@ -133,11 +133,6 @@ fn begin(plan: Plan, trace: Trace, outermost: usize) {
     begin_run(plan, trace, outermost);
 }
 
-unsafe extern "C" {
-    /// A fork of which only libc itself is told.
-    fn _Fork() -> c_int;
-}
-
 /// Answers lines with runs. Returns in the children, which are to run the program.
 fn serve(options: &Options, outermost: usize) {
     // The program is not seen to do any of this.
@@ -170,7 +165,7 @@ fn serve(options: &Options, outermost: usize) {
                 let timeout = plan.timeout;
                 let fresh = trace.again();
                 // SAFETY: there is one thread, which holds no lock; so nobody has to be told.
-                match unsafe { _Fork() } {
+                match unsafe { real::_Fork() } {
                     0 => {
                         views.in_copy();
                         report::reset_count();

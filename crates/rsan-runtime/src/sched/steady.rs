@@ -1,6 +1,7 @@
 //! What a program takes from outside is kept from varying between runs: addresses, the time, random numbers.
 
 use super::active;
+use crate::intercept::Call;
 use crate::{entries, real};
 #[cfg(not(test))]
 use libc::c_char;
@@ -185,12 +186,34 @@ unsafe extern "C-unwind" fn random_bytes(buffer: *mut c_void, bytes: usize) {
     }
 }
 
+/// What they write is written for the program.
+macro_rules! noted {
+    ($($name:ident => $target:ident($($arg:ident: $type:ty),*) -> $ret:ty, $result:ident writes($to:ident, $bytes:expr);)+) => {
+        mod noted {
+            use super::*;
+
+            $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $ret {
+                let call = Call::of(real::c_name!($name));
+                // SAFETY: the program's call.
+                let $result = unsafe { $target($($arg),*) };
+                call.resume();
+                call.writes($to, $bytes);
+                $result
+            })+
+        }
+        entries! { $($name => noted::$name;)+ }
+    };
+}
+
+noted! {
+    clock_gettime => clock_time(clock: clockid_t, time: *mut timespec) -> c_int, result writes(time, if result == 0 { 16 } else { 0 });
+    gettimeofday => time_of_day(time: *mut timeval, zone: *mut c_void) -> c_int, result writes(time, if result == 0 { 16 } else { 0 });
+    time => seconds(time: *mut time_t) -> time_t, result writes(time, 8);
+    getrandom => get_random(buffer: *mut c_void, bytes: usize, flags: c_uint) -> isize, result writes(buffer, result.max(0) as usize);
+    getentropy => get_entropy(buffer: *mut c_void, bytes: usize) -> c_int, result writes(buffer, if result == 0 { bytes } else { 0 });
+}
+
 entries! {
-    clock_gettime => clock_time;
-    gettimeofday => time_of_day;
-    time => seconds;
-    getrandom => get_random;
-    getentropy => get_entropy;
     arc4random => random_word;
     arc4random_buf => random_bytes;
 }

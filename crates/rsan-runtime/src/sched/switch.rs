@@ -9,7 +9,9 @@
 //! A kernel thread that carries nobody sleeps on a small stack of its own ([`Carrier`]), since the stack it came
 //! with may be in use.
 
-use crate::system::{ALL_SIGNALS, block_signals, futex_wait, futex_wake, system_call};
+use crate::system::{
+    ALL_SIGNALS, block_signals, futex_wait, futex_wake, is_main_thread, system_call,
+};
 use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -271,11 +273,10 @@ static ENDING: AtomicU32 = AtomicU32::new(0);
 
 /// The calling kernel thread is about to end. What libc does then comes before whatever the next one does.
 pub(super) fn is_ending() {
-    // SAFETY: no arguments.
-    let [thread, process] =
-        [libc::SYS_gettid, libc::SYS_getpid].map(|call| unsafe { system_call(call, [0; 6]) });
     // The first thread is there as long as the process.
-    if thread != process {
+    if !is_main_thread() {
+        // SAFETY: no arguments.
+        let thread = unsafe { system_call(libc::SYS_gettid, [0; 6]) };
         // ORDERING: relaxed; published by the call of another kernel thread.
         ENDING.store(thread as u32, Ordering::Relaxed);
     }

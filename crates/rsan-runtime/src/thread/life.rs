@@ -4,13 +4,23 @@ use super::registry::{Entry, Handle, REGISTRY};
 use super::{Body, Context, Entered, current};
 use crate::horizon;
 use crate::stack::Site;
+use crate::system::{ALL_SIGNALS, block_signals};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step};
 use libc::pthread_t;
 use rsan_clocks::write_log::Rules;
 use rsan_model::{RmwOrd, ThreadId};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What the register of the main thread points to, above its thread-local variables; 0 until it has a context.
+static MAIN_POINTER: AtomicUsize = AtomicUsize::new(0);
+
+/// The same, for reports.
+pub fn main_pointer() -> usize {
+    // ORDERING: relaxed; a number that is written once.
+    MAIN_POINTER.load(Ordering::Relaxed)
+}
 
 /// Gives the calling thread a context, if it has none and is not about to end.
 #[cold]
@@ -18,7 +28,22 @@ pub fn attach() -> Option<&'static Context> {
     if tls::context_word() != 0 {
         return current();
     }
+    if !crate::runtime::is_awake() {
+        return None;
+    }
     tls::set_context_word(ABSENT);
+    // A handler that leaves by a jump would leave a lock locked.
+    let signals = block_signals(ALL_SIGNALS);
+    let context = create();
+    if let Some(context) = context {
+        adopt(context);
+    }
+    block_signals(signals);
+    current()
+}
+
+/// A context for the calling thread, which nobody was seen to create.
+fn create() -> Option<*mut Context> {
     crate::runtime::start();
     let context = {
         let mut registry = REGISTRY.lock();
@@ -27,6 +52,10 @@ pub fn attach() -> Option<&'static Context> {
         let context = registry.create(None);
         // SAFETY: no arguments.
         let me = unsafe { libc::pthread_self() };
+        if registry.threads.is_empty() && crate::system::is_main_thread() {
+            // ORDERING: relaxed; a number that is written once. In libc for x86-64, a handle is what the register points to.
+            MAIN_POINTER.store(me as usize, Ordering::Relaxed);
+        }
         let entry = Entry {
             context: Handle(context),
             detached: false,
@@ -35,8 +64,7 @@ pub fn attach() -> Option<&'static Context> {
         registry.threads.insert(me, entry);
         context
     };
-    adopt(context);
-    current()
+    Some(context)
 }
 
 /// Makes `context` that of the calling thread.

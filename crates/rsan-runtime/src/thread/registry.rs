@@ -7,10 +7,10 @@ use crate::lock::Lock;
 use crate::options::Options;
 use crate::report;
 use crate::stack::Site;
+use crate::tables::Map;
 use libc::pthread_t;
 use rsan_clocks::write_log::{Epoch, Rules, SlotTable, ThreadState};
 use rsan_model::ThreadId;
-use std::collections::HashMap;
 
 /// A thread as reports name it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(super) struct Entry {
 pub(super) struct Registry {
     slots: SlotTable,
     options: &'static Options,
-    pub(super) threads: HashMap<pthread_t, Entry>,
+    pub(super) threads: Map<pthread_t, Entry>,
     names: Names,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn start(options: &'static Options) {
     *REGISTRY.lock() = Some(Registry {
         slots,
         options,
-        threads: HashMap::new(),
+        threads: Map::default(),
         names: Names::default(),
     });
 }

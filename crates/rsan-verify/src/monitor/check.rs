@@ -1,4 +1,4 @@
-//! The check: can an access go behind the last write of its location?
+//! The check: can an access go behind the last write of its location? See docs/theory/finite.md, F4.
 
 use crate::bits::Bits;
 use crate::layout::Layout;

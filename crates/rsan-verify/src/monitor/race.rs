@@ -1,4 +1,4 @@
-//! Data races: which earlier accesses a view does not know.
+//! Data races: which earlier accesses a view does not know. See docs/theory/races.md, D6.
 
 use crate::bits::Bits;
 use crate::layout::{Layout, SlotKind};

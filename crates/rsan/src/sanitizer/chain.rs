@@ -46,7 +46,7 @@ impl Link {
             .or_else(|| {
                 let frame = frame?;
                 let module = frame.module.as_deref().unwrap_or("?");
-                Some(format!("{module}+{}", frame.offset))
+                Some(format!("{module}+{}", frame.offset.as_ref()?))
             })
             .unwrap_or_else(|| "an unknown place".to_owned())
     }

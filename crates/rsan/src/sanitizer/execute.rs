@@ -6,11 +6,13 @@
 use super::handover::Handover;
 use super::library;
 use super::log::Findings;
+use super::preload;
 use super::processes::Processes;
 use super::record::{Fatal, Record};
 use super::scratch::Scratch;
 use crate::session::eprint;
 use rsan_model::Model;
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -32,6 +34,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) log: Option<&'a Path>,
     /// Settings of the runtime beyond those that every run has.
     pub(crate) options: String,
+    /// Whether programs that are not linked with the runtime get it, too.
+    pub(crate) preload: bool,
     /// Whether findings end a run, and no other follows.
     pub(crate) halt: Option<&'a dyn Fn(&Findings) -> bool>,
     /// Where the program's own output goes.
@@ -62,6 +66,8 @@ pub(crate) struct Runs {
     pub(crate) unseen: usize,
     /// Whether the program itself ever had the runtime.
     pub(crate) main_seen: bool,
+    /// Modules that are not instrumented, of processes with a race.
+    pub(crate) foreign: BTreeSet<String>,
     /// Findings that the runtime left out, in the run with the most.
     pub(crate) suppressed: usize,
     pub(crate) timeouts: usize,
@@ -118,6 +124,9 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
         let options = settings(&log, &plan.options)?;
         handover.set(&options);
         let mut command = command(plan.program, &options, &library, plan.stdout);
+        if plan.preload {
+            command.envs(preload::variables(&plan.program[0], &library));
+        }
         if plan.runs > 1 {
             // The first run would leave nothing for the others.
             command.stdin(Stdio::null());
@@ -141,6 +150,7 @@ fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> R
     runs.findings.add(runs.done, &record.findings);
     runs.done += 1;
     runs.processes += record.processes.len();
+    runs.foreign.extend(record.foreign);
     runs.suppressed = runs.suppressed.max(record.suppressed);
     runs.unseen += usize::from(record.processes.is_empty());
     runs.main_seen |= record.processes.contains(&processes.id());

@@ -4,7 +4,7 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{self, Findings, Held, Logged, Side, Taken, Waiting};
+use super::log::{self, Findings, Held, Logged, Misuse as Freed, Side, Taken, Waiting};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
@@ -157,7 +157,10 @@ impl Access {
             operation: side.operation.clone(),
             order: side.order.clone(),
             value: side.value.clone(),
-            stack: symbols.stack(&side.stack),
+            stack: Frame::of_libc(side.function.as_deref())
+                .into_iter()
+                .chain(symbols.stack(&side.stack))
+                .collect(),
             created: side.created.as_ref().map(|stack| symbols.stack(stack)),
             waits_for: None,
             held_by: None,
@@ -293,10 +296,18 @@ impl Finding {
         let memory = memory
             .as_ref()
             .map(|memory| Memory::new(memory, address, resolver));
-        let accesses: Vec<_> = accesses
+        let mut accesses: Vec<_> = accesses
             .into_iter()
             .map(|(role, side)| Access::new(role, side, resolver))
             .collect();
+        if let Some(memory) = &memory {
+            for value in accesses
+                .iter_mut()
+                .filter_map(|access| access.value.as_mut())
+            {
+                *value = memory.value(value, *size);
+            }
+        }
         let (wait, logged_chain) = match logged {
             Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
             _ => (None, None),
@@ -310,7 +321,10 @@ impl Finding {
             property,
             message: match logged {
                 Logged::Misuse { what, text, .. } => {
-                    let place = memory.as_ref().map(|memory| memory.place(address));
+                    let place = memory.as_ref().map(|memory| match what {
+                        Freed::DoubleFree => memory.whole(address),
+                        _ => memory.place(address),
+                    });
                     let place = place.unwrap_or_else(|| address.clone());
                     misuse::message(*what, text.as_deref(), &accesses, &place)
                 }
@@ -324,9 +338,9 @@ impl Finding {
             thread: accesses[0].thread.clone(),
             location: accesses[0].location(),
             runs: runs.len(),
-            address: match kind {
-                "thread-leak" => String::new(),
-                _ => address.clone(),
+            address: match address.as_str() {
+                "0x0" => String::new(),
+                known => known.to_owned(),
             },
             size: *size,
             memory,
@@ -405,6 +419,11 @@ impl Finding {
         self.kind == "data-race"
     }
 
+    /// Whether a descriptor is closed without an order.
+    pub(super) fn is_of_descriptor(&self) -> bool {
+        self.kind == "descriptor-race"
+    }
+
     /// Whether every thread waits.
     pub(crate) fn is_deadlock(&self) -> bool {
         self.kind == "deadlock"
@@ -436,27 +455,48 @@ impl Finding {
         self.accesses.iter().map(|access| access.stack.as_slice())
     }
 
-    /// The places of its first two accesses, or of all threads that wait, if all are known; those of a weak behaviour in
+    /// The name of the variable that it is about.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        match self.memory.as_ref()? {
+            Memory::Variable { name, .. } => name.as_deref(),
+            Memory::Heap { .. }
+            | Memory::Stack { .. }
+            | Memory::ThreadLocal { .. }
+            | Memory::Descriptor { .. } => None,
+        }
+    }
+
+    /// The places of its first two accesses, or of all threads that wait, as far as they are known; those of a weak behaviour in
     /// their order.
-    fn places(&self) -> Option<Vec<String>> {
+    fn known_places(&self) -> Vec<Option<String>> {
         let of_all = self.is_deadlock() || self.is_inversion();
         let count = match of_all {
             true => self.accesses.len(),
             false => 2,
         };
         let places = self.accesses.iter().take(count).map(Access::place);
-        let mut places = places.collect::<Option<Vec<_>>>()?;
-        if self.is_race() || of_all {
+        let mut places: Vec<_> = places.collect();
+        if self.is_race() || self.is_of_descriptor() || of_all {
             places.sort();
         }
-        Some(places)
+        places
+    }
+
+    /// The same if all are known.
+    fn places(&self) -> Option<Vec<String>> {
+        self.known_places().into_iter().collect()
+    }
+
+    /// Whether it is a race with an access whose record was overwritten.
+    fn lacks_a_place(&self) -> bool {
+        self.is_race() && self.accesses.iter().any(|access| access.stack.is_empty())
     }
 
     /// Takes over the runs of the same finding, and shows the one of which more is known.
     fn merge(&mut self, mut other: Self) {
         let known = |finding: &Self| {
             let explained = (finding.repair.is_some(), finding.chain.is_some());
-            (!finding.same_value, explained)
+            (!finding.lacks_a_place(), !finding.same_value, explained)
         };
         if known(&other) > known(self) {
             std::mem::swap(self, &mut other);
@@ -465,8 +505,19 @@ impl Finding {
         self.runs = self.in_runs.len();
     }
 
+    /// Whether two findings are one: of the same kind, at the same places. A race that lacks a place is the same as one about the
+    /// same memory that has the other place.
     fn is_same(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.places().is_some_and(|p| Some(p) == other.places())
+        if self.kind != other.kind {
+            return false;
+        }
+        if !self.lacks_a_place() && !other.lacks_a_place() {
+            return self.places().is_some_and(|p| Some(p) == other.places());
+        }
+        let (mine, theirs) = (self.known_places(), other.known_places());
+        let mut known = mine.iter().flatten();
+        self.variable() == other.variable()
+            && known.any(|place| theirs.contains(&Some(place.clone())))
     }
 }
 
@@ -476,9 +527,17 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
         model: Some(model),
         ..Resolver::default()
     };
+    let found = logged.iter();
+    let found = found.map(|(finding, runs)| Finding::new(finding, runs, &mut resolver));
+    merged(found.collect())
+}
+
+/// Each finding once.
+fn merged(mut found: Vec<Finding>) -> Vec<Finding> {
+    // The complete ones first, so that the others find them.
+    found.sort_by_key(Finding::lacks_a_place);
     let mut all: Vec<Finding> = Vec::new();
-    for (finding, runs) in logged.iter() {
-        let finding = Finding::new(finding, runs, &mut resolver);
+    for finding in found {
         match all.iter_mut().find(|known| known.is_same(&finding)) {
             Some(known) => known.merge(finding),
             None => all.push(finding),
@@ -487,3 +546,6 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
     all.sort_by_key(|finding| finding.same_value);
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,6 +85,10 @@ pub(crate) enum Misuse {
     DoubleFree,
     InvalidFree,
     UseAfterReturn,
+    #[serde(rename = "descriptor-race")]
+    Descriptor,
+    SignalUnsafeCall,
+    SignalErrno,
     #[serde(rename = "lock-misuse")]
     Lock,
     ThreadLeak,
@@ -145,6 +149,11 @@ pub(crate) enum Memory {
     },
     /// The stack of a thread.
     Stack { thread: u32 },
+    /// A file descriptor.
+    Descriptor {
+        number: u64,
+        created: Option<Context>,
+    },
     /// Thread-local storage.
     Tls { thread: u32 },
 }
@@ -169,6 +178,8 @@ pub(crate) struct Side {
     pub(crate) operation: String,
     pub(crate) order: Option<String>,
     pub(crate) value: Option<String>,
+    /// The function of libc that makes it.
+    pub(crate) function: Option<String>,
     /// Innermost first.
     pub(crate) stack: Vec<Address>,
     /// The locks that the thread had, if that is known.

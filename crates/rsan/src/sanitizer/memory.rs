@@ -1,4 +1,4 @@
-//! What an address of data is: a variable, a block of the allocator, the stack of a thread.
+//! What an address of data is: a variable, a block of the allocator, the stack of a thread; or a descriptor.
 
 use super::findings::{Resolver, thread_name};
 use super::log;
@@ -15,6 +15,9 @@ pub(super) enum Memory {
         module: String,
         /// In the module's file.
         offset: String,
+        /// Its values are numbers with a sign.
+        #[serde(skip)]
+        signed: bool,
     },
     /// A block of the allocator.
     Heap {
@@ -24,6 +27,11 @@ pub(super) enum Memory {
         offset: u64,
         allocated: Option<Context>,
         freed: Option<Context>,
+    },
+    /// No memory, but a file descriptor.
+    Descriptor {
+        number: u64,
+        created: Option<Context>,
     },
     /// The stack of a thread.
     Stack { thread: String },
@@ -38,33 +46,45 @@ pub(super) struct Context {
     pub(super) stack: Vec<Frame>,
 }
 
+impl Context {
+    fn new(logged: Option<&log::Context>, resolver: &mut Resolver) -> Option<Self> {
+        logged.map(|logged| Self {
+            thread: thread_name(logged.thread),
+            stack: resolver.symbols.stack(&logged.stack),
+        })
+    }
+}
+
 impl Memory {
     pub(super) fn new(logged: &log::Memory, address: &str, resolver: &mut Resolver) -> Self {
         match logged {
-            log::Memory::Global { module, offset } => Self::Variable {
-                name: number(offset).and_then(|at| resolver.names.variable(module, at)),
-                module: module.clone(),
-                offset: offset.clone(),
+            log::Memory::Descriptor { number, created } => Self::Descriptor {
+                number: *number,
+                created: Context::new(created.as_ref(), resolver),
             },
+            log::Memory::Global { module, offset } => {
+                let known = number(offset).and_then(|at| resolver.names.variable(module, at));
+                let signed = known.as_ref().is_some_and(|(_, signed)| *signed);
+                Self::Variable {
+                    name: known.map(|(name, _)| name),
+                    module: module.clone(),
+                    offset: offset.clone(),
+                    signed,
+                }
+            }
             log::Memory::Heap {
                 start,
                 size,
                 allocated,
                 freed,
             } => {
-                let mut context = |context: &Option<log::Context>| {
-                    context.as_ref().map(|context| Context {
-                        thread: thread_name(context.thread),
-                        stack: resolver.symbols.stack(&context.stack),
-                    })
-                };
                 let offset = number(address).zip(number(start));
                 Self::Heap {
                     start: start.clone(),
                     size: *size,
                     offset: offset.map_or(0, |(at, start)| at.saturating_sub(start)),
-                    allocated: context(allocated),
-                    freed: context(freed),
+                    allocated: Context::new(allocated.as_ref(), resolver),
+                    freed: Context::new(freed.as_ref(), resolver),
                 }
             }
             log::Memory::Stack { thread } => Self::Stack {
@@ -73,6 +93,28 @@ impl Memory {
             log::Memory::Tls { thread } => Self::ThreadLocal {
                 thread: thread_name(*thread),
             },
+        }
+    }
+
+    /// A value of so many bytes as its type has it.
+    pub(super) fn value(&self, value: &str, bytes: u64) -> String {
+        let signed = matches!(self, Self::Variable { signed: true, .. });
+        match value.parse::<u128>() {
+            Ok(number) if signed && (1..=8).contains(&bytes) => {
+                let unused = 128 - 8 * bytes as u32;
+                ((number << unused) as i128 >> unused).to_string()
+            }
+            _ => value.to_owned(),
+        }
+    }
+
+    /// A name for all of it in a sentence: what is allocated or freed is the whole block.
+    pub(super) fn whole(&self, address: &str) -> String {
+        match self {
+            Self::Heap {
+                size, allocated, ..
+            } => format!("a heap block of {size} bytes{}", born(allocated.as_ref())),
+            _ => self.place(address),
         }
     }
 
@@ -89,13 +131,41 @@ impl Memory {
                 allocated,
                 ..
             } => {
-                let stack = allocated.as_ref().map(|context| context.stack.as_slice());
-                let place = stack.and_then(place_of).and_then(Frame::place);
-                let at = place.map_or(String::new(), |place| format!(" allocated at {place}"));
+                let at = born(allocated.as_ref());
                 format!("byte {offset} of a heap block of {size} bytes{at}")
             }
+            Self::Descriptor { number, .. } => format!("descriptor {number}"),
             Self::Stack { thread } => format!("{address} on the stack of {thread}"),
             Self::ThreadLocal { thread } => format!("{address} in {thread}'s thread-local storage"),
         }
+    }
+}
+
+/// ` allocated at file:line`, or nothing.
+fn born(allocated: Option<&Context>) -> String {
+    let stack = allocated.map(|context| context.stack.as_slice());
+    let place = stack.and_then(place_of).and_then(Frame::place);
+    place.map_or(String::new(), |place| format!(" allocated at {place}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_sign_of_their_type() {
+        let variable = |signed| Memory::Variable {
+            name: None,
+            module: String::new(),
+            offset: String::new(),
+            signed,
+        };
+        let value = |signed, text: &str, bytes| variable(signed).value(text, bytes);
+        assert_eq!(value(true, "4294967295", 4), "-1");
+        assert_eq!(value(true, "2147483647", 4), "2147483647");
+        assert_eq!(value(true, "128", 1), "-128");
+        assert_eq!(value(true, "18446744073709551614", 8), "-2");
+        assert_eq!(value(false, "4294967295", 4), "4294967295");
+        assert_eq!(value(true, "4294967295", 0), "4294967295");
     }
 }

@@ -1,4 +1,5 @@
-//! Memory that is used after its end, and locks that are used wrongly, in words.
+//! Memory that is used after its end, descriptors and locks that are used wrongly, and signal handlers that do what they
+//! must not, in words.
 
 use super::findings::Access;
 use super::log::Misuse;
@@ -11,6 +12,9 @@ pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
         Misuse::DoubleFree => ("double-free", "memory-safety"),
         Misuse::InvalidFree => ("invalid-free", "memory-safety"),
         Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
+        Misuse::Descriptor => ("descriptor-race", "race-freedom"),
+        Misuse::SignalUnsafeCall => ("signal-unsafe-call", "signal-safety"),
+        Misuse::SignalErrno => ("signal-errno", "signal-safety"),
         Misuse::Lock => ("lock-misuse", "lock-discipline"),
         Misuse::ThreadLeak => ("thread-leak", "thread-discipline"),
     }
@@ -50,6 +54,18 @@ pub(super) fn message(
             format!("the free of {place} {here} is not of a block that was allocated")
         }
         (Misuse::UseAfterReturn, _) => format!("the {operation} of {place} {here} {text}"),
+        (Misuse::Descriptor, other) => {
+            let other = other.map_or(String::new(), |other| {
+                format!(" and the {} {}", other.operation, by(other))
+            });
+            format!("the {operation} of {place} {here}{other} are not ordered by happens-before")
+        }
+        (Misuse::SignalUnsafeCall, _) => format!(
+            "the {operation} {here} is not async-signal-safe, and happens in a handler of an asynchronous signal"
+        ),
+        (Misuse::SignalErrno, _) => {
+            format!("a handler of an asynchronous signal, run {here}, changes errno")
+        }
         (Misuse::Lock, Some(other)) => {
             format!(
                 "{text}: {place}, {here}, after the {} {}",

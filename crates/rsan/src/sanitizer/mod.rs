@@ -17,6 +17,7 @@ mod log;
 mod memory;
 mod misuse;
 mod names;
+mod preload;
 mod processes;
 mod record;
 mod repair;

@@ -67,14 +67,14 @@ impl Processes {
         self.status
     }
 
-    /// How many processes with the runtime are still there.
+    /// How many processes in which the runtime is at work are still there. It leaves a mapping of this name.
     pub(crate) fn instrumented(&self) -> usize {
         if self.gone {
             return 0;
         }
         let loaded = |pid: &i32| {
             let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-            let name = b"librsan_runtime.so";
+            let name = b"memfd:rsan-awake";
             maps.windows(name.len()).any(|window| window == name)
         };
         descendants().iter().filter(|pid| loaded(pid)).count()

@@ -17,6 +17,8 @@ pub(crate) struct Record {
     pub(crate) model: Option<Model>,
     /// Findings that the runtime left out.
     pub(crate) suppressed: usize,
+    /// Modules that are not instrumented, of processes with a race.
+    pub(crate) foreign: BTreeSet<String>,
     /// Whether a process whose schedule is ours made another one.
     pub(crate) forked: bool,
     /// Why this run is no part of a proof.
@@ -51,6 +53,9 @@ enum Line {
         model: String,
     },
     Suppressed,
+    Foreign {
+        modules: Vec<String>,
+    },
     Forked,
     Undecided(Undecided),
     Diverged {
@@ -78,6 +83,7 @@ impl Record {
                     record.model = record.model.or_else(|| model.parse().ok());
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,
+                Ok(Line::Foreign { modules }) => record.foreign.extend(modules),
                 Ok(Line::Forked) => record.forked = true,
                 Ok(Line::Undecided(undecided)) => record.undecided.push(undecided),
                 Ok(Line::Diverged { stack }) => record.diverged = stack,
@@ -107,11 +113,13 @@ mod tests {
         let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a","model":"rc20"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"race","address":"0x1"}
 {"schema":"rsan-runtime/1","pid":7,"kind":"suppressed"}
+{"schema":"rsan-runtime/1","pid":7,"kind":"foreign","modules":["libz.so.1"]}
 {"schema":"rsan-runtime/1","pid":7,"kind":"undecided","message":"no room","stack":[{"module":"m","offset":"0x1"}]}
 {"schema":"rsan-runtime/1","pid":7,"kind":"fatal","message":"out of memory"}
 {"schema":"rsan-ru"#;
         let record = Record::new(log);
         assert_eq!(record.suppressed, 1);
+        assert!(record.foreign.contains("libz.so.1"));
         let undecided = record.undecided.iter();
         let undecided: Vec<_> = undecided.map(|u| (&*u.message, u.stack.len())).collect();
         assert_eq!(undecided, [("no room", 1)]);

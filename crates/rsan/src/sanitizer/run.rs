@@ -98,6 +98,7 @@ fn unscheduled(
             OutputFormat::Json => Stdout::Stderr,
         },
         options: args.model.map(option).unwrap_or_default(),
+        preload: !args.no_preload,
         halt: None,
         stop,
     };
@@ -206,6 +207,7 @@ pub(crate) fn check(
         log: None,
         stdout: Stdout::Dropped,
         options: option(model),
+        preload: true,
         halt: None,
         stop,
     };

@@ -19,9 +19,21 @@ pub(super) fn message(
             let old = old.map_or("an older value".to_owned(), |old| format!("{older}{old}"));
             weak(access, missed, &old, &place)
         }
-        [access, earlier] => race(access, earlier, &place) + &slept(access),
+        [access, earlier] => {
+            let is_of_block = |access: &Access| is_of_block(&access.operation);
+            let place = match memory {
+                Some(memory) if is_of_block(access) => memory.whole(address),
+                _ => place,
+            };
+            race(access, earlier, &place) + &slept(access)
+        }
         _ => String::new(),
     }
+}
+
+/// Whether an operation is one of a whole block.
+pub(super) fn is_of_block(operation: &str) -> bool {
+    ["free", "allocation"].contains(&operation)
 }
 
 fn race(access: &Access, earlier: &Access, place: &str) -> String {

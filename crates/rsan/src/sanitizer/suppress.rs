@@ -33,14 +33,8 @@ impl Suppressions {
 
     /// The lines that match a finding.
     fn matching(&self, finding: &Finding) -> Vec<usize> {
-        let subject = match finding.kind {
-            "deadlock" | "lock-order-inversion" => Subject::Deadlock,
-            "thread-leak" => Subject::Thread,
-            "data-race" => Subject::Race,
-            "weak-behaviour" => Subject::Robustness,
-            "lock-misuse" => Subject::Lock,
-            _ => Subject::Memory,
-        };
+        let subject = Subject::of_kind(finding.kind);
+        let variable = finding.variable();
         let stacks: Vec<Vec<_>> = finding
             .stacks()
             .map(|stack| {
@@ -52,7 +46,10 @@ impl Suppressions {
                 frames.collect()
             })
             .collect();
-        let matching = self.all.iter().filter(|s| s.matches(subject, &stacks));
+        let matching = self
+            .all
+            .iter()
+            .filter(|s| s.matches(subject, &stacks, variable));
         matching.map(Suppression::line).collect()
     }
 
@@ -76,7 +73,7 @@ impl Suppressions {
 
     /// The places of the lines that matched nothing so far.
     pub(crate) fn unused(&self) -> Vec<String> {
-        let unused = |s: &&Suppression| s.is_ours() && !self.used.contains(&s.line());
+        let unused = |s: &&Suppression| !self.used.contains(&s.line());
         let unused = self.all.iter().filter(unused);
         unused
             .map(|suppression| format!("{}:{}", self.file, suppression.line()))

@@ -17,10 +17,23 @@ pub(crate) struct Frame {
     pub(crate) line: Option<u32>,
     pub(crate) column: Option<u32>,
     pub(crate) module: Option<String>,
-    pub(crate) offset: String,
+    /// Not known of a function of libc.
+    pub(crate) offset: Option<String>,
 }
 
 impl Frame {
+    /// A function of libc that accesses memory for its caller: only its name is known.
+    pub(crate) fn of_libc(function: Option<&str>) -> Option<Self> {
+        Some(Self {
+            function: Some(function?.to_owned()),
+            file: None,
+            line: None,
+            column: None,
+            module: None,
+            offset: None,
+        })
+    }
+
     /// Whether this is a place in a standard library of which nothing is known.
     fn is_start(&self) -> bool {
         let module = self.module.as_ref().and_then(|m| Path::new(m).file_name());
@@ -108,7 +121,7 @@ impl Symbols {
             line: None,
             column: None,
             module: address.module.clone(),
-            offset: address.offset.clone(),
+            offset: Some(address.offset.clone()),
         };
         let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
             return vec![bare];
@@ -181,7 +194,7 @@ mod tests {
             let offset = "0x10".to_owned();
             let frames = symbols.stack(&[Address { module, offset }]);
             assert_eq!((frames.len(), frames[0].place()), (1, None));
-            assert_eq!(frames[0].offset, "0x10");
+            assert_eq!(frames[0].offset.as_deref(), Some("0x10"));
         }
     }
 }

@@ -151,6 +151,8 @@ fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
 /// `store (release) of 1 by main thread`
 fn title(finding: &Finding, access: &Access) -> String {
     let memory = match access.role {
+        "access" if finding.is_of_descriptor() => String::new(),
+        "access" if finding.kind.starts_with("signal") => String::new(),
         "access" if finding.size == 0 => format!(", at {}", finding.address),
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
@@ -161,7 +163,7 @@ fn title(finding: &Finding, access: &Access) -> String {
     }
     let role = match access.role {
         "access" => "",
-        "earlier" if finding.is_race() => "not ordered with: ",
+        "earlier" if finding.is_race() || finding.is_of_descriptor() => "not ordered with: ",
         "earlier" => "after: ",
         "missed" => "although before it: ",
         _ => "older write: ",
@@ -236,6 +238,7 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             name,
             module,
             offset,
+            ..
         } => {
             line(match name {
                 Some(name) => format!("the memory is the variable `{name}`"),
@@ -252,6 +255,10 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
             line(format!("{offset} bytes inside a block of {size} bytes"));
             write_context(text, "allocated", allocated.as_ref(), paint);
             write_context(text, "freed", freed.as_ref(), paint);
+        }
+        Memory::Descriptor { number, created } => {
+            line(format!("descriptor {number}"));
+            write_context(text, "created", created.as_ref(), paint);
         }
         Memory::Stack { thread } => line(format!("the memory is on the stack of {thread}")),
         Memory::ThreadLocal { thread } => {
@@ -289,11 +296,13 @@ fn write_threads(text: &mut String, finding: &Finding, paint: &Paint) {
 fn write_stack(text: &mut String, stack: &[Frame]) {
     for (number, frame) in stack.iter().enumerate() {
         let module = frame.module.as_deref().unwrap_or("?");
+        let offset = frame.offset.as_ref();
         let place = frame
             .place()
-            .unwrap_or_else(|| format!("{module}+{}", frame.offset));
+            .or_else(|| offset.map(|offset| format!("{module}+{offset}")))
+            .map_or(String::new(), |place| format!(" {place}"));
         let function = frame.function.as_deref().unwrap_or("??");
-        let _ = writeln!(text, "    #{number} {function} {place}");
+        let _ = writeln!(text, "    #{number} {function}{place}");
     }
 }
 

@@ -16,6 +16,13 @@ use std::process::ExitStatus;
 /// The exit status of a program whose findings could not be logged.
 const UNLOGGED: i32 = 66;
 
+/// The signal of a system call that a filter forbids.
+const SIGSYS: i32 = 31;
+
+/// System calls of the runtime after its start.
+const NEEDED: &str = "clone, close, fcntl, fstat, futex, getpid, gettid, madvise, mmap, mprotect, mremap, munmap, open, \
+    openat, prctl, read, readlink, rt_sigprocmask, rt_sigtimedwait, rt_tgsigqueueinfo, sched_yield, stat, statx, wait4 and write";
+
 /// The status, and the notes about it.
 pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<String>) {
     let mut notes = Vec::new();
@@ -86,6 +93,13 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
         ));
         status = status.and(Status::Failed);
     }
+    if found > 0 && !runs.foreign.is_empty() {
+        let names: Vec<_> = runs.foreign.iter().map(String::as_str).collect();
+        let names = names.join(", ");
+        notes.push(format!(
+            "not instrumented, so what they order by means of their own is not seen: {names}"
+        ));
+    }
     if found > 0 {
         status = status.and(Status::Finding);
     }
@@ -132,6 +146,10 @@ fn place(symbols: &mut Symbols, stack: &[Address]) -> Option<String> {
 /// How a program ended.
 pub(super) fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code().unwrap_or_default()) {
+        (Some(SIGSYS), _) => format!(
+            "signal {SIGSYS} (SIGSYS): a filter of system calls (seccomp) forbids one. The runtime makes some of its own: \
+             the filter must allow {NEEDED}"
+        ),
         (Some(signal), _) => match signal_name(signal) {
             Some(name) => format!("signal {signal} ({name})"),
             None => format!("signal {signal}"),
@@ -166,5 +184,6 @@ mod tests {
     fn signals_have_names() {
         assert_eq!(ended(ExitStatus::from_raw(11)), "signal 11 (SIGSEGV)");
         assert_eq!(ended(ExitStatus::from_raw(3 << 8)), "exit status 3");
+        assert!(ended(ExitStatus::from_raw(SIGSYS)).contains("seccomp"));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn rsan(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rsan"));
     command.current_dir(dir).env_remove("NO_COLOR");
-    for name in ["RSAN_OPTIONS", "RSAN_CC", "RSAN_CXX"] {
+    for name in ["RSAN_OPTIONS", "TSAN_OPTIONS", "RSAN_CC", "RSAN_CXX"] {
         command.env_remove(name);
     }
     command.env("XDG_CACHE_HOME", scratch("cache"));

@@ -1,10 +1,12 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod citations;
 mod common;
 mod contract;
 mod docs;
 mod exact;
 mod goldens;
+mod interface;
 mod layers;
 mod limits;
 mod sanitizer;

@@ -113,6 +113,9 @@ impl Object {
 
     /// It was destroyed.
     pub(super) fn bury(&self, object: usize) {
+        if !crate::runtime::is_awake() {
+            return;
+        }
         sync::bury(object, word(object, self.word));
         set_word(object, self.word, self.mark);
     }

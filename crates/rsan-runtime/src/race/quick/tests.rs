@@ -38,7 +38,8 @@ fn access(numbers: &mut Numbers) -> Access {
 fn cell(numbers: &mut Numbers) -> (u64, u32) {
     let slot = Slot(numbers.below(4) as u16);
     let own = stamp(slot, Epoch::new(1 + numbers.below(3) as u32));
-    let kind = [Kind::READ, Kind::WRITE, Kind::FREE][numbers.below(3) as usize];
+    let kinds = [Kind::READ, Kind::WRITE, Kind::FREE, Kind::ALLOCATE];
+    let kind = kinds[numbers.below(4) as usize];
     let old = Access {
         own,
         kind,

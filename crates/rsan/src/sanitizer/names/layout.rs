@@ -18,30 +18,64 @@ impl<'a, 'd> Layout<'a, 'd> {
         Self { dwarf, unit }
     }
 
-    /// `[0].next` for an offset inside a variable of a type; `None` if it lies behind the variable.
+    /// `[0].next` for an offset inside a variable of a type, and whether there is a number with a sign; `None` if it lies behind
+    /// the variable.
     pub(super) fn path(
         &self,
         kind: Option<AttributeValue<Slice<'d>>>,
         offset: u64,
-    ) -> Option<String> {
+    ) -> Option<(String, bool)> {
         let mut path = String::new();
-        let rest = match kind.and_then(entry_offset) {
+        let (rest, signed) = match kind.and_then(entry_offset) {
             Some(kind) => {
                 if self.size(kind).is_some_and(|size| offset >= size) {
                     return None;
                 }
-                self.descend(kind, offset, &mut path)
+                let (kind, rest) = self.descend(kind, offset, &mut path);
+                (rest, rest == 0 && self.is_signed(kind))
             }
-            None => offset,
+            None => (offset, false),
         };
         if rest > 0 {
             let _ = write!(path, "+{rest}");
         }
-        Some(path)
+        Some((path, signed))
     }
 
-    /// Appends what is known, and returns the offset inside of it.
-    fn descend(&self, kind: UnitOffset, offset: u64, path: &mut String) -> u64 {
+    /// Whether values of a type are numbers with a sign; those of `std::atomic<T>` are as those of `T`.
+    fn is_signed(&self, kind: UnitOffset) -> bool {
+        let mut kind = kind;
+        for _ in 0..DEEPEST {
+            let Ok(entry) = self.unit.entry(kind) else {
+                return false;
+            };
+            let next = match entry.tag() {
+                gimli::DW_TAG_base_type => return is_of_signed(&entry),
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => self.parameter(&entry),
+                gimli::DW_TAG_enumeration_type => target(&entry),
+                tag if is_alias(tag) => target(&entry),
+                _ => None,
+            };
+            let Some(next) = next else { return false };
+            kind = next;
+        }
+        false
+    }
+
+    /// The type of the elements of a standard atomic.
+    fn parameter(&self, record: &Entry<'d>) -> Option<UnitOffset> {
+        let name = self.text(record, gimli::DW_AT_name).unwrap_or_default();
+        let mut found = None;
+        let _ = self.each_child(record, |child| {
+            if found.is_none() && child.tag() == gimli::DW_TAG_template_type_parameter {
+                found = target(child);
+            }
+        });
+        found.filter(|_| name.starts_with("atomic") || name.starts_with("__atomic"))
+    }
+
+    /// Appends what is known, and returns the type there and the offset inside of it.
+    fn descend(&self, kind: UnitOffset, offset: u64, path: &mut String) -> (UnitOffset, u64) {
         let (mut kind, mut offset) = (kind, offset);
         for _ in 0..DEEPEST {
             let Ok(entry) = self.unit.entry(kind) else {
@@ -58,7 +92,7 @@ impl<'a, 'd> Layout<'a, 'd> {
             let Some(next) = next else { break };
             (kind, offset) = next;
         }
-        offset
+        (kind, offset)
     }
 
     fn element(
@@ -183,6 +217,15 @@ fn is_alias(tag: gimli::DwTag) -> bool {
             | gimli::DW_TAG_volatile_type
             | gimli::DW_TAG_atomic_type
             | gimli::DW_TAG_restrict_type
+    )
+}
+
+fn is_of_signed(entry: &Entry<'_>) -> bool {
+    matches!(
+        entry.attr_value(gimli::DW_AT_encoding),
+        Some(AttributeValue::Encoding(
+            gimli::DW_ATE_signed | gimli::DW_ATE_signed_char
+        ))
     )
 }
 

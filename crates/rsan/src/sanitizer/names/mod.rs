@@ -24,11 +24,13 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The variable at an address in the module's file, with the element or member that is there.
-    pub(crate) fn variable(&mut self, module: &str, address: u64) -> Option<String> {
+    /// The variable at an address in the module's file, with the element or member that is there, and whether that is known to be
+    /// a number with a sign.
+    pub(crate) fn variable(&mut self, module: &str, address: u64) -> Option<(String, bool)> {
         let known = self.modules.entry(module.to_owned());
         let module = known.or_insert_with(|| Module::read(module)).as_ref()?;
-        module.described(address).or_else(|| module.symbol(address))
+        let symbol = || Some((module.symbol(address)?, false));
+        module.described(address).or_else(symbol)
     }
 }
 
@@ -75,7 +77,7 @@ impl Module {
     }
 
     /// From the debug information.
-    fn described(&self, address: u64) -> Option<String> {
+    fn described(&self, address: u64) -> Option<(String, bool)> {
         let after = self.variables.partition_point(|v| v.address <= address);
         let variable = &self.variables[after.checked_sub(1)?];
         let dwarf = dwarf(&self.sections);
@@ -86,8 +88,9 @@ impl Module {
         let declared = declaration(&unit, &entry);
         let kind = entry.attr_value(gimli::DW_AT_type);
         let kind = kind.or_else(|| declared?.attr_value(gimli::DW_AT_type));
-        let inside = layout::Layout::new(&dwarf, &unit).path(kind, address - variable.address)?;
-        Some(format!("{name}{inside}"))
+        let layout = layout::Layout::new(&dwarf, &unit);
+        let (inside, signed) = layout.path(kind, address - variable.address)?;
+        Some((format!("{name}{inside}"), signed))
     }
 
     /// From the table of symbols.

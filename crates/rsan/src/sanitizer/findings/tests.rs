@@ -1,0 +1,95 @@
+//! When two findings are one.
+
+use super::*;
+
+fn access(role: &'static str, line: Option<u32>) -> Access {
+    let frame = |line| Frame {
+        function: None,
+        file: Some("a.c".to_owned()),
+        line: Some(line),
+        column: None,
+        module: None,
+        offset: None,
+    };
+    Access {
+        role,
+        thread: None,
+        operation: "write".to_owned(),
+        order: None,
+        value: None,
+        stack: line.map(frame).into_iter().collect(),
+        created: None,
+        waits_for: None,
+    }
+}
+
+/// A race of two lines on a variable, found in a run.
+fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Finding {
+    Finding {
+        kind: "data-race",
+        property: "race-freedom",
+        message: String::new(),
+        thread: None,
+        location: None,
+        runs: 1,
+        address: "0x8".to_owned(),
+        size: 4,
+        memory: Some(Memory::Variable {
+            name: Some(variable.to_owned()),
+            module: String::new(),
+            offset: String::new(),
+            signed: false,
+        }),
+        accesses: vec![access("access", lines[0]), access("earlier", lines[1])],
+        wait: None,
+        same_value: false,
+        chain: None,
+        repair: None,
+        schedule: None,
+        in_runs: BTreeSet::from([run]),
+    }
+}
+
+/// The lines and the number of runs of the findings that are left.
+fn left(found: Vec<Finding>) -> Vec<([Option<u32>; 2], usize)> {
+    let line = |access: &Access| access.stack.first().and_then(|frame| frame.line);
+    let lines = |finding: &Finding| [line(&finding.accesses[0]), line(&finding.accesses[1])];
+    let all = merged(found);
+    all.iter().map(|f| (lines(f), f.runs)).collect()
+}
+
+#[test]
+fn a_race_that_lacks_a_place_is_part_of_the_one_that_has_it() {
+    let found = vec![
+        race(1, [Some(5), None], "x"),
+        race(2, [Some(5), Some(7)], "x"),
+        race(3, [Some(7), Some(5)], "x"),
+        race(4, [Some(7), None], "x"),
+    ];
+    assert_eq!(left(found), [([Some(5), Some(7)], 4)]);
+}
+
+#[test]
+fn races_that_lack_the_same_place_are_one() {
+    let found = vec![
+        race(1, [Some(5), None], "x"),
+        race(2, [Some(5), None], "x"),
+        race(3, [Some(9), None], "x"),
+    ];
+    assert_eq!(left(found), [([Some(5), None], 2), ([Some(9), None], 1)]);
+}
+
+#[test]
+fn races_on_other_memory_stay_apart() {
+    let found = vec![
+        race(1, [Some(5), None], "y"),
+        race(2, [Some(5), Some(7)], "x"),
+        race(3, [Some(5), Some(8)], "x"),
+    ];
+    let apart = [
+        ([Some(5), Some(7)], 1),
+        ([Some(5), Some(8)], 1),
+        ([Some(5), None], 1),
+    ];
+    assert_eq!(left(found), apart);
+}

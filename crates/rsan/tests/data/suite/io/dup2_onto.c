@@ -1,0 +1,24 @@
+// A descriptor is replaced by dup2 while another thread writes to it.
+// expect: descriptor-race
+// says: created by main thread
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static int file;
+
+static void *work(void *unused) {
+    if (write(file, "x", 1) < 0) return 0; // <- descriptor-race
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    file = open("/dev/null", O_WRONLY);
+    int other = open("/dev/null", O_WRONLY);
+    pthread_create(&thread, 0, work, 0);
+    dup2(other, file); // <- descriptor-race
+    pthread_join(thread, 0);
+    return 0;
+}

@@ -1,0 +1,21 @@
+// The name of a folder is asked for, and read by another thread, after the thread has ended.
+// expect: nothing
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+
+static char path[4096];
+static volatile int copy;
+
+static void *work(void *unused) {
+    if (!getcwd(path, sizeof path)) return 0;
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    copy = path[0];
+    return 0;
+}

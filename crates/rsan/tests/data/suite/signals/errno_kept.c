@@ -1,0 +1,23 @@
+// A handler restores errno.
+// expect: nothing
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void handler(int number) {
+    (void)number;
+    int before = errno;
+    close(-1);
+    errno = before;
+}
+
+int main(void) {
+    struct sigaction action = {0};
+    action.sa_handler = handler;
+    sigaction(SIGUSR1, &action, 0);
+    kill(getpid(), SIGUSR1);
+    return 0;
+}
