@@ -92,6 +92,11 @@ unsafe extern "C-unwind" fn handle(
     tls::set_caller(caller);
 }
 
+/// Whether the program has set a handler: it may run in any thread, at any time.
+pub(crate) fn has_handlers() -> bool {
+    HANDLERS.iter().any(|handler| handler.get().0 != 0)
+}
+
 /// Signals that a thread gets for what it does itself, at once.
 const FAULTS: [c_int; 6] = [
     libc::SIGSEGV,
