@@ -36,6 +36,8 @@ pub struct Options {
     pub robustness: bool,
     /// Report locks that are used wrongly.
     pub lock_misuse: bool,
+    /// Check, with those, that what is destroyed is not locked.
+    pub destroy_locked: bool,
     /// Report locks that are taken in orders that can end in a deadlock.
     pub lock_order: bool,
     /// Report locks and the like whose end is not ordered with their use.
@@ -160,6 +162,7 @@ table! {
     descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
     lock_misuse, "1", flag, "report locks and the like that are used wrongly";
+    destroy_locked, "1", flag, "report locks, with those, that are destroyed while they are locked";
     lock_order, "1", flag, "report locks that are taken in orders that can end in a deadlock";
     sync_objects, "1", flag, "report data races of destroying a lock or the like with its use";
     thread_leaks, "1", flag, "report threads that have ended and were neither joined nor detached";
@@ -217,6 +220,7 @@ impl Default for Options {
             descriptors: false,
             robustness: false,
             lock_misuse: false,
+            destroy_locked: false,
             lock_order: false,
             sync_objects: false,
             thread_leaks: false,

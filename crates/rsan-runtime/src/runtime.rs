@@ -220,6 +220,7 @@ pub(crate) extern "C" fn before_fork() {
     journal::lock().lock();
     probe::lock().lock();
     benign::lock().lock();
+    crate::intercept::locks::annotated::lock().lock();
     location::lock_all();
     order::lock().lock();
     model::lock().lock();
@@ -265,6 +266,7 @@ extern "C" fn after_fork() {
     model::lock().unlock();
     order::lock().unlock();
     location::unlock_all();
+    crate::intercept::locks::annotated::lock().unlock();
     benign::lock().unlock();
     probe::lock().unlock();
     journal::lock().unlock();

@@ -5,7 +5,7 @@
 use crate::entries;
 use crate::held::Mode;
 use crate::ignoring;
-use crate::intercept::locks::misuse;
+use crate::intercept::locks::annotated;
 use crate::shadow::Granule;
 use crate::sync::{self, Taking};
 use crate::thread::enter;
@@ -14,8 +14,6 @@ use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
-/// `__tsan_mutex_*` flag: it lives as long as the program, whatever its destructor says.
-const LINKER_INIT: c_uint = 1;
 /// `__tsan_mutex_*` flag: a try-lock.
 const TRY_LOCK: c_uint = 1 << 4;
 /// `__tsan_mutex_*` flag: for reading.
@@ -60,24 +58,33 @@ extern "C" fn ignore_end() {
     }
 }
 
+extern "C" fn mutex_create(address: usize, flags: c_uint) {
+    annotated::create(address, flags);
+}
+
 extern "C" fn mutex_destroy(address: usize, flags: c_uint) {
-    if flags & LINKER_INIT == 0 {
-        misuse::annotated_destroy(address);
-    }
+    annotated::destroy(address, flags);
+}
+
+extern "C" fn rwlock_create(_: *const c_char, _: c_int, address: usize) {
+    annotated::create(address, 0);
 }
 
 extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
+    annotated::create(address, 0);
     sync::destroy(address);
 }
 
 extern "C" fn rwlock_acquired(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
+    annotated::acquired(address, write != 0);
     match write {
         0 => take(address, Mode::Read, true),
         _ => take(address, Mode::Write, true),
     }
 }
 
-extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, _: c_ulong) {
+extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
+    annotated::released(address, write != 0);
     sync::unlock_shared_or_write(address);
 }
 
@@ -111,7 +118,7 @@ extern "C" fn mutex_pre_unlock(address: usize, flags: c_uint) -> c_int {
     let pc = tls::caller();
     sync::unlock_shared_or_write(address);
     tls::set_caller(pc);
-    misuse::annotated_unlock(address);
+    annotated::unlock(address);
     inside();
     c_int::from(flags & READ_LOCK == 0)
 }
@@ -172,7 +179,7 @@ extern "C" fn zero() -> c_int {
 entries! {
     __tsan_acquire => acquire;
     __tsan_release => release;
-    __tsan_mutex_create => nothing;
+    __tsan_mutex_create => mutex_create;
     __tsan_mutex_destroy => mutex_destroy;
     __tsan_mutex_pre_lock => mutex_pre_lock;
     __tsan_mutex_post_lock => mutex_post_lock;
@@ -197,7 +204,7 @@ entries! {
     AnnotateIgnoreWritesEnd => ignore_end;
     AnnotateIgnoreSyncBegin => ignoring::begin;
     AnnotateIgnoreSyncEnd => ignoring::end;
-    AnnotateRWLockCreate => nothing;
+    AnnotateRWLockCreate => rwlock_create;
     AnnotateRWLockCreateStatic => nothing;
     AnnotateRWLockDestroy => rwlock_destroy;
     AnnotateRWLockAcquired => rwlock_acquired;

@@ -1,6 +1,7 @@
 //! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once; of POSIX and of C11.
 //! glibc's types of C11 are those of POSIX by another name.
 
+pub(crate) mod annotated;
 pub(crate) mod blocking;
 pub(crate) mod misuse;
 mod scheduled;
@@ -9,7 +10,7 @@ use super::cleanup;
 use crate::deadlock::{self, Wait};
 use crate::real;
 use crate::sched::{self, waits};
-use crate::{entries, sync, tls};
+use crate::{interceptors, sync, tls};
 use libc::{
     c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,
@@ -45,7 +46,7 @@ pub(crate) fn end_of_thread() {
 
 /// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after. Whether the call
 /// is right is looked at when it is made.
-macro_rules! interceptors {
+macro_rules! lock_functions {
     ($($name:ident($object:ident: $type:ty $(, $arg:ident: $arg_type:ty)*)
         $(before $before:path)? $(, checked $check:path)? $(, after $after:expr)? $(=> $mode:ident $try:ident)? ;)+) => {
         mod functions {
@@ -87,13 +88,13 @@ macro_rules! interceptors {
                 result
             })+
         }
-        entries! { $($name => functions::$name;)+ }
+        interceptors! { $($name => functions::$name;)+ }
     };
 }
 
 type Until = *const timespec;
 
-interceptors! {
+lock_functions! {
     pthread_mutex_lock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => mutex pthread_mutex_trylock;
     pthread_mutex_trylock(mutex: pthread_mutex_t),
@@ -271,7 +272,7 @@ macro_rules! waits {
                 })
             })+
         }
-        entries! { $($name => wait::$name;)+ }
+        interceptors! { $($name => wait::$name;)+ }
     };
 }
 
@@ -316,7 +317,7 @@ macro_rules! signals {
                 unsafe { real::$name(cond) }
             })+
         }
-        entries! { $($name => signal::$name;)+ }
+        interceptors! { $($name => signal::$name;)+ }
     };
 }
 
@@ -425,7 +426,7 @@ unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern
     unsafe { once(control, routine) };
 }
 
-entries! {
+interceptors! {
     pthread_mutex_init => mutex_init;
     pthread_barrier_init => barrier_init;
     mtx_destroy => functions::pthread_mutex_destroy;

@@ -3,7 +3,7 @@
 
 use crate::probe;
 use crate::sched::{self, waits};
-use crate::{entries, real, thread, tls};
+use crate::{interceptors, real, thread, tls};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -58,7 +58,7 @@ macro_rules! sleeps {
                 result
             })+
         }
-        entries! { $($name => sleep::$name;)+ }
+        interceptors! { $($name => sleep::$name;)+ }
     };
 }
 
@@ -132,7 +132,7 @@ unsafe extern "C-unwind" fn system_call(
     unsafe { super::processes::system_call(number, [a, b, c, d, e, f]) }
 }
 
-entries! {
+interceptors! {
     sched_yield => yield_posix;
     pthread_yield => yield_posix;
     thrd_yield => yield_c11;

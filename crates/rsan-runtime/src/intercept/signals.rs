@@ -13,7 +13,7 @@ use super::{callers, deferred};
 use crate::report::{self, Finding, Misuse, Side};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
-use crate::{entries, ignoring, real, sync, tls};
+use crate::{ignoring, interceptors, real, sync, tls};
 use libc::{c_int, c_void, pthread_t, sighandler_t, sigset_t};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -329,7 +329,7 @@ unsafe extern "C-unwind" fn set_handler(signal: c_int, handler: sighandler_t) ->
     }
 }
 
-entries! {
+interceptors! {
     sigaction => set_action;
     signal => set_handler;
     raise => raise_here;

@@ -266,9 +266,9 @@ unsafe extern "C-unwind" fn accept_with_flags(
 
 /// The exported names, which are those of the functions above.
 pub mod exported {
-    use crate::entries;
+    use crate::interceptors;
 
-    entries! {
+    interceptors! {
         send => super::send;
         sendto => super::send_to;
         sendmsg => super::send_message;

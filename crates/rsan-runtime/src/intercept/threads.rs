@@ -8,7 +8,7 @@ use crate::sched::lent::{self, Lent};
 use crate::sched::waits::{self, Patience};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
-use crate::{entries, horizon, runtime, sched, shadow};
+use crate::{horizon, interceptors, runtime, sched, shadow};
 use libc::{c_char, c_int, c_ulong, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use rsan_schedule::Kind;
 
@@ -421,7 +421,7 @@ unsafe extern "C-unwind" fn c11_detach(handle: pthread_t) -> c_int {
     c11_result(unsafe { detach(handle) })
 }
 
-entries! {
+interceptors! {
     pthread_create => create;
     pthread_join => join;
     pthread_tryjoin_np => try_join;

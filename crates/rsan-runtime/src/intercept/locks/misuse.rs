@@ -122,7 +122,12 @@ impl Object {
 }
 
 #[cold]
-fn report(text: &'static str, object: usize, operation: &'static str, earlier: Option<Side>) {
+pub(super) fn report(
+    text: &'static str,
+    object: usize,
+    operation: &'static str,
+    earlier: Option<Side>,
+) {
     let Some(mut me) = enter().filter(|me| me.options.lock_misuse) else {
         return;
     };
@@ -245,7 +250,7 @@ pub(super) fn lock_mutex_again(mutex: usize) {
 }
 
 /// Whether the thread has a lock, and where it took it.
-fn own(lock: usize) -> Option<Done> {
+pub(super) fn own(lock: usize) -> Option<Done> {
     let me = enter()?;
     let held = me.held.find(lock)?;
     Some(Done {
@@ -328,20 +333,27 @@ pub(super) fn unlock_mutex(mutex: usize) {
     }
 }
 
+/// A lock is destroyed that somebody has.
+pub(super) fn destroyed_locked(text: &'static str, lock: usize, holder: Option<Side>) {
+    if crate::runtime::options().is_some_and(|options| options.destroy_locked) {
+        report(text, lock, "destroy", holder);
+    }
+}
+
 pub(super) fn destroy_mutex(mutex: usize) {
     if !is_good(mutex, "destroy") {
         return;
     }
     if whole_kind(mutex) & SPECIAL == 0 && word(mutex, LOCKED) != 0 {
         let holder = holder(mutex).map(|holder| holder.side("lock"));
-        return report("destroy of a locked mutex", mutex, "destroy", holder);
+        return destroyed_locked("destroy of a locked mutex", mutex, holder);
     }
     end_of_life(mutex, "destroy", "unlock");
 }
 
 /// An object is destroyed, or initialised again: whoever used it comes before, or there is a race. Libraries that are not instrumented
 /// may have an order that is not seen.
-fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
+pub(super) fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
     let pc = tls::caller();
     if !callers::is_instrumented(pc) {
         return;
@@ -360,27 +372,6 @@ fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
         earlier: earlier.by.side(used),
     };
     report::report(&mut me, &finding);
-}
-
-/// A lock of the program's own was given back, as it says. Threads do not do that for each other, but fibers may.
-pub(crate) fn annotated_unlock(lock: usize) {
-    if is_anothers(lock) {
-        let text = "unlock of a mutex that the thread does not hold";
-        report(text, lock, "unlock", None);
-    }
-}
-
-/// A lock of the program's own is destroyed, as it says.
-pub(crate) fn annotated_destroy(lock: usize) {
-    let pc = tls::caller();
-    if let Some(own) = own(lock) {
-        let text = "destroy of a locked mutex";
-        report(text, lock, "destroy", Some(own.side("lock")));
-    } else {
-        end_of_life(lock, "destroy", "unlock");
-    }
-    tls::set_caller(pc);
-    sync::destroy(lock);
 }
 
 /// An object is initialised, perhaps again. One on the stack may be that of another call.
@@ -431,7 +422,7 @@ pub(super) fn unlock_rwlock(lock: usize) {
 }
 
 /// Whether the thread was just seen to give back a lock that it does not have. Fibers may do that for each other.
-fn is_anothers(lock: usize) -> bool {
+pub(super) fn is_anothers(lock: usize) -> bool {
     let me = enter();
     me.is_some_and(|me| me.gave_unheld == lock) && !fiber::are_used()
 }
@@ -441,8 +432,7 @@ pub(super) fn destroy_rwlock(lock: usize) {
         return;
     }
     if is_locked(lock) {
-        let text = "destroy of a locked reader-writer lock";
-        return report(text, lock, "destroy", None);
+        return destroyed_locked("destroy of a locked reader-writer lock", lock, None);
     }
     end_of_life(lock, "destroy", "unlock");
 }
@@ -485,7 +475,7 @@ pub(super) fn destroy_spin(lock: usize) {
         return;
     }
     if word(lock, 0) != SPIN_FREE {
-        return report("destroy of a locked spin lock", lock, "destroy", None);
+        return destroyed_locked("destroy of a locked spin lock", lock, None);
     }
     end_of_life(lock, "destroy", "unlock");
 }
