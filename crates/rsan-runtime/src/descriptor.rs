@@ -134,7 +134,8 @@ pub(crate) fn closes<R>(call: &Call, file: c_int, close: impl FnOnce() -> R) -> 
     result
 }
 
-/// Replaces what the descriptor stands for by `replace`: who uses it comes before or after that.
+/// Replaces what the descriptor stands for by `replace`. That is how programs avoid races with a close: others may use it
+/// meanwhile, and get the one or the other.
 pub(crate) fn replaced(call: &Call, file: c_int, replace: impl FnOnce() -> c_int) -> c_int {
     let known = find(file).filter(|(life, _)| state(life) == OPEN && call.is_seen());
     let Some((life, cell)) = known else {
@@ -142,7 +143,7 @@ pub(crate) fn replaced(call: &Call, file: c_int, replace: impl FnOnce() -> c_int
         created(call, result);
         return result;
     };
-    access(call, cell, Kind::WRITE);
+    access(call, cell, Kind::READ);
     let result = replace();
     if result >= 0
         && let Some(mut me) = enter_if_attached()

@@ -70,7 +70,15 @@ fn say(options: &Options, findings: usize, suppressed: usize) {
             0 => String::new(),
             number => format!(", {number} suppressed"),
         };
-        report::write_text(format!("rsan: {findings} finding{s}{more}\n").as_bytes());
+        let mut text = format!("rsan: {findings} finding{s}{more}\n");
+        if options.text && findings > 0 {
+            let name = std::env::args_os().next().unwrap_or_default();
+            let name = report::printable(&name.to_string_lossy());
+            text += &format!(
+                "rsan: `rsan run -- {name} ...` shows functions, lines and names of variables\n"
+            );
+        }
+        report::write_text(text.as_bytes());
     }
 }
 

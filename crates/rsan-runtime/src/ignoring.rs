@@ -5,7 +5,7 @@
 //! the annotations have no effect: what threads wait for has to be known there.
 
 use crate::sched;
-use crate::thread::{Context, current, enter};
+use crate::thread::{Context, current, enter, enter_if_attached};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,6 +29,24 @@ pub(crate) extern "C" fn begin() {
 pub(crate) extern "C" fn end() {
     if let Some(mut me) = enter() {
         me.unsynced = me.unsynced.saturating_sub(1);
+    }
+}
+
+/// A signal handler begins: what it does orders, whatever it interrupts. What [`resume`] takes is returned.
+pub(crate) fn suspend() -> u32 {
+    // ORDERING: relaxed; see `begin`.
+    if !USED.load(Ordering::Relaxed) {
+        return 0;
+    }
+    enter_if_attached().map_or(0, |mut me| std::mem::take(&mut me.unsynced))
+}
+
+/// The handler has returned.
+pub(crate) fn resume(suspended: u32) {
+    if suspended != 0
+        && let Some(mut me) = enter_if_attached()
+    {
+        me.unsynced = suspended;
     }
 }
 

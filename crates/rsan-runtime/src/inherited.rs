@@ -5,8 +5,8 @@
 //! library, in the folder `runs`, with its own process and that process's time of start as the name (`PID-TIME`). A process
 //! without `RSAN_OPTIONS` takes them if it descends from the process of such a file.
 
-use crate::modules;
 use crate::system::system_call;
+use crate::{files, modules};
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,7 @@ pub(crate) fn options() -> Option<String> {
     for _ in 0..MAX_DEPTH {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (parent, started) = parse(&stat)?;
-        if let Ok(text) = fs::read_to_string(folder.join(format!("{pid}-{started}"))) {
+        if let Ok(text) = files::read(folder.join(format!("{pid}-{started}")), files::SETTINGS) {
             return Some(text);
         }
         pid = parent;

@@ -7,7 +7,7 @@
 //! Besides findings ([`crate::report`]) there are lines about the process itself:
 //!
 //! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","model":"c20"}   with announce=1, at the start
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","command":"…","model":"c20"}   with announce=1, at the start
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"foreign","modules":["…",…]}   with announce=1, with the first race: not instrumented
 //! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
@@ -64,7 +64,8 @@ pub(crate) fn start(options: &Options) {
     if options.announce {
         let program = report::quote(&modules::executable());
         let model = options.model;
-        let rest = format!(",\"program\":{program},\"model\":\"{model}\"");
+        let command = report::quote(&modules::command());
+        let rest = format!(",\"program\":{program},\"command\":{command},\"model\":\"{model}\"");
         append(line("start", &rest).as_bytes());
     } else if let Some(journal) = JOURNAL.lock().as_mut() {
         journal.reopen();

@@ -26,21 +26,24 @@
 //!    Functions that may be unwound by thread cancellation are `extern "C-unwind"` and own nothing meanwhile.
 //! 2. *No recursion into the interceptors.* Our own memory comes from mappings of our own
 //!    ([`allocator`]). While a thread is inside the runtime its context is *busy* ([`thread::enter`]), and every
-//!    entry and interceptor then does only what the program asked for. The same makes a signal handler harmless that
-//!    interrupts the runtime: what the handler does is executed, but not seen.
+//!    entry and interceptor then does only what the program asked for. A signal that comes meanwhile waits until the thread
+//!    leaves; the handler of a fault runs at once, and what it does is executed, but not seen.
 //! 3. *No lock is held while calling out*: findings are written, threads created, and blocking calls made without
 //!    any. A thread holds at most one location's lock, and takes no other lock under it but those of [`stack`]'s
 //!    contexts, of blocks, of [`order`] and of [`allocator`], which take none of the others.
-//! 4. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
+//! 4. *Nothing asks the loader, or allocates in libc, before the program runs or while another thread may wait for us in the
+//!    loader*: functions of libc are found at the start, by [`symbols`].
+//! 5. *Asleep* ([`runtime`]) until instrumented code is there: the library may be preloaded into any program.
+//! 6. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
 //!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
-//! 5. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
+//! 7. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
 //!
 //! # Limits of this version
 //! * Atomic accesses of several sizes that overlap carry order, but their robustness is not checked.
 //! * Logs are cut at [`options::Options::log_cap`] writes; older ones lose violations, never invent them. Without a limit they
 //!   are exact and grow while a live thread sleeps.
 //! * Threads made by the system call `clone` are taken as unrelated to their creator.
-//! * What a signal handler does while it interrupts the runtime is not seen.
+//! * What the handler of a fault does while it interrupts the runtime is not seen.
 //! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones, which is said once.
 //! * x86-64 Linux with glibc only; elsewhere the crate is empty.
 #![cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
@@ -54,6 +57,7 @@ mod deadlock;
 pub mod descriptor;
 mod elf;
 pub mod ending;
+mod files;
 pub mod heap;
 pub mod held;
 mod horizon;

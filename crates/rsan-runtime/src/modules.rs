@@ -98,6 +98,24 @@ pub(crate) fn executable() -> String {
     EXECUTABLE.get_or_init(ask).clone()
 }
 
+/// Characters of a command line that are of interest.
+const COMMAND: usize = 200;
+
+/// The command line of the process: its first characters, and `...` if there are more.
+pub(crate) fn command() -> String {
+    use std::io::Read as _;
+    let mut words = Vec::new();
+    // Without it there is none.
+    let _ = std::fs::File::open("/proc/self/cmdline")
+        .and_then(|file| file.take(4 * COMMAND as u64).read_to_end(&mut words));
+    let words = String::from_utf8_lossy(&words);
+    let words = words.trim_end_matches('\0').replace('\0', " ");
+    match words.char_indices().nth(COMMAND) {
+        Some((end, _)) => format!("{}...", &words[..end]),
+        None => words,
+    }
+}
+
 /// The module of an address of code, and the address in its file.
 pub fn find(modules: &[Module], pc: usize) -> Option<(&Module, usize)> {
     let inside = |m: &&Module| m.code.iter().any(|&(start, end)| start <= pc && pc < end);

@@ -5,6 +5,7 @@
 
 mod tsan;
 
+use crate::report::printable;
 use rsan_model::Model;
 use std::fmt::Write as _;
 
@@ -180,8 +181,9 @@ table! {
     help, "0", flag, "list the settings";
 }
 
-/// The settings of a text. Blanks and colons within single or double quotes separate nothing.
-fn pairs(text: &str) -> Vec<String> {
+/// The settings of a text, and the start of one whose quote is not closed. Blanks and colons within single or double quotes
+/// separate nothing.
+fn pairs(text: &str) -> (Vec<String>, Option<String>) {
     let mut pairs = vec![String::new()];
     let mut quote = None;
     for c in text.chars() {
@@ -196,8 +198,9 @@ fn pairs(text: &str) -> Vec<String> {
             }
         }
     }
+    let open = quote.and_then(|_| pairs.pop());
     pairs.retain(|pair| !pair.is_empty());
-    pairs
+    (pairs, open)
 }
 
 impl Default for Options {
@@ -248,7 +251,8 @@ impl Options {
         for text in tsan {
             tsan::apply(&mut options, text);
         }
-        for pair in pairs(text) {
+        let (pairs, open) = pairs(text);
+        for pair in pairs {
             let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
             let row = TABLE.iter().find(|row| row.name == name);
             let problem = match row.map(|row| (row.set)(&mut options, value)) {
@@ -256,7 +260,15 @@ impl Options {
                 Some(None) => "bad value in",
                 None => "unknown name in",
             };
+            let pair = printable(&pair);
             let _ = writeln!(complaints, "rsan: RSAN_OPTIONS: {problem} '{pair}'");
+        }
+        if let Some(open) = open {
+            let open = printable(&open);
+            let _ = writeln!(
+                complaints,
+                "rsan: RSAN_OPTIONS: a quote is not closed in '{open}', which is ignored"
+            );
         }
         (options, complaints)
     }
@@ -264,7 +276,7 @@ impl Options {
     /// The settings of a text but those of schedules: what a program that this one executes is to get.
     pub fn without_schedule(text: &str) -> String {
         let mut rest = String::new();
-        for pair in pairs(text) {
+        for pair in pairs(text).0 {
             let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
             if ["sched", "server", "trace", "at_marker"].contains(&name) {
                 continue;
@@ -322,6 +334,16 @@ mod tests {
         assert_eq!(options.log, "/a b:c/\"d");
         assert_eq!((options.exitcode, options.races), (5, false));
         assert_eq!(complaints, "");
+    }
+
+    #[test]
+    fn an_open_quote_is_complained_about() {
+        let (options, complaints) = Options::parse(&[], "exitcode=3 log='/a races=0");
+        assert_eq!((options.exitcode, options.log.as_str()), (3, ""));
+        assert!(options.races);
+        let said =
+            "rsan: RSAN_OPTIONS: a quote is not closed in 'log=/a races=0', which is ignored\n";
+        assert_eq!(complaints, said);
     }
 
     #[test]

@@ -428,6 +428,24 @@ fn write_finding(me: &mut Body, finding: &Finding) {
     }
 }
 
+/// A text with nothing in it that a terminal obeys: names of files and of what the program has may be anything.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' => {
+                shown.extend(c.escape_unicode());
+            }
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// A thread of a deadlock.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {

@@ -306,6 +306,11 @@ impl Stack {
         self.cache.mask = SMALL_CACHE - 1;
     }
 
+    /// Functions that were entered and not left.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// A function was entered that returns to `pc`.
     #[inline]
     pub fn push(&mut self, pc: usize, callee: Callee) {

@@ -6,6 +6,7 @@
 use crate::abi::hooks;
 use crate::elf::{self, Symbol};
 use crate::ending;
+use crate::files;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
@@ -43,7 +44,7 @@ fn read(options: &Options) -> Result<Vec<Suppression>, String> {
     let mut all = rsan_suppressions::parse("__tsan_default_suppressions", &own)?;
     let file = &options.suppressions;
     if !file.is_empty() {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        let text = files::read(file, files::TEXT).map_err(|error| format!("{file}: {error}"))?;
         all.extend(rsan_suppressions::parse(file, &text)?);
     }
     Ok(all)

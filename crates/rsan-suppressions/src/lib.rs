@@ -236,6 +236,25 @@ mod tests {
         ALL.into_iter().filter(is_matched).collect()
     }
 
+    #[test]
+    fn the_caller_of_a_function_of_libc_is_innermost_too() {
+        let named = |function| Frame {
+            function: Some(function),
+            ..Frame::default()
+        };
+        let frame = |function| Frame {
+            module: Some("/prog"),
+            ..named(function)
+        };
+        let stacks = [vec![named("memcpy"), frame("copies"), frame("main")]];
+        let matches = |line| {
+            let all = parse("f", line).expect("a good line");
+            all[0].matches(Subject::Race, &stacks, None)
+        };
+        assert!(matches("race_top:memcpy") && matches("race_top:copies"));
+        assert!(!matches("race_top:main"));
+    }
+
     const ALL: [Subject; 7] = [
         Subject::Race,
         Subject::Robustness,

@@ -18,6 +18,7 @@ use crate::space::{Space, Step, plain};
 use crate::steps::{FaultKind, Trouble};
 use rsan_model::Reason;
 use std::sync::Mutex;
+use std::thread::Builder;
 
 /// How a search ends.
 #[derive(Debug)]
@@ -246,16 +247,19 @@ fn side_by_side(
     }
     let results: Mutex<Vec<Taken>> = Mutex::new(active.iter().map(|_| Ok(None)).collect());
     let queue = Mutex::new(active.into_iter().enumerate());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                let next = || queue.lock().expect("nobody panics with the queue").next();
-                while let Some((number, attacker)) = next() {
-                    let result = attacker.take(turn);
-                    results.lock().expect("nobody panics with the results")[number] = result;
-                }
-            });
+    let work = || {
+        let next = || queue.lock().expect("nobody panics with the queue").next();
+        while let Some((number, attacker)) = next() {
+            let result = attacker.take(turn);
+            results.lock().expect("nobody panics with the results")[number] = result;
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..workers {
+            // The system may have no more threads; those that are there take all turns.
+            let _ = Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     let results = results.into_inner();
     successes(results.expect("nobody panics with the results").into_iter())

@@ -17,6 +17,7 @@ use crate::store::{
 use rsan_model::{Pc, Reason, ThreadId};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// States of a task, at most.
@@ -222,18 +223,21 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         }
         let results: Vec<Mutex<Option<Found>>> = tasks.iter().map(|_| Mutex::default()).collect();
         let turn = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for expander in expanders {
-                scope.spawn(|| {
-                    let expander = expander;
-                    while let Some(i) = Some(turn.fetch_add(1, Ordering::Relaxed))
-                        && let Some(task) = tasks.get(i)
-                    {
-                        let found = one(expander, task);
-                        *results[i].lock().expect("no worker panics with a result") = Some(found);
-                    }
-                });
+        let work = |expander: &mut Expander<'_, 'm, 'a, W>| {
+            while let Some(i) = Some(turn.fetch_add(1, Ordering::Relaxed))
+                && let Some(task) = tasks.get(i)
+            {
+                let found = one(expander, task);
+                *results[i].lock().expect("no worker panics with a result") = Some(found);
             }
+        };
+        let (own, others) = expanders.split_at_mut(1);
+        std::thread::scope(|scope| {
+            for expander in others {
+                // The system may have no more threads; those that are there take all tasks.
+                let _ = Builder::new().spawn_scoped(scope, || work(expander));
+            }
+            work(&mut own[0]);
         });
         let found = |result: Mutex<Option<Found>>| {
             let found = result.into_inner().expect("no worker panics with a result");
@@ -273,15 +277,26 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             }
         } else {
             let size = PARTITIONS.div_ceil(workers);
-            std::thread::scope(|scope| {
-                for (i, shares) in self.shares.chunks_mut(size).enumerate() {
-                    let found = &found;
-                    scope.spawn(move || {
-                        for (j, share) in shares.iter_mut().enumerate() {
-                            share.absorb(i * size + j, found);
-                        }
-                    });
+            let queue = Mutex::new(self.shares.chunks_mut(size).enumerate());
+            let next = || {
+                queue
+                    .lock()
+                    .expect("no worker panics with the queue")
+                    .next()
+            };
+            let work = || {
+                while let Some((i, shares)) = next() {
+                    for (j, share) in shares.iter_mut().enumerate() {
+                        share.absorb(i * size + j, &found);
+                    }
                 }
+            };
+            std::thread::scope(|scope| {
+                for _ in 1..workers {
+                    // The system may have no more threads.
+                    let _ = Builder::new().spawn_scoped(scope, work);
+                }
+                work();
             });
         }
         self.check_limits(options, progress).map(End::Cut)

@@ -1,15 +1,17 @@
 //! The command line: one table of commands and options, with their help.
 
+mod flags;
 mod help;
 mod values;
 
+pub(crate) use flags::parse;
 pub(crate) use values::{Goal, OutputFormat};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP, RUN_HELP,
-    VERIFY_HELP,
+    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP,
+    RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -47,7 +49,7 @@ pub(crate) enum Command {
     #[command(name = "emit-c", after_help = EMIT_C_HELP)]
     EmitC(EmitCArgs),
     /// Checks programs with whatever suits them: .litmus and .tpl are verified, C and C++ compiled and run
-    #[command(after_help = CHECK_HELP)]
+    #[command(after_help = CHECK_HELP, override_usage = CHECK_USAGE)]
     Check(CheckArgs),
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports what the runs show
     #[command(after_help = RUN_HELP)]
@@ -65,6 +67,18 @@ pub(crate) enum Command {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
+
+    /// Take all files for one program, not each for a program of its own
+    #[arg(long)]
+    pub(crate) together: bool,
+
+    /// For the compiler.
+    #[arg(skip)]
+    pub(crate) flags: Vec<OsString>,
+
+    /// Of the program.
+    #[arg(skip)]
+    pub(crate) arguments: Vec<OsString>,
 
     /// Compile with this level of optimisation: 0, 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
     #[arg(short = 'O', long = "optimize", value_name = "LEVEL", value_parser = level)]

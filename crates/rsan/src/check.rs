@@ -1,21 +1,88 @@
 //! `rsan check`: picks the engine by the kind of file: `verify` for litmus tests and TPL, the sanitizer for C and C++.
 
 use crate::args::CheckArgs;
-use crate::sanitizer::run::{self, language};
+use crate::input::failure;
+use crate::sanitizer::compiler::Language;
+use crate::sanitizer::run::{self, Sources, language};
+use crate::session::{accept_all, eprint};
 use crate::status::Status;
 use crate::verify;
 use std::path::Path;
 
 /// Checks every input.
 pub(crate) fn run(args: &CheckArgs) -> Status {
+    let files = &args.verify.files;
+    if args.together {
+        let sources = match together(files) {
+            Ok(sources) => sources,
+            Err(message) => {
+                eprint(&message);
+                return Status::BadInput;
+            }
+        };
+        let subject = [sources.subject.clone()];
+        return verify::inputs(&args.verify, &subject, accept_all, &mut |_, stop, style| {
+            run::check(args, stop, &sources, style)
+        });
+    }
     verify::inputs(
         &args.verify,
+        files,
         unsupported,
         &mut |file, stop, style| match language(file) {
-            Some(language) => run::check(args, stop, file, language, style),
-            None => verify::answer("check", &args.verify, stop, file, style),
+            Some(language) => {
+                let subject = file.to_owned();
+                let sources = Sources {
+                    files: std::slice::from_ref(&subject),
+                    subject: subject.clone(),
+                    language,
+                };
+                run::check(args, stop, &sources, style)
+            }
+            None => match for_programs(args) {
+                Some(what) => Err(failure(file, &format!("{what} are for C and C++ files"))),
+                None => verify::answer("check", &args.verify, stop, file, style),
+            },
         },
     )
+}
+
+/// What the user gave that is of no use for files that are verified.
+fn for_programs(args: &CheckArgs) -> Option<&'static str> {
+    match () {
+        () if !args.flags.is_empty() => Some("flags of the compiler"),
+        () if !args.arguments.is_empty() => Some("arguments of the program"),
+        () => None,
+    }
+}
+
+/// The parts of one program: C and C++ files, and what is linked with them.
+fn together(files: &[String]) -> Result<Sources<'_>, String> {
+    const LINKED: [&str; 3] = ["o", "a", "so"];
+    let mut languages = Vec::new();
+    for file in files {
+        let extension = Path::new(file).extension().and_then(|e| e.to_str());
+        match language(file) {
+            Some(language) => languages.push(language),
+            None if extension.is_some_and(|e| LINKED.contains(&e)) => {}
+            None => {
+                return Err(failure(
+                    file,
+                    &"only C and C++ files, and objects, make a program",
+                ));
+            }
+        }
+    }
+    let language = match languages.as_slice() {
+        [] => return Err(failure(&files.join(" "), &"there is no C or C++ file")),
+        all if all.contains(&Language::Cpp) => Language::Cpp,
+        _ => Language::C,
+    };
+    Ok(Sources {
+        subject: files.join(" "),
+        files,
+        language,
+    })
 }
 
 /// Why `check` cannot take a file, judged by its extension.

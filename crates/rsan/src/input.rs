@@ -1,16 +1,12 @@
 //! Reading programs from files and standard input.
 
+use crate::files;
 use rsan_lang::Format;
 use rsan_model::automata::Automata;
 use rsan_model::{Model, Program, Source, Span};
 use rsan_report::{Style, complaint};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
-
-/// Texts longer than this are not read to their end. Readers refuse much smaller ones already; the bound
-/// is there for endless files.
-const MAX_BYTES: u64 = 16 << 20;
 
 /// A program and the name under which the user knows it.
 pub(crate) struct Input {
@@ -96,30 +92,14 @@ pub(crate) fn failure(subject: &str, message: &dyn std::fmt::Display) -> String 
 }
 
 fn bytes(path: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if path == "-" {
-        io::stdin()
-            .lock()
-            .take(MAX_BYTES + 1)
-            .read_to_end(&mut bytes)?;
-    } else {
-        if Path::new(path).is_dir() {
-            let message = "this is a directory; name the files in it";
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, message));
-        }
-        File::open(path)?
-            .take(MAX_BYTES + 1)
-            .read_to_end(&mut bytes)?;
+    match path {
+        "-" => files::read_from(io::stdin().lock(), files::TEXT),
+        file => files::read(Path::new(file), files::TEXT),
     }
-    if bytes.len() as u64 > MAX_BYTES {
-        let message = format!("larger than {} MiB", MAX_BYTES >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    Ok(bytes)
 }
 
 fn text(subject: &str, bytes: Vec<u8>, style: Style) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
         // The replacement character starts where the valid text ends, so the place is right.
@@ -132,6 +112,7 @@ fn text(subject: &str, bytes: Vec<u8>, style: Style) -> Result<String, String> {
             style,
         )
     })?;
+    files::skip_mark(&mut text);
     if text.trim().is_empty() {
         return Err(failure(subject, &"the file is empty"));
     }

@@ -1,8 +1,8 @@
-//! Ctrl-C: the first one asks the search to stop, so that what was explored is still reported; the second one
-//! ends the program.
+//! Ctrl-C, and other signals that ask for an end: the first one asks the search to stop, so that what was explored is still
+//! reported; the second one ends the program.
 
 use crate::session::eprint;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
@@ -18,11 +18,24 @@ pub(crate) fn stop_flag() -> Option<Arc<AtomicBool>> {
 
 fn register() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    // `nohup`, and shells in the background, have these ignored.
+    let ignored = ignored();
+    let wanted = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    let more = [SIGHUP, SIGQUIT].into_iter().filter(wanted);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(more) {
         // Handlers run in the order of their registration: the first signal finds the flag unset and only sets
         // it; the next one finds it set and has its default effect.
         flag::register_conditional_default(signal, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
+    // A file that may not become larger is an error of whoever writes it.
+    flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
+}
+
+/// The signals that this process was started to ignore, a bit for each; none if the system does not say.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap_or(0))
 }

@@ -7,9 +7,11 @@ mod args;
 mod check;
 mod emit_c;
 mod fence;
+mod files;
 mod input;
 mod interrupt;
 mod litmus;
+mod printable;
 mod progress;
 mod quantity;
 mod sanitizer;
@@ -19,10 +21,11 @@ mod terminal;
 mod tso;
 mod verify;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use sanitizer::compile;
 use sanitizer::compiler::Language;
+use sanitizer::guard;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -31,7 +34,14 @@ fn main() -> ExitCode {
         let words: Vec<_> = std::env::args_os().skip(1).collect();
         return compile::run(language, &words).into();
     }
-    let status = match Cli::parse().command {
+    if let Some(words) = guarded() {
+        return ExitCode::from(guard::run(&words));
+    }
+    let cli = match args::parse(std::env::args_os().collect()) {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
+    let status = match cli.command {
         Command::Verify(args) => verify::run(&args),
         Command::Fence(args) => fence::run(&args),
         Command::Litmus(args) => litmus::run(&args),
@@ -42,6 +52,22 @@ fn main() -> ExitCode {
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };
     ExitCode::from(status.code())
+}
+
+/// What [`guard`] is to do, if it was this command that started this process.
+fn guarded() -> Option<Vec<OsString>> {
+    let mut words = std::env::args_os().skip(1);
+    (words.next()? == guard::NAME).then(|| words.collect())
+}
+
+/// Says what is wrong with the command line, or shows the help that was asked for.
+fn refused(error: &clap::Error) -> ExitCode {
+    match error.use_stderr() {
+        true => session::eprint(&error.render().to_string()),
+        // Whoever reads it may have had enough.
+        false => drop(error.print()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Whether the command was called by a link named as a compiler, for tools that want one word.

@@ -1,5 +1,6 @@
 //! One line on standard error that says how a search is going; only when standard error is a terminal.
 
+use crate::printable::name;
 use rsan_report::number::{bytes, count, plural};
 use rsan_verify::Stats;
 use std::io::{IsTerminal, Write, stderr};
@@ -45,7 +46,7 @@ impl Drop for Progress<'_> {
 }
 
 fn line(subject: &str, state: &str) -> String {
-    format!("{subject}: {state}")
+    format!("{}: {state}", name(subject))
 }
 
 fn figures(stats: &Stats) -> String {

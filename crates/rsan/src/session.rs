@@ -4,6 +4,7 @@
 use crate::args::OutputFormat;
 use crate::fence::RepairDocument;
 use crate::input;
+use crate::printable::printable;
 use crate::sanitizer::run::RunDocument;
 use crate::status::Status;
 use crate::terminal;
@@ -120,7 +121,8 @@ impl Session<'_> {
 
 /// Writes a message to standard error, which may be closed.
 pub(crate) fn eprint(message: &str) {
-    let _ = io::stderr().write_all(message.as_bytes());
+    let shown = printable(message, terminal::stderr_style());
+    let _ = io::stderr().write_all(shown.as_bytes());
 }
 
 /// Standard output, which a reader such as `head` may close early: that is no error, and ends the output.
@@ -144,7 +146,7 @@ impl Output {
         if self.long.is_some_and(|before| before || long) {
             self.print("\n");
         }
-        self.print(text);
+        self.print(&printable(text, terminal::stdout_style()));
         self.long = Some(long);
     }
 

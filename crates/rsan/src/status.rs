@@ -13,7 +13,7 @@ pub(crate) enum Status {
     BadInput,
     /// 3: undecided.
     Undecided,
-    /// 4: the program under test failed by itself, and there is no finding.
+    /// 4: the program under test failed, and there is no finding.
     Failed,
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Verifies every input.
 pub(crate) fn run(args: &VerifyArgs) -> Status {
-    inputs(args, accept_all, &mut |file, stop, style| {
+    inputs(args, &args.files, accept_all, &mut |file, stop, style| {
         answer("verify", args, stop, file, style)
     })
 }
@@ -25,6 +25,7 @@ pub(crate) type Engine<'a> = dyn FnMut(&str, &AtomicBool, Style) -> Result<Reply
 /// Answers every input that is not refused with `engine`.
 pub(crate) fn inputs(
     args: &VerifyArgs,
+    files: &[String],
     refuse: fn(&str) -> Option<String>,
     engine: &mut Engine<'_>,
 ) -> Status {
@@ -32,7 +33,7 @@ pub(crate) fn inputs(
         return Status::BadInput;
     };
     let session = Session {
-        files: &args.files,
+        files,
         format: args.format,
         dot: args.dot.as_deref(),
         refuse,

@@ -4,7 +4,7 @@
 //! structured statement means what the branches and jumps that it replaces mean, wherever else control comes from.
 
 use super::{Function, NotC};
-use rsan_model::{Expr, Instr, Pc};
+use rsan_model::{Expr, Instr, Pc, Thread};
 
 /// A place that `goto` goes to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,6 +33,20 @@ pub(super) struct Loop {
     head: u32,
     /// The instruction that closes it.
     last: u32,
+}
+
+/// Of each instruction, and of the end, those that control comes to it from, in their order.
+pub(super) fn sources(thread: &Thread) -> Vec<Vec<u32>> {
+    let mut sources = vec![Vec::new(); thread.code.len() + 1];
+    for pc in 0..thread.code.len() as u32 {
+        for to in thread.instr(Pc(pc)).successors(Pc(pc)) {
+            let known: &mut Vec<u32> = &mut sources[to.0 as usize];
+            if known.last() != Some(&pc) {
+                known.push(pc);
+            }
+        }
+    }
+    sources
 }
 
 impl Function<'_, '_> {
@@ -66,7 +80,9 @@ impl Function<'_, '_> {
 
     /// The loop that begins at `head` and ends before `end`.
     fn loop_at(&self, head: u32, end: u32) -> Option<Loop> {
-        let last = (head..end).rfind(|pc| self.at(*pc).successors(Pc(*pc)).contains(&Pc(head)))?;
+        let sources = &self.sources[head as usize];
+        let before_end = sources.partition_point(|pc| *pc < end);
+        let last = *sources[..before_end].last().filter(|last| **last >= head)?;
         let kind = match (self.at(last), self.at(head)) {
             (
                 Instr::Jump(_),

@@ -40,7 +40,9 @@ impl<'p> Function<'_, 'p> {
         if let (Some(source), Some(span)) = (&self.context.program.source, span)
             && !closes
         {
-            let (number, _) = source.line_column(span.start);
+            let ends = &self.context.line_ends;
+            let number = ends.partition_point(|end| *end < span.start as usize) + 1;
+            debug_assert_eq!(number, source.line_column(span.start).0);
             let _ = write!(
                 line,
                 "{:pad$}  // {number}",

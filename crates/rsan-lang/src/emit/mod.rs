@@ -95,6 +95,8 @@ struct Context<'p> {
     /// Whether a location is declared atomic.
     atomic: Vec<bool>,
     needs: RefCell<BTreeSet<Need>>,
+    /// Where the lines of the source end.
+    line_ends: Vec<usize>,
 }
 
 /// One thread while it is written.
@@ -105,6 +107,8 @@ struct Function<'c, 'p> {
     registers: Table,
     /// Where control goes by `goto`, and needs a label: instructions, and ends of loops.
     labels: BTreeSet<Label>,
+    /// Of each instruction, those that control comes to it from, in their order.
+    sources: Vec<Vec<u32>>,
     /// The loops around the instruction, innermost last.
     loops: Vec<flow::Loop>,
     /// Variables of the translation's own.
@@ -133,6 +137,13 @@ pub fn print(program: &Program, options: Options) -> Result<String, NotC> {
     text.push_str(&functions);
     text.push_str(&main);
     Ok(text)
+}
+
+/// Where the lines of the source end, if there is one.
+fn line_ends(program: &Program) -> Vec<usize> {
+    let text = program.source.as_ref().map(|source| &*source.text);
+    let ends = text.unwrap_or_default().match_indices('\n');
+    ends.map(|(end, _)| end).collect()
 }
 
 impl<'p> Context<'p> {
@@ -170,6 +181,7 @@ impl<'p> Context<'p> {
             threads,
             atomic,
             needs: RefCell::default(),
+            line_ends: line_ends(program),
         })
     }
 
@@ -320,6 +332,7 @@ impl<'p> Context<'p> {
             thread,
             registers: Table::new(thread.registers.iter().map(|r| r.name.as_str()), &mut taken),
             labels: BTreeSet::new(),
+            sources: flow::sources(thread),
             loops: Vec::new(),
             extras: BTreeSet::new(),
             text: String::new(),

@@ -6,9 +6,10 @@
 
 use crate::entries;
 use crate::report::{Finding, Side};
+use crate::symbols::{self, Definer};
 use crate::thread;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// A finding as these functions see it.
 #[derive(Debug)]
@@ -48,12 +49,24 @@ impl Asked {
     }
 }
 
+/// The program's function, or 0. Asking the loader for it when something is found could wait for a thread that waits for us.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks for the function; the loader calls.
+pub(crate) fn look_up() {
+    if let Some((function, definer)) = symbols::first(c"__tsan_on_report")
+        && definer != Definer::Runtime
+    {
+        // ORDERING: relaxed, as in `announce`.
+        WANTED.store(function, Ordering::Relaxed);
+    }
+}
+
 /// Tells the program of a finding, if it wants to know.
 pub(crate) fn announce(finding: &Finding) {
-    // SAFETY: a C string.
-    let wanted = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__tsan_on_report".as_ptr()) };
-    // The program's, or else the one below, which does nothing.
-    if wanted.is_null() {
+    // ORDERING: relaxed; the address of a function.
+    let wanted = WANTED.load(Ordering::Relaxed);
+    if wanted == 0 {
         return;
     }
     let description = match finding {
@@ -74,7 +87,7 @@ pub(crate) fn announce(finding: &Finding) {
     CURRENT.store(report, Ordering::Release);
     type Told = unsafe extern "C" fn(*mut c_void);
     // SAFETY: the program's function of that name, whose type the interface says.
-    unsafe { std::mem::transmute::<*mut c_void, Told>(wanted)(report.cast()) };
+    unsafe { std::mem::transmute::<usize, Told>(wanted)(report.cast()) };
     // ORDERING: release, as above.
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }

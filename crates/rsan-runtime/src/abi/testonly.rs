@@ -1,5 +1,7 @@
-//! What tests of ThreadSanitizer use: a barrier that threads meet at without an order between them.
+//! What tests of ThreadSanitizer use: a barrier that threads meet at without an order between them, and how many functions
+//! the calling thread is in.
 
+use crate::thread::current;
 use crate::{entries, system};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -42,7 +44,13 @@ unsafe extern "C" fn wait(barrier: *const Barrier) {
     }
 }
 
+extern "C" fn depth() -> usize {
+    let context = current().filter(|context| !context.is_busy());
+    context.map_or(0, |context| context.stack().depth())
+}
+
 entries! {
+    __tsan_testonly_shadow_stack_current_size => depth;
     __tsan_testonly_barrier_init => init;
     __tsan_testonly_barrier_wait => wait;
 }

@@ -56,4 +56,5 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
 pub(crate) fn instrumented() {
     callers::note();
     order::check();
+    crate::abi::query::look_up();
 }

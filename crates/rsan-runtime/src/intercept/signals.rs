@@ -13,7 +13,7 @@ use super::{callers, deferred};
 use crate::report::{self, Finding, Misuse, Side};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
-use crate::{entries, real, sync, tls};
+use crate::{entries, ignoring, real, sync, tls};
 use libc::{c_int, c_void, pthread_t, sighandler_t, sigset_t};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -79,10 +79,12 @@ unsafe extern "C-unwind" fn handle(
     let asynchronous = unsafe { is_asynchronous(signal, info, context) };
     sync::acquire(handler.clock());
     let handling = Handling::begin(asynchronous);
+    let unsynced = ignoring::suspend();
     // SAFETY: this thread's own word.
     unsafe { *libc::__errno_location() = errno };
     // SAFETY: the program's handler; one that takes only the signal's number ignores the rest.
     unsafe { std::mem::transmute::<usize, Function>(function)(signal, info, context) };
+    ignoring::resume(unsynced);
     if let Some(handling) = handling {
         drop(handling);
         check_errno(function, errno);

@@ -40,7 +40,7 @@ fn set(options: &mut Options, name: &str, value: &str) {
 
 /// Takes the settings of a text over.
 pub(super) fn apply(options: &mut Options, text: &str) {
-    for pair in pairs(&text.replace(',', " ")) {
+    for pair in pairs(&text.replace(',', " ")).0 {
         let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
         if name == "report_bugs" && flag(value) == Some(false) {
             for name in FINDINGS {

@@ -27,12 +27,15 @@ const KNOWN: &[&str] = &[
 
 /// The names of the files of those that are not instrumented, without those above, in the loader's order.
 fn names(modules: &[Module], is_instrumented: impl Fn(&Module) -> bool) -> Vec<&str> {
-    let name = |module: &&Module| !module.path.is_empty() && !is_instrumented(module);
-    let foreign = modules.iter().filter(name);
-    let names = foreign.filter_map(|module| module.path.rsplit('/').next());
+    let mut names = Vec::new();
+    for module in modules {
+        let name = module.path.rsplit('/').next().unwrap_or_default();
+        let is_known = KNOWN.iter().any(|known| name.starts_with(known));
+        if !name.is_empty() && !is_known && !is_instrumented(module) {
+            names.push(name);
+        }
+    }
     names
-        .filter(|name| !KNOWN.iter().any(|known| name.starts_with(known)))
-        .collect()
 }
 
 /// Says, once, which they are; returns the text of it.

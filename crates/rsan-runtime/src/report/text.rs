@@ -1,6 +1,6 @@
 //! A finding for people, with addresses only; `rsan run` shows it better.
 
-use super::{Finding, Side, Waiting, call_sites, frames};
+use super::{Finding, Side, Waiting, call_sites, frames, printable};
 use crate::heap;
 use crate::held::{Mode, Then};
 use crate::memory::Memory;
@@ -62,7 +62,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             if finding.is_of_same_value() {
                 let _ = writeln!(
                     text,
-                    "  which is what it reads anyway: the program cannot tell by this load alone"
+                    "  which is the value that it reads anyway, but without the newer write's order: what it does next may miss what came before that write"
                 );
             }
             if let Some(wait) = wait.text() {
@@ -169,6 +169,7 @@ fn write_held(text: &mut String, locks: &[Then], modules: &[Module]) {
 fn write_memory(text: &mut String, address: usize, modules: &[Module]) {
     match Memory::at(address, modules) {
         Memory::Global { module, offset } => {
+            let module = printable(module);
             let _ = writeln!(text, "  the memory is a variable at {module}+{offset:#x}");
         }
         Memory::Heap(block) => {
@@ -224,7 +225,7 @@ fn write_frames(text: &mut String, frames: &[(Option<&str>, usize)]) {
 
 fn write_frames_from(first: usize, text: &mut String, frames: &[(Option<&str>, usize)]) {
     for (number, (module, offset)) in (first..).zip(frames) {
-        let module = module.unwrap_or("?");
+        let module = printable(module.unwrap_or("?"));
         let _ = writeln!(text, "    #{number} {module}+{offset:#x}");
     }
 }

@@ -20,7 +20,7 @@ use super::views::Views;
 use super::{begin_run, leave, lent, snapshot};
 use crate::options::Options;
 use crate::system::{futex_wait, futex_wake, system_call};
-use crate::{ending, entries, real, report, runtime, thread};
+use crate::{ending, entries, files, real, report, runtime, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_model::ThreadId;
 use rsan_schedule::strategy::{Prefix, Replay, Spec};
@@ -28,7 +28,7 @@ use rsan_schedule::{Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
-use std::os::fd::IntoRawFd;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -181,7 +181,7 @@ fn serve(options: &Options, outermost: usize) {
                     }
                     -1 => format!("error {}\n", std::io::Error::last_os_error()),
                     child => {
-                        let answer = watch(child, &trace, timeout);
+                        let answer = watch(child, &trace, timeout, &stream);
                         views.learn();
                         answer
                     }
@@ -262,7 +262,7 @@ fn start_ticking() {
 }
 
 /// Waits for the end of a run; the answer.
-fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
+fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream) -> String {
     let start = Instant::now();
     let (mut looked, mut steps, mut timed_out) = (start, 0, false);
     let status = loop {
@@ -273,7 +273,8 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
             Err(_) => break 0,
         }
         looked = Instant::now();
-        if timeout.is_some_and(|limit| start.elapsed() >= Duration::from_millis(limit)) {
+        let is_late = |limit| start.elapsed() >= Duration::from_millis(limit);
+        if timeout.is_some_and(is_late) || is_closed(stream) {
             timed_out = true;
             // SAFETY: the run, and its group.
             unsafe {
@@ -293,6 +294,15 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>) -> String {
     end_others();
     let timeout = u8::from(timed_out);
     format!("end pid={child} status={status} timeout={timeout}\n")
+}
+
+/// Whether the other side is gone: it may have been killed, and nobody waits for the run any more.
+fn is_closed(stream: &UnixStream) -> bool {
+    let mut byte = 0_u8;
+    let (file, place) = (stream.as_raw_fd() as usize, &raw mut byte as usize);
+    let how = (libc::MSG_PEEK | libc::MSG_DONTWAIT) as usize;
+    // SAFETY: a place for one byte, which stays in the socket.
+    unsafe { system_call(libc::SYS_recvfrom, [file, place, 1, how, 0, 0]) == 0 }
 }
 
 /// Waits for a child, or for any (-1): its number (0 if none has ended) and status, or the system's error.
@@ -424,7 +434,7 @@ fn guided(text: &str) -> Result<Box<dyn Strategy>, String> {
 
 /// A schedule from a file.
 fn replay(path: &str) -> Result<Box<dyn Strategy>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let text = files::read(path, files::SCHEDULE).map_err(|error| format!("{path}: {error}"))?;
     let schedule = text.parse::<Schedule>();
     let schedule = schedule.map_err(|error| format!("{path}:{error}"))?;
     Ok(Box::new(Replay::new(schedule)))

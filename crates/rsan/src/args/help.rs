@@ -2,8 +2,8 @@
 
 pub(super) const AFTER_HELP: &str = "\
 Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
-3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed by itself,
-without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
+3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed, by an exit status
+or a signal, without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
 
 Examples:
   rsan check dekker.c                      compile it, run it, report
@@ -69,16 +69,21 @@ Exit status: 0; 2 wrong usage or bad input.
 Examples:
   rsan emit-c -o sb.c sb.litmus && rsan check sb.c";
 
+pub(super) const CHECK_USAGE: &str =
+    "rsan check [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]";
+
 pub(super) const CHECK_HELP: &str = "\
-Each C or C++ file is a program of its own: it is compiled with the sanitizer and run --runs times, each time for at
-most --time-limit (60s). It is compiled so that every access of the source is there; -O chooses a level of optimisation
-instead. The other options are those of `rsan verify`. Rust programs can't be checked yet.
+Each C or C++ file is a program of its own, or with --together a part of one: it is compiled with the sanitizer and run --runs
+times, each time for at most --time-limit (60s). It is compiled so that every access of the source is there; -O chooses a level
+of optimisation instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
+what stands after -- goes to the program. Rust programs can't be checked yet. Other files are verified: --property, --parametric,
+--deadlock, --memory-limit and --dot are for them only.
 
 With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more. Runs
 without a finding prove nothing; only --exhaustive, and what is verified, can be `robust`.
 
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed by
-itself, without a finding.
+Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed,
+without a finding.
 
 Examples:
   rsan check dekker.c
@@ -86,6 +91,7 @@ Examples:
   rsan check --sched pct queue.c
   rsan check --exhaustive --time-limit 5m queue.c
   rsan check -O2 --runs 100 queue.c
+  rsan check -std=c++20 -Iinclude --together queue.cc test.cc -- --fast
   rsan check *.litmus *.tpl";
 
 pub(super) const RUN_HELP: &str = "\
@@ -102,7 +108,7 @@ explored; the program is robust if there is no finding and nothing was cut off, 
 `rsan cc --rsan-as-written` for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
-schedule that it should follow, or no process was built with rsan); 4 the program failed by itself, without a finding.
+schedule that it should follow, or no process was built with rsan); 4 the program failed, without a finding.
 
 Examples:
   CC=\"rsan cc\" CXX=\"rsan c++\" make

@@ -9,6 +9,7 @@ mod tso;
 pub(crate) use orders::RepairDocument;
 
 use crate::args::FenceArgs;
+use crate::files;
 use crate::input::{failure, read_any};
 use crate::interrupt;
 use crate::session::{Reply, Session, accept_all, eprint};
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &FenceArgs) -> Status {
 
 fn read_costs(path: &Path) -> Result<Costs, String> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| failure(&name, &e))?;
+    let text = files::read_text(path, files::TEXT).map_err(|e| failure(&name, &e))?;
     serde_json::from_str(&text).map_err(|e| {
         let message = format!("{e}; expected {{\"thread\": {{\"state\": cost}}}}");
         failure(&name, &message)

@@ -9,14 +9,15 @@ use super::log::Findings;
 use super::preload;
 use super::processes::Processes;
 use super::record::{Fatal, Record};
-use super::scratch::Scratch;
+use super::scratch::{self, Scratch};
+use crate::files;
 use crate::session::eprint;
 use rsan_model::Model;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, stderr};
+use std::io::{self, IsTerminal, Read, stderr};
 use std::path::{self, Path};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,7 +80,7 @@ pub(crate) struct Runs {
     pub(crate) forks: usize,
     /// Runs that ended the process that makes them.
     pub(crate) deaths: usize,
-    /// The first run that failed by itself.
+    /// The first run that failed.
     pub(crate) failure: Option<ExitStatus>,
     pub(crate) failures: usize,
     /// Runs that the runtime had to end, and why in the first.
@@ -104,6 +105,7 @@ enum End {
 /// # Errors
 /// The message for the user.
 pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
+    scratch::sweep();
     let scratch = Scratch::new()?;
     let folder = match plan.log {
         Some(folder) => {
@@ -123,15 +125,22 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
         let log = folder.join(format!("run-{}.jsonl", runs.done + 1));
         let options = settings(&log, &plan.options)?;
         handover.set(&options);
-        let mut command = command(plan.program, &options, &library, plan.stdout);
-        if plan.preload {
-            command.envs(preload::variables(&plan.program[0], &library));
-        }
-        if plan.runs > 1 {
-            // The first run would leave nothing for the others.
-            command.stdin(Stdio::null());
-        }
-        once(plan, command, &log, &mut runs)?;
+        let build = |words: &[OsString]| {
+            let mut command = command(words, &options, &library, plan.stdout);
+            if plan.preload {
+                command.envs(preload::variables(&plan.program[0], &library));
+            }
+            if plan.runs > 1 {
+                // The first run would leave nothing for the others.
+                command.stdin(Stdio::null());
+            }
+            command
+        };
+        create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let name = plan.program[0].display();
+        let processes = Processes::start(plan.program, &build, scratch.path());
+        let processes = processes.map_err(|error| format!("{name}: {error}"))?;
+        once(plan, processes, &log, &mut runs);
         if runs.interrupted || runs.halted {
             break;
         }
@@ -140,13 +149,10 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
 }
 
 /// One run.
-fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> Result<(), String> {
-    create(log).map_err(|error| format!("{}: {error}", log.display()))?;
-    let name = plan.program[0].display();
-    let mut processes =
-        Processes::start(&mut command).map_err(|error| format!("{name}: {error}"))?;
+fn once(plan: &Plan<'_>, mut processes: Processes, log: &Path, runs: &mut Runs) {
     let end = wait(&mut processes, plan, log);
     let record = read(log);
+    runs.findings.know(record.commands);
     runs.findings.add(runs.done, &record.findings);
     runs.done += 1;
     runs.processes += record.processes.len();
@@ -172,11 +178,12 @@ fn once(plan: &Plan<'_>, mut command: Command, log: &Path, runs: &mut Runs) -> R
         End::Halted => runs.halted = true,
     }
     runs.halted |= plan.halt.is_some_and(|halt| halt(&runs.findings));
-    Ok(())
 }
 
 fn read(log: &Path) -> Record {
-    let text = fs::read(log).unwrap_or_default();
+    let mut text = Vec::new();
+    // What is cut off leaves a line that cannot be read, which is told.
+    let _ = File::open(log).map(|file| file.take(files::RECORD).read_to_end(&mut text));
     Record::new(&String::from_utf8_lossy(&text))
 }
 
@@ -207,7 +214,9 @@ pub(super) fn settings(log: &Path, more: &str) -> Result<String, String> {
         return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
     }
     let log = quoted(log)?;
-    let options = format!("{given} log={log} text=0 announce=1 exitcode=0 summary=0 {more}");
+    // Suppressions are applied here, where more is known.
+    let ours = "text=0 announce=1 exitcode=0 summary=0 suppressions=";
+    let options = format!("{given} log={log} {ours} {more}");
     Ok(options.trim().to_owned())
 }
 

@@ -4,7 +4,9 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{self, Findings, Held, Logged, Misuse as Freed, Side, Taken, Waiting};
+use super::log::{
+    self, Distinct, Findings, Held, Logged, Misuse as Freed, Process, Side, Taken, Waiting,
+};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
@@ -47,6 +49,9 @@ pub(crate) struct Finding {
     /// The first run that showed it, if the schedule was ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schedule: Option<Recorded>,
+    /// Who showed it, if the program has several processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) process: Option<Process>,
     #[serde(skip)]
     in_runs: BTreeSet<usize>,
 }
@@ -350,6 +355,7 @@ impl Finding {
             chain: links,
             repair,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -410,6 +416,7 @@ impl Finding {
             chain: None,
             repair: None,
             schedule: None,
+            process: None,
             in_runs: runs.clone(),
         }
     }
@@ -528,7 +535,16 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
         ..Resolver::default()
     };
     let found = logged.iter();
-    let found = found.map(|(finding, runs)| Finding::new(finding, runs, &mut resolver));
+    let found = found.map(|distinct| {
+        let Distinct {
+            logged,
+            runs,
+            process,
+        } = distinct;
+        let mut finding = Finding::new(logged, runs, &mut resolver);
+        finding.process = process.clone();
+        finding
+    });
     merged(found.collect())
 }
 

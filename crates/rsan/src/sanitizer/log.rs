@@ -255,11 +255,35 @@ impl Logged {
     }
 }
 
+/// A process that showed a finding.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    /// Its command line, if it is known.
+    pub(crate) command: Option<String>,
+}
+
+/// Who wrote a line.
+#[derive(Deserialize)]
+struct Writer {
+    pid: Option<u32>,
+}
+
+/// A distinct finding.
+pub(crate) struct Distinct {
+    pub(crate) logged: Logged,
+    /// The runs that had it.
+    pub(crate) runs: BTreeSet<usize>,
+    /// The process that showed what is kept of it.
+    pub(crate) process: Option<Process>,
+}
+
 /// The distinct findings of all runs.
 #[derive(Default)]
 pub(crate) struct Findings {
-    /// Each with the runs that had it.
-    found: BTreeMap<Key, (Logged, BTreeSet<usize>)>,
+    found: BTreeMap<Key, Distinct>,
+    /// The command lines of the processes of the run that is added next.
+    commands: BTreeMap<u32, String>,
     /// Lines that could not be read.
     pub(crate) unreadable: usize,
 }
@@ -272,12 +296,18 @@ impl Findings {
         for line in log.lines() {
             match serde_json::from_str::<Logged>(line) {
                 Ok(logged) => {
+                    let process = self.writer(line);
                     let entry = self.found.entry(logged.key());
-                    let known = entry.or_insert_with(|| (logged.clone(), BTreeSet::new()));
-                    if logged.content() > known.0.content() {
-                        known.0 = logged;
+                    let known = entry.or_insert_with(|| Distinct {
+                        logged: logged.clone(),
+                        runs: BTreeSet::new(),
+                        process: process.clone(),
+                    });
+                    if logged.content() > known.logged.content() {
+                        known.logged = logged;
+                        known.process = process;
                     }
-                    known.1.insert(run);
+                    known.runs.insert(run);
                 }
                 Err(_) => self.unreadable += 1,
             }
@@ -285,9 +315,21 @@ impl Findings {
         self.found.len() > before
     }
 
-    /// The findings, each with the runs that had it, in an order that does not depend on the runs.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Logged, &BTreeSet<usize>)> {
-        self.found.values().map(|(logged, runs)| (logged, runs))
+    /// Says what the processes of the run are that is added next.
+    pub(crate) fn know(&mut self, commands: BTreeMap<u32, String>) {
+        self.commands = commands;
+    }
+
+    /// The process that wrote a line.
+    fn writer(&self, line: &str) -> Option<Process> {
+        let pid = serde_json::from_str::<Writer>(line).ok()?.pid?;
+        let command = self.commands.get(&pid).cloned();
+        Some(Process { pid, command })
+    }
+
+    /// The findings, in an order that does not depend on the runs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Distinct> {
+        self.found.values()
     }
 }
 
@@ -317,7 +359,7 @@ mod tests {
         );
         findings.add(1, &race("0x2", "0x1"));
         findings.add(2, &race("0x2", "0x3"));
-        let runs: Vec<_> = findings.iter().map(|(_, runs)| runs.len()).collect();
+        let runs: Vec<_> = findings.iter().map(|found| found.runs.len()).collect();
         assert_eq!((runs, findings.unreadable), (vec![2, 1], 0));
     }
 

@@ -2,6 +2,7 @@
 
 use super::findings::{Resolver, thread_name};
 use super::log;
+use super::scratch;
 use super::symbols::{Frame, number, place_of};
 use serde::Serialize;
 
@@ -67,7 +68,7 @@ impl Memory {
                 let signed = known.as_ref().is_some_and(|(_, signed)| *signed);
                 Self::Variable {
                     name: known.map(|(name, _)| name),
-                    module: module.clone(),
+                    module: scratch::shown(module).to_owned(),
                     offset: offset.clone(),
                     signed,
                 }

@@ -10,6 +10,7 @@ pub(crate) mod compile;
 pub(crate) mod compiler;
 mod execute;
 mod findings;
+pub(crate) mod guard;
 mod handover;
 mod invocation;
 mod library;

@@ -2,20 +2,28 @@
 //!
 //! Process groups would not do: a group of its own takes the terminal away from the program, and a daemon leaves its
 //! group anyway. Instead this process becomes the parent of all orphans among its descendants (`PR_SET_CHILD_SUBREAPER`),
-//! so that whoever the program started is found below it in `/proc`, however it was started.
+//! so that whoever the program started is found below it in `/proc`, however it was started. Between this process and the
+//! program there is a [`guard`], for this process may be killed.
 
+use super::guard;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long processes that got a signal are waited for.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// What makes a command of a program and its arguments: their environment, and where their output goes.
+pub(crate) type Build<'a> = &'a dyn Fn(&[OsString]) -> Command;
 
 /// A program that runs.
 pub(crate) struct Processes {
@@ -24,21 +32,35 @@ pub(crate) struct Processes {
     status: Option<ExitStatus>,
     /// No process is left.
     gone: bool,
+    /// Who ends them if this process is killed.
+    guard: Option<Guard>,
+}
+
+/// The process of [`guard`], and what it says.
+struct Guard {
+    pid: Pid,
+    stream: UnixStream,
+    said: Vec<u8>,
 }
 
 impl Processes {
-    /// Starts a program.
+    /// Starts a program as `build` says, with a socket in this folder.
     ///
     /// # Errors
     /// Why it can't be started.
-    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+    pub(crate) fn start(program: &[OsString], build: Build<'_>, folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        let child = command.spawn()?;
+        let (main, guard) = match Guard::start(program, build, folder)? {
+            Some((guard, main)) => (main, Some(guard)),
+            // The command may have no file any more, or there is no `/proc`.
+            None => (Pid::from_child(&build(program).spawn()?), None),
+        };
         Ok(Self {
-            main: Pid::from_child(&child),
+            main,
             status: None,
             gone: false,
+            guard,
         })
     }
 
@@ -64,6 +86,16 @@ impl Processes {
                 }
             }
         }
+        if let Some(guard) = &mut self.guard
+            && self.status.is_none()
+        {
+            self.status = guard.status();
+            if self.gone {
+                // Whoever killed the guard killed the program too.
+                let killed = ExitStatus::from_raw(Signal::KILL.as_raw());
+                self.status.get_or_insert(killed);
+            }
+        }
         self.status
     }
 
@@ -83,6 +115,8 @@ impl Processes {
     /// The processes that have not ended. Without `/proc` only the program itself is known.
     fn alive(&self) -> Vec<i32> {
         let mut alive = descendants();
+        let guard = self.guard.as_ref().map(|guard| guard.pid);
+        alive.retain(|pid| Pid::from_raw(*pid) != guard);
         let main = self.main.as_raw_nonzero().get();
         if self.status.is_none() && !alive.contains(&main) {
             alive.push(main);
@@ -126,8 +160,100 @@ impl Processes {
     }
 }
 
+impl Drop for Processes {
+    fn drop(&mut self) {
+        if let Some(guard) = &mut self.guard {
+            // It may be gone already.
+            let _ = guard.stream.write_all(guard::DONE);
+        }
+    }
+}
+
+/// How long the guard may take to start the program; a machine may be busy.
+const START: Duration = Duration::from_secs(60);
+
+impl Guard {
+    /// Starts a guard that starts the program; nothing if there can be no guard.
+    fn start(
+        program: &[OsString],
+        build: Build<'_>,
+        folder: &Path,
+    ) -> io::Result<Option<(Self, Pid)>> {
+        let socket = folder.join("guard");
+        // That of another run.
+        let _ = fs::remove_file(&socket);
+        // The path may be too long for a socket.
+        let Ok(listener) = UnixListener::bind(&socket) else {
+            return Ok(None);
+        };
+        listener.set_nonblocking(true)?;
+        let mut words = vec!["/proc/self/exe".into(), guard::NAME.into(), socket.into()];
+        words.extend_from_slice(program);
+        let Ok(mut child) = build(&words).spawn() else {
+            return Ok(None);
+        };
+        let start = Instant::now();
+        let stream = loop {
+            if let Ok((stream, _)) = listener.accept() {
+                break stream;
+            }
+            if matches!(child.try_wait(), Ok(Some(_))) {
+                return Ok(None);
+            }
+            if start.elapsed() > START {
+                let _ = child.kill();
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_micros(200));
+        };
+        stream.set_nonblocking(true)?;
+        let pid = Pid::from_child(&child);
+        let said = Vec::new();
+        let mut guard = Self { pid, stream, said };
+        let main = guard.started(start)?;
+        Ok(Some((guard, main)))
+    }
+
+    /// The process of the program, as soon as it is there.
+    fn started(&mut self, start: Instant) -> io::Result<Pid> {
+        while start.elapsed() < START {
+            let said = self.line();
+            if let Some(pid) = said.as_deref().and_then(|line| number("started", line)) {
+                return Pid::from_raw(pid).ok_or_else(|| ErrorKind::InvalidData.into());
+            }
+            if let Some(error) = said.as_deref().and_then(|line| number("failed", line)) {
+                return Err(io::Error::from_raw_os_error(error));
+            }
+            thread::sleep(Duration::from_micros(200));
+        }
+        Err(ErrorKind::TimedOut.into())
+    }
+
+    /// How the program ended, if that was said.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let line = self.line()?;
+        number("ended", &line).map(ExitStatus::from_raw)
+    }
+
+    /// The next line, if it is there.
+    fn line(&mut self) -> Option<String> {
+        let mut bytes = [0; 64];
+        while let Ok(count @ 1..) = self.stream.read(&mut bytes) {
+            self.said.extend_from_slice(&bytes[..count]);
+        }
+        let end = self.said.iter().position(|byte| *byte == b'\n')?;
+        let line = self.said.drain(..=end).collect::<Vec<_>>();
+        Some(String::from_utf8_lossy(&line).trim_end().to_owned())
+    }
+}
+
+/// The number after a word.
+fn number(word: &str, line: &str) -> Option<i32> {
+    line.strip_prefix(word)?.trim_start().parse().ok()
+}
+
 /// The processes below this one that have not ended.
-fn descendants() -> Vec<i32> {
+pub(super) fn descendants() -> Vec<i32> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -4,13 +4,15 @@
 use super::log::Address;
 use rsan_model::Model;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A log, read.
 #[derive(Default)]
 pub(crate) struct Record {
     /// Processes that ran with the runtime.
     pub(crate) processes: BTreeSet<u32>,
+    /// Their command lines, as far as they are known.
+    pub(crate) commands: BTreeMap<u32, String>,
     /// Why the runtime ended a process: the first one.
     pub(crate) fatal: Option<Fatal>,
     /// What the first process was judged by.
@@ -51,6 +53,8 @@ enum Line {
     Start {
         pid: u32,
         model: String,
+        #[serde(default)]
+        command: String,
     },
     Suppressed,
     Foreign {
@@ -78,8 +82,13 @@ impl Record {
         let mut record = Self::default();
         for line in log.lines() {
             match serde_json::from_str(line) {
-                Ok(Line::Start { pid, model }) => {
+                Ok(Line::Start {
+                    pid,
+                    model,
+                    command,
+                }) => {
                     record.processes.insert(pid);
+                    record.commands.insert(pid, command);
                     record.model = record.model.or_else(|| model.parse().ok());
                 }
                 Ok(Line::Suppressed) => record.suppressed += 1,

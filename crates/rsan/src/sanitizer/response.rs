@@ -1,6 +1,8 @@
 //! Response files: arguments of a compiler that stand in a file.
 
+use crate::files;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Replaces each `@file` by the arguments in the file, as gcc does: separated by white space, with quotes and
 /// backslashes. A file that cannot be read stays as it is.
@@ -18,7 +20,7 @@ fn expand_to(words: &[OsString], depth: usize) -> Vec<OsString> {
             .to_str()
             .and_then(|w| w.strip_prefix('@'))
             .filter(|_| depth > 0);
-        match text.and_then(|file| std::fs::read_to_string(file).ok()) {
+        match text.and_then(|file| files::read_text(Path::new(file), files::TEXT).ok()) {
             Some(contents) => expanded.extend(expand_to(&split(&contents), depth - 1)),
             None => expanded.push(word.clone()),
         }

@@ -7,13 +7,15 @@ use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Finding};
 use super::log::Findings;
-use super::scratch::Scratch;
+use super::scratch::{self, Scratch};
 use super::suppress::Suppressions;
 use super::text;
 use super::verdict::judge;
 use crate::args::{CheckArgs, Goal, OutputFormat, RunArgs, SanitizerArgs};
+use crate::files;
 use crate::input::failure;
 use crate::interrupt;
+use crate::printable::name;
 use crate::session::{Answer, Output, Reply, eprint};
 use crate::status::Status;
 use crate::terminal;
@@ -145,17 +147,25 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often `check` runs a program.
 const CHECK_RUNS: usize = 5;
 
-/// Compiles a file and runs it.
+/// A program to compile.
+pub(crate) struct Sources<'a> {
+    /// Its name for the user.
+    pub(crate) subject: String,
+    pub(crate) files: &'a [String],
+    pub(crate) language: Language,
+}
+
+/// Compiles a program and runs it.
 ///
 /// # Errors
 /// The complete message for the user.
 pub(crate) fn check(
     args: &CheckArgs,
     stop: &AtomicBool,
-    file: &str,
-    language: Language,
+    sources: &Sources<'_>,
     style: Style,
 ) -> Result<Reply, String> {
+    let file = &*sources.subject;
     let fail = |message: String| failure(file, &message);
     let model = args.verify.model.unwrap_or(Model::C20);
     if ![Model::C20, Model::Rc20].contains(&model)
@@ -165,29 +175,42 @@ pub(crate) fn check(
             "compiled programs are checked for robustness against c20 or rc20 only".to_owned(),
         ));
     }
-    if let Err(error) = std::fs::metadata(file) {
-        return Err(failure(file, &error));
+    if let Some(option) = without_effect(args) {
+        let message = format!("{option} has no effect on C and C++ programs");
+        return Err(fail(message));
     }
+    for file in sources.files {
+        std::fs::metadata(file).map_err(|error| failure(file, &error))?;
+    }
+    scratch::sweep();
     let scratch = Scratch::new().map_err(fail)?;
-    let program = scratch.path().join("program");
+    // The name is seen by the program, and in reports.
+    let name = Path::new(&sources.files[0]).file_stem();
+    let program = scratch.path().join(name.unwrap_or("program".as_ref()));
     let level = args.level.as_deref();
     let compiled = level.map_or(as_written::OPTION.to_owned(), |level| format!("-O{level}"));
     let mut words = vec![OsString::from(compiled)];
     words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
+    let (libraries, flags): (Vec<_>, Vec<_>) = args.flags.iter().cloned().partition(is_library);
+    words.extend(flags);
     // A name that begins with a dash is no option.
-    words.push(Path::new(".").join(file).into());
-    let status = compile(language, &words).map_err(fail)?;
+    let files = sources.files.iter();
+    words.extend(files.map(|file| Path::new(".").join(file).into()));
+    // The linker looks for what is missing until then.
+    words.extend(libraries);
+    let status = compile(sources.language, &words).map_err(fail)?;
     if !status.success() {
         return Err(failure(file, &"it cannot be compiled"));
     }
-    let program = &[program.into()];
+    note_openmp(sources.files, &args.flags);
+    let program = &[vec![program.into()], args.arguments.clone()].concat();
     if is_scheduled(&args.schedule) {
         let request = Request {
             command: "check",
             subject: file,
             program,
             as_written: level.is_none_or(|level| level == "0"),
-            again: again(level, file),
+            again: again(args, sources.files),
             schedule: &args.schedule,
             sanitizer: &args.sanitizer,
             runs: args.runs,
@@ -214,12 +237,61 @@ pub(crate) fn check(
     answer("check", file, plan, &args.sanitizer, style).map_err(fail)
 }
 
-/// What stands after the options in a command that checks the same program.
-fn again(level: Option<&str>, file: &str) -> String {
-    match level {
-        None => quoted(file),
-        Some(level) => format!("-O{level} {}", quoted(file)),
+/// An option that only what is verified takes.
+fn without_effect(args: &CheckArgs) -> Option<&'static str> {
+    let options = [
+        ("--dot", args.verify.dot.is_some()),
+        ("--deadlock", args.verify.deadlock),
+        ("--parametric", args.verify.parametric),
+        ("--memory-limit", args.verify.limits.memory_limit.is_some()),
+    ];
+    let given = options.into_iter().find(|(_, given)| *given);
+    given.map(|(option, _)| option)
+}
+
+fn is_library(flag: &OsString) -> bool {
+    let text = flag.to_string_lossy();
+    text.starts_with("-l")
+}
+
+/// Says that the compiler takes no notice of OpenMP in a source.
+fn note_openmp(sources: &[String], flags: &[OsString]) {
+    let is_on = |flag: &OsString| flag.to_string_lossy().starts_with("-fopenmp");
+    if flags.iter().any(is_on) {
+        return;
     }
+    let has = |file: &&String| {
+        let text = files::read(Path::new(file), files::TEXT).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        text.lines().any(is_openmp)
+    };
+    if let Some(file) = sources.iter().find(has) {
+        eprint(&format!(
+            "note: {file}: `#pragma omp` has no effect without -fopenmp\n"
+        ));
+    }
+}
+
+/// `#pragma omp`, whatever blanks there are.
+fn is_openmp(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('#');
+    let rest = rest.and_then(|rest| rest.trim_start().strip_prefix("pragma"));
+    rest.and_then(|rest| rest.split_whitespace().next()) == Some("omp")
+}
+
+/// What stands after the options in a command that checks the same program.
+fn again(args: &CheckArgs, files: &[String]) -> String {
+    let level = args.level.as_ref().map(|level| format!("-O{level}"));
+    let together = args.together.then(|| "--together".to_owned());
+    let word = |word: &OsString| quoted(&word.to_string_lossy());
+    let mut words: Vec<_> = level.into_iter().chain(together).collect();
+    words.extend(args.flags.iter().map(word));
+    words.extend(files.iter().map(|file| quoted(file)));
+    if !args.arguments.is_empty() {
+        words.push("--".to_owned());
+        words.extend(args.arguments.iter().map(word));
+    }
+    words.join(" ")
 }
 
 /// The setting of the runtime for a model.
@@ -236,10 +308,7 @@ fn answer(
     style: Style,
 ) -> Result<Reply, String> {
     let start = Instant::now();
-    let mut suppressions = match &args.suppressions {
-        Some(file) => Suppressions::read(file)?,
-        None => Suppressions::default(),
-    };
+    let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
@@ -250,7 +319,7 @@ fn answer(
         if args.halt_on_error {
             plan.halt = Some(&wanted);
             // The runtime is faster, but it would end at suppressed findings too.
-            if args.suppressions.is_none() {
+            if suppressions.is_empty() {
                 plan.options.push_str(" halt_on_error=1");
             }
         }
@@ -259,6 +328,10 @@ fn answer(
     let model = runs.model.unwrap_or(Model::C20);
     let mut found = findings::findings(&runs.findings, model);
     let suppressed = suppressions.apply(&mut found) + runs.suppressed;
+    if runs.main_seen && runs.processes <= runs.done {
+        // There is only one.
+        found.iter_mut().for_each(|finding| finding.process = None);
+    }
     let (status, mut notes) = judge(&runs, program, found.len());
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
@@ -365,6 +438,7 @@ fn answer_text(
         None | Some(Model::C20) => String::new(),
         Some(other) => format!(" against {other}"),
     };
+    let subject = name(subject);
     let in_runs = format!("in {}{model}", text::runs(runs.done));
     let plural = if found.len() == 1 { "" } else { "s" };
     let mut text = match verdict {

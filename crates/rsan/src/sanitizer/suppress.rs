@@ -1,6 +1,7 @@
 //! Suppressions of the user's: which findings are left out, and which lines were of use.
 
 use super::findings::Finding;
+use crate::files;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,14 +15,47 @@ pub(crate) struct Suppressions {
     used: BTreeSet<usize>,
 }
 
+/// The file that the settings of the runtime name. Here more is known of a finding than there: lines, and inlined functions.
+fn named(settings: &str) -> Option<&str> {
+    let (before, value) = settings.split_once("suppressions=")?;
+    let separators = [' ', ':', ','];
+    if !before.is_empty() && !before.ends_with(separators) {
+        return None;
+    }
+    let value = match value.chars().next() {
+        Some(quote @ ('"' | '\'')) => value[1..].split(quote).next(),
+        _ => value.split(separators).next(),
+    };
+    value.filter(|value| !value.is_empty())
+}
+
 impl Suppressions {
+    /// Those that the user wants: of the option's file, or else of the one that `RSAN_OPTIONS` or `TSAN_OPTIONS` name.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn wanted(option: Option<&Path>) -> Result<Self, String> {
+        let variables = ["RSAN_OPTIONS", "TSAN_OPTIONS"].map(|name| std::env::var(name).ok());
+        let named = || variables.iter().flatten().find_map(|text| named(text));
+        match option.or_else(|| named().map(Path::new)) {
+            Some(file) => Self::read(file),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Whether there are any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Reads a file.
     ///
     /// # Errors
     /// The message for the user, with the place of everything that is wrong.
-    pub(crate) fn read(file: &Path) -> Result<Self, String> {
+    fn read(file: &Path) -> Result<Self, String> {
         let name = file.display().to_string();
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+        let text =
+            files::read_text(file, files::TEXT).map_err(|error| format!("{name}: {error}"))?;
         let all = rsan_suppressions::parse(&name, &text)
             .map_err(|errors| errors.replace('\n', "\nerror: "))?;
         Ok(Self {
@@ -78,5 +112,21 @@ impl Suppressions {
         unused
             .map(|suppression| format!("{}:{}", self.file, suppression.line()))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_a_file() {
+        assert_eq!(
+            named("races=1:suppressions=a/b.txt exitcode=3"),
+            Some("a/b.txt")
+        );
+        assert_eq!(named("races=1 suppressions='c d.txt' x"), Some("c d.txt"));
+        assert_eq!(named("history_size=7,suppressions="), None);
+        assert_eq!(named(""), None);
     }
 }

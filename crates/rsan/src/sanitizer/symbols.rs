@@ -2,6 +2,9 @@
 //! out: a stripped module, or one that is gone, is never an error.
 
 use super::log::Address;
+use super::scratch::shown as shown_module;
+use crate::files;
+use crate::printable;
 use addr2line::Loader;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -55,10 +58,10 @@ impl Frame {
 
     /// `file:line`, if known.
     pub(crate) fn place(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
+        let file = printable::name(self.file.as_ref()?);
         Some(match self.line {
             Some(line) => format!("{file}:{line}"),
-            None => file.clone(),
+            None => file.into_owned(),
         })
     }
 }
@@ -68,6 +71,12 @@ pub(crate) fn place_of(stack: &[Frame]) -> Option<&Frame> {
     let mut known = stack.iter().filter(|frame| frame.file.is_some());
     let own = known.clone().find(|frame| !frame.is_standard());
     own.or_else(|| known.next())
+}
+
+/// Whether a module is a file that can be read to its end; a log may name anything.
+pub(crate) fn is_file(module: &str) -> bool {
+    let large = |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() <= files::LARGE;
+    std::fs::metadata(module).is_ok_and(large)
 }
 
 /// A number as the runtime writes it, `0x…`.
@@ -120,7 +129,10 @@ impl Symbols {
             file: None,
             line: None,
             column: None,
-            module: address.module.clone(),
+            module: address
+                .module
+                .as_deref()
+                .map(|m| shown_module(m).to_owned()),
             offset: Some(address.offset.clone()),
         };
         let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
@@ -129,7 +141,7 @@ impl Symbols {
         let loader = self
             .modules
             .entry(module.clone())
-            .or_insert_with(|| Loader::new(module).ok());
+            .or_insert_with(|| is_file(module).then(|| Loader::new(module).ok())?);
         let Some(loader) = loader else {
             return vec![bare];
         };

@@ -3,6 +3,7 @@
 use super::findings::{Access, Finding, HeldLock};
 use super::memory::{Context, Memory};
 use super::symbols::Frame;
+use crate::printable::name;
 use rsan_report::Style;
 use std::fmt::Write as _;
 
@@ -75,7 +76,7 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
     }
     if finding.same_value {
         text.push_str(
-            "  the older value is the one that it reads anyway: the program cannot tell by this load alone\n",
+            "  both writes have the same value, but only the newer one orders what comes next: accesses after this one may miss what was written before it\n",
         );
     }
     if let Some(wait) = &finding.wait {
@@ -138,6 +139,14 @@ fn write_sleep(text: &mut String, access: &Access, paint: &Paint) {
 
 /// How often it was found, and how to see it again.
 fn write_runs(text: &mut String, finding: &Finding, all_runs: usize) {
+    if let Some(process) = &finding.process {
+        let command = process.command.as_deref().unwrap_or_default();
+        let command = match name(command) {
+            none if none.is_empty() => String::new(),
+            command => format!(": {command}"),
+        };
+        let _ = writeln!(text, "  in process {}{command}", process.pid);
+    }
     let recorded = finding.schedule.as_ref();
     let first = recorded.and_then(|recorded| recorded.seed);
     let first = first.map_or(String::new(), |seed| format!(", first with seed {seed}"));
@@ -235,13 +244,13 @@ fn write_memory(text: &mut String, memory: &Memory, finding: &Finding, paint: &P
     };
     match memory {
         Memory::Variable {
-            name,
+            name: variable,
             module,
             offset,
             ..
         } => {
-            line(match name {
-                Some(name) => format!("the memory is the variable `{name}`"),
+            line(match variable {
+                Some(variable) => format!("the memory is the variable `{}`", name(variable)),
                 None => format!("the memory is a variable at {module}+{offset}"),
             });
         }
@@ -295,13 +304,13 @@ fn write_threads(text: &mut String, finding: &Finding, paint: &Paint) {
 
 fn write_stack(text: &mut String, stack: &[Frame]) {
     for (number, frame) in stack.iter().enumerate() {
-        let module = frame.module.as_deref().unwrap_or("?");
+        let module = name(frame.module.as_deref().unwrap_or("?"));
         let offset = frame.offset.as_ref();
         let place = frame
             .place()
             .or_else(|| offset.map(|offset| format!("{module}+{offset}")))
             .map_or(String::new(), |place| format!(" {place}"));
-        let function = frame.function.as_deref().unwrap_or("??");
+        let function = name(frame.function.as_deref().unwrap_or("??"));
         let _ = writeln!(text, "    #{number} {function}{place}");
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
     }
     if let Some(failure) = runs.failure {
         notes.push(format!(
-            "the program failed by itself in {} of {}: {}",
+            "the program failed in {} of {}: {}",
             runs.failures,
             count(runs.done),
             ended(failure)

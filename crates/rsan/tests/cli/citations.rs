@@ -85,10 +85,15 @@ fn wrong_citations(
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     for cited in text.split(THEORY).skip(1) {
-        let Some((page, mut rest)) = cited.split_once(".md") else {
+        let name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        let after = cited.trim_start_matches(name);
+        let page = &cited[..cited.len() - after.len()];
+        let Some(mut rest) = after.strip_prefix(".md") else {
+            if strict {
+                wrong.push(format!("{THEORY}{page} is no page"));
+            }
             continue;
         };
-        let shown = |rest: &str| format!("{THEORY}{page}.md{}", &rest[..rest.len().min(12)]);
         let Some(sections) = theory.get(&format!("{page}.md")) else {
             wrong.push(format!("{THEORY}{page}.md is not there"));
             continue;
@@ -106,7 +111,7 @@ fn wrong_citations(
             rest = after;
         }
         if strict && named == 0 {
-            wrong.push(format!("{} names no section", shown(rest)));
+            wrong.push(format!("{THEORY}{page}.md is cited without a section"));
         }
     }
     wrong
@@ -257,6 +262,7 @@ fn wrong_citations_and_anchors_are_noticed() {
         "docs/theory/log.md, section 6",
         "docs/theory/log.md",
         "docs/theory/lag.md, W6",
+        "docs/theory/log, W6",
     ] {
         assert_eq!(wrong(bad), 1, "{bad}");
     }

@@ -81,7 +81,7 @@ fn check_has_the_statuses_of_the_contract() {
     assert!(
         fails
             .stdout
-            .contains("failed by itself in 1 of 1 run: exit status 3")
+            .contains("the program failed in 1 of 1 run: exit status 3")
     );
     let hangs = run(&["check", "--time-limit", "50ms", "--runs", "1", "hangs.c"]);
     assert_eq!(hangs.code, 3);
@@ -262,4 +262,80 @@ fn run_keeps_logs_and_says_what_it_cannot_check() {
     assert_eq!(done.code, 4);
     assert_eq!(run_in(&folder, &["run", "--", "./missing"]).code, 2);
     assert_eq!(run_in(&folder, &["run"]).code, 2);
+}
+
+/// Flags of the compiler, several files, and arguments of the program.
+#[test]
+fn check_takes_flags_and_arguments() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = scratch("check-flags");
+    let write = |name: &str, text: &str| {
+        let path = Path::new(&folder).join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    write("include/half.h", "int half(int);\n");
+    write(
+        "half.c",
+        "#include <half.h>\nint half(int n) { return n / TWO; }\n",
+    );
+    let main = "#include <half.h>\n#include <math.h>\n#include <stdlib.h>\n\
+        int main(int argc, char **argv) {\n  (void)argc;\n\
+        return half(atoi(argv[1])) == 21 && cos(atof(argv[2])) == 1 ? 0 : 1;\n}\n";
+    write("main.c", main);
+    let flags = "check --runs 1 --together -std=gnu11 -I include -DTWO=2 -l m half.c main.c";
+    let run = |line: &str| run_in(&folder, &line.split(' ').collect::<Vec<_>>());
+    let done = run(&format!("{flags} -- 42 0"));
+    let said = "half.c main.c: no finding in 1 run\n";
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (0, said),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(run(&format!("{flags} -- 40 0")).code, 4);
+    let alone = run("check -Iinclude -DTWO=2 half.c");
+    assert_eq!(alone.code, 2, "{}", alone.stdout);
+    let omp = "int main(void) {\n  int sum = 0;\n  # pragma omp parallel for\n\
+        for (int i = 0; i < 9; i++) sum += i;\n  return sum != 36;\n}\n";
+    write("omp.c", omp);
+    let note = "note: omp.c: `#pragma omp` has no effect without -fopenmp\n";
+    let done = run("check --runs 1 omp.c");
+    assert!(
+        done.code == 0 && done.stderr.ends_with(note),
+        "{}",
+        done.stderr
+    );
+    let done = run("check --runs 1 -fopenmp omp.c");
+    assert!(!done.stderr.contains(note), "{}", done.stderr);
+    // A replay is the same command.
+    let again = run(
+        "check --sched random --runs 1 --together -DTWO=2 -I include half.c main.c -lm -- 40 0",
+    );
+    let command = "--replay rsan-out/failure-1.sched --together -DTWO=2 -I include -lm half.c main.c -- 40 0\n";
+    assert!(
+        again.stdout.contains(command),
+        "{}{}",
+        again.stdout,
+        again.stderr
+    );
+    // What is temporary has no name in documents.
+    let race = data("race.c");
+    let document = run_in(
+        &folder,
+        &["check", "--runs", "1", "--format", "json", &race],
+    );
+    assert!(
+        document.stdout.contains("\"module\": \"race\""),
+        "{}",
+        document.stdout
+    );
+    let temporary = std::env::temp_dir().join("rsan-");
+    assert!(
+        !document.stdout.contains(&*temporary.to_string_lossy()),
+        "{}",
+        document.stdout
+    );
 }

@@ -40,7 +40,7 @@ fn a_program_that_fails_keeps_its_findings() {
     for (fault, part) in [
         (
             "segv",
-            "failed by itself in 1 of 1 run: signal 11 (SIGSEGV)",
+            "the program failed in 1 of 1 run: signal 11 (SIGSEGV)",
         ),
         ("abort", "signal 6 (SIGABRT)"),
         ("kill", "signal 9 (SIGKILL)"),
@@ -104,7 +104,7 @@ fn an_interrupted_run_reports_and_leaves_nobody_behind() {
     let Some(folder) = program("interrupted") else {
         return;
     };
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let (run, child) = interrupted(&folder, signal);
         assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
         assert!(
@@ -170,6 +170,9 @@ fn every_way_out_has_its_status() {
             "{fault}\n{}",
             done.stderr
         );
+        let hint =
+            "rsan: `rsan run -- ./faults ...` shows functions, lines and names of variables\n";
+        assert_eq!(done.stderr.matches(hint).count(), said, "{}", done.stderr);
     }
 }
 
@@ -221,6 +224,16 @@ fn who_runs_with_the_library_is_known() {
     assert_eq!(done.code, 1, "{}", done.stderr);
     let part = "sh itself was not built with rsan, but it started 2 processes that were\n";
     assert!(done.stdout.contains(part), "{}", done.stdout);
+    // Findings name their processes.
+    let named = |line: &&str| line.starts_with("  in process ") && line.ends_with(": ./faults");
+    let named = done.stdout.lines().filter(named).count();
+    assert_eq!(named, 1, "{}", done.stdout);
+    let json = [&["run", "--format", "json"], &tests[1..]].concat();
+    let document: serde_json::Value =
+        serde_json::from_str(&run_in(&folder, &json).stdout).expect("a document");
+    let process = &document["findings"][0]["process"];
+    assert_eq!(process["command"], "./faults", "{document}");
+    assert!(process["pid"].is_u64(), "{document}");
     let done = run_in(&folder, &["run", "--", "sh", "-c", "exit 0"]);
     assert_eq!(done.code, 3, "{}", done.stderr);
     assert!(done.stdout.contains("no process ran with rsan's library"));
@@ -296,7 +309,7 @@ fn suppressed_findings_are_counted() {
         "{}",
         done.stderr
     );
-    // Without `rsan run` functions and modules are known; what the runtime leaves out is counted with it, too.
+    // Without `rsan run` functions and modules are known. Both take the file from the settings.
     let suppressed = |text: &str| {
         std::fs::write(&file, text).expect("a file");
         alone(&folder, "suppressions=file")
@@ -317,7 +330,7 @@ fn suppressed_findings_are_counted() {
         .output()
         .expect("rsan starts")
         .into();
-    let said = "./faults: no finding in 1 run; 2 findings suppressed\n";
+    let said = "./faults: no finding in 1 run; 1 finding suppressed\n";
     assert_eq!((done.code, done.stdout.as_str()), (0, said));
     let missing = run_in(&folder, &["run", "--suppressions", "no", "--", "./faults"]);
     assert_eq!(missing.code, 2);

@@ -564,7 +564,7 @@ fn every_execution_is_explored() {
     assert_eq!(stuck.code, 1, "{}{}", stuck.stdout, stuck.stderr);
     let again = run_line(
         &folder,
-        "run --replay rsan-out/violation-1.sched -- ./deadlock",
+        "run --replay rsan-out/violation-1-deadlock.sched -- ./deadlock",
     );
     says(&again, "; reproduced\n");
 }

@@ -1,6 +1,7 @@
 //! An exploration in a file, with what it has found, to go on with later.
 
 use super::tally::Tally;
+use crate::files;
 use crate::sanitizer::record::Undecided;
 use rsan_schedule::Schedule;
 use rsan_schedule::explore::{Bounds, Explorer};
@@ -43,7 +44,10 @@ impl<'a> Checkpoint<'a> {
     /// The message for the user.
     pub(super) fn load(&self, bounds: Bounds, tally: &mut Tally) -> Result<Explorer, String> {
         let name = self.0.display();
-        let text = match fs::read_to_string(self.0) {
+        if fs::metadata(self.0).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(format!("{name}: not a checkpoint"));
+        }
+        let text = match files::read_text(self.0, files::LARGE) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Explorer::new(bounds)),
             Err(error) => return Err(format!("{name}: {error}")),
@@ -64,6 +68,8 @@ impl<'a> Checkpoint<'a> {
             tally.restore(kept.findings, schedule);
         }
         tally.runs.done = usize::try_from(explorer.progress().counts.runs()).unwrap_or(usize::MAX);
+        // Only runs with the runtime are counted.
+        tally.runs.main_seen = tally.runs.done > 0;
         Ok(explorer)
     }
 
@@ -87,10 +93,7 @@ impl<'a> Checkpoint<'a> {
         };
         let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
         let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;
-        // Whoever ends this meanwhile leaves the old one.
-        let new = self.0.with_extension("new");
-        fs::write(&new, text).map_err(fail)?;
-        fs::rename(&new, self.0).map_err(fail)
+        files::write(self.0, text.as_bytes()).map_err(fail)
     }
 }
 

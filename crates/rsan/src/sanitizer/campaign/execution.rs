@@ -1,5 +1,6 @@
 //! What a run left: how it ended, its steps, and what the runtime logged.
 
+use crate::files;
 use crate::sanitizer::record::Record;
 use rsan_model::Model;
 use rsan_schedule::explore::{End, Trace};
@@ -152,7 +153,9 @@ impl Files {
     /// What was appended to the log.
     fn logged(&mut self) -> io::Result<String> {
         let length = self.log.metadata()?.len();
-        let mut bytes = vec![0; length.saturating_sub(self.read) as usize];
+        // What is cut off leaves a line that cannot be read, which is told.
+        let new = length.saturating_sub(self.read).min(files::RECORD);
+        let mut bytes = vec![0; new as usize];
         self.log.read_exact_at(&mut bytes, self.read)?;
         self.read = length;
         if length > LONG {

@@ -5,7 +5,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::execution::{Execution, Fate};
-use super::pool::Worker;
+use super::pool::{Worker, no_thread};
 use super::report::{self, Exploration, Schedules};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial, describe};
@@ -13,6 +13,7 @@ use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
 use crate::progress::Progress;
 use crate::sanitizer::log::Address;
 use crate::sanitizer::record::Undecided;
+use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::symbols::{Frame, Symbols, place_of};
 use crate::sanitizer::verdict;
 use crate::session::Reply;
@@ -24,7 +25,7 @@ use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
 use serde::Deserialize;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// Plans of a round.
@@ -57,18 +58,20 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         checkpoint,
         explorer,
         tally,
+        suppressions: report::suppressions(request)?,
         diverged: None,
     };
     let problem = search.run();
-    if let Some(checkpoint) = &search.checkpoint {
-        checkpoint.save(&search.explorer, &search.tally)?;
-    }
+    // What was found is told all the same.
+    let unsaved = search.save().err();
     match problem {
         None | Some(Problem::Unseen | Problem::Stopped) => {}
         Some(problem) => return Err(refusal(problem)),
     }
-    let suppressions = report::suppressions(request)?;
-    let (schedules, tally) = search.end();
+    let suppressions = std::mem::take(&mut search.suppressions);
+    let (mut schedules, tally) = search.end();
+    let unsaved = unsaved.map(|message| (Status::Clean, message));
+    schedules.notes.extend(unsaved);
     report::reply(request, tally, schedules, suppressions, &clock, style)
 }
 
@@ -79,6 +82,7 @@ struct Search<'r, 's> {
     checkpoint: Option<Checkpoint<'r>>,
     explorer: Explorer,
     tally: Tally,
+    suppressions: Suppressions,
     /// The first run that did not do what was done before.
     diverged: Option<String>,
 }
@@ -97,7 +101,13 @@ impl Search<'_, '_> {
         thread::scope(|scope| {
             for number in 0..self.request.jobs() {
                 let (queue, sender) = (&queue, sender.clone());
-                scope.spawn(move || serve(setup, number, timeout, queue, &sender));
+                let work = move || serve(setup, number, timeout, queue, &sender);
+                match Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if number == 0 => return Some(no_thread(&error)),
+                    // Those that are there make all runs.
+                    Err(_) => break,
+                }
             }
             drop(sender);
             let result = self.rounds(&wanted, &made);
@@ -123,15 +133,21 @@ impl Search<'_, '_> {
             if self.setup.is_over() || self.tally.runs.halted {
                 return None;
             }
-            if let Some(checkpoint) = self.checkpoint.as_ref()
-                && saved.elapsed() > SAVE
-            {
-                if let Err(message) = checkpoint.save(&self.explorer, &self.tally) {
-                    return Some(Problem::Message(message));
-                }
+            if saved.elapsed() > SAVE {
+                // The disk may have room again at the end, when it is said.
+                let _ = self.save();
                 saved = Instant::now();
             }
         }
+    }
+
+    /// Writes the checkpoint, if one is wanted.
+    fn save(&self) -> Result<(), String> {
+        let Some(checkpoint) = &self.checkpoint else {
+            return Ok(());
+        };
+        let saved = checkpoint.save(&self.explorer, &self.tally);
+        saved.map_err(|message| format!("the checkpoint could not be written: {message}"))
     }
 
     /// Makes the runs of a round. What could not be made is given back.
@@ -196,7 +212,8 @@ impl Search<'_, '_> {
             _ => Trial::new(execution),
         };
         let new = self.tally.add(trial);
-        self.tally.runs.halted |= new && self.request.sanitizer.halt_on_error;
+        let halts = new && self.request.sanitizer.halt_on_error;
+        self.tally.runs.halted |= halts && report::is_wanted(&self.tally, &self.suppressions);
     }
 
     /// How far it is.

@@ -5,11 +5,12 @@
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
-//!   `checkpoint`: an exploration in a file. `report`: the answer.
+//!   `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
 mod checkpoint;
 mod execution;
 mod exhaust;
+mod keep;
 mod pool;
 mod replay;
 mod report;

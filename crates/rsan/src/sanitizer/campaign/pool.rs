@@ -3,10 +3,11 @@
 use super::execution::Execution;
 use super::server::{Problem, Server, Setup};
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// A place for a server, which is started when it is needed, and again when it died.
@@ -56,6 +57,9 @@ const BATCH: usize = 16;
 const LATEST: Duration = Duration::from_millis(10);
 
 /// Makes runs 0 to `count`, on so many servers at a time, and hands them to `take` in order, until that breaks off.
+///
+/// # Errors
+/// When there is no thread for a server; there may be fewer than wanted.
 pub(super) fn in_order<T: Send>(
     setup: &Setup<'_>,
     jobs: usize,
@@ -63,14 +67,14 @@ pub(super) fn in_order<T: Send>(
     count: usize,
     work: impl Fn(&mut Worker<'_>, usize) -> T + Sync,
     mut take: impl FnMut(usize, T) -> ControlFlow<()>,
-) {
+) -> Result<(), Problem> {
     let next = AtomicUsize::new(0);
     let over = AtomicBool::new(false);
     let (sender, results) = mpsc::channel();
     thread::scope(|scope| {
         for number in 0..jobs.min(count) {
             let (sender, next, over, work) = (sender.clone(), &next, &over, &work);
-            scope.spawn(move || {
+            let started = Builder::new().spawn_scoped(scope, move || {
                 let mut worker = Worker::new(setup, number, timeout);
                 let (mut made, mut since) = (Vec::new(), Instant::now());
                 while !over.load(Ordering::Relaxed) {
@@ -89,6 +93,12 @@ pub(super) fn in_order<T: Send>(
                 // Whoever receives may have had enough.
                 let _ = sender.send(made);
             });
+            match started {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(no_thread(&error)),
+                // Those that are there make all runs.
+                Err(_) => break,
+            }
         }
         drop(sender);
         let mut early = BTreeMap::new();
@@ -103,5 +113,11 @@ pub(super) fn in_order<T: Send>(
                 expected += 1;
             }
         }
-    });
+        Ok(())
+    })
+}
+
+/// Why no run can be made.
+pub(super) fn no_thread(error: &io::Error) -> Problem {
+    Problem::Message(format!("no thread can be started: {error}"))
 }

@@ -1,18 +1,19 @@
 //! `--replay`: a recorded run again, and `--minimize`: with fewer context switches.
 
 use super::execution::{Execution, Fate};
+use super::keep;
 use super::pool::Worker;
 use super::report::{self, Schedules};
 use super::server::Problem;
 use super::tally::{Tally, Trial, describe};
 use super::{Clock, EXHAUSTIVE, Request, quoted, refusal};
+use crate::files;
 use crate::sanitizer::execute::quoted as option;
 use crate::sanitizer::text::runs as count;
 use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::Style;
 use rsan_schedule::{Schedule, Step, minimize};
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
@@ -56,6 +57,9 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
         diverged: diverged.as_ref().map(|(step, _)| *step),
         ..Schedules::default()
     };
+    let doubt = keep::doubt(&schedule, request.subject);
+    let doubt = doubt.map(|doubt| (Status::Clean, doubt));
+    schedules.notes.extend(doubt);
     let done = tally.runs.done;
     if reproduced > 0 {
         let note = match done {
@@ -102,7 +106,7 @@ fn steady(schedule: &Schedule) -> &'static str {
 
 fn read(file: &Path) -> Result<Schedule, String> {
     let name = file.display();
-    let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let text = files::read_text(file, files::RECORD).map_err(|error| format!("{name}: {error}"))?;
     text.parse().map_err(|error| format!("{name}:{error}"))
 }
 
@@ -192,9 +196,11 @@ impl Replay<'_, '_> {
             return Ok((text.to_owned(), ended));
         };
         let target = smaller(file);
-        report::write(&target, &minimized.schedule)?;
         let (before, after) = (schedule.switches(), minimized.schedule.switches());
-        let again = self.request.replay(&target.display().to_string());
+        let again = match keep::write(&target, &minimized.schedule) {
+            Ok(()) => self.request.replay(&target.display().to_string()),
+            Err(message) => format!("not possible, its schedule could not be written: {message}"),
+        };
         let cut = match minimized.finished {
             true => "",
             false => "; there may be a smaller one",

@@ -1,7 +1,8 @@
 //! The answer of a campaign: its schedules in files, and what to say of it.
 
-use super::tally::{Failure, Tally, describe};
-use super::{Clock, Request, quoted};
+use super::keep::Files;
+use super::tally::Tally;
+use super::{Clock, Request};
 use crate::sanitizer::findings::{self, Finding, Recorded};
 use crate::sanitizer::run::{Conclusion, note_suppressions};
 use crate::sanitizer::suppress::Suppressions;
@@ -12,13 +13,9 @@ use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::Style;
 use rsan_report::number::{count, plural};
-use rsan_schedule::Schedule;
 use rsan_schedule::explore::Progress;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 /// What there is to say of the schedules of a campaign.
 #[derive(Debug, Default, Serialize)]
@@ -114,17 +111,15 @@ impl Exploration {
 /// Runs that failed in the same way.
 #[derive(Debug, Serialize)]
 pub(crate) struct FailedRuns {
-    how: String,
-    runs: usize,
-    first: Recorded,
+    pub(super) how: String,
+    pub(super) runs: usize,
+    /// Unless its schedule could not be written.
+    pub(super) first: Option<Recorded>,
 }
 
 /// The suppressions that the user wants.
 pub(super) fn suppressions(request: &Request<'_>) -> Result<Suppressions, String> {
-    match &request.sanitizer.suppressions {
-        Some(file) => Suppressions::read(file),
-        None => Ok(Suppressions::default()),
-    }
+    Suppressions::wanted(request.sanitizer.suppressions.as_deref())
 }
 
 /// The findings that the user wants to see, and how many there are that he does not.
@@ -132,7 +127,16 @@ pub(super) fn found(tally: &Tally, suppressions: &mut Suppressions) -> (Vec<Find
     let model = tally.runs.model.unwrap_or(Model::C20);
     let mut found = findings::findings(&tally.runs.findings, model);
     let suppressed = suppressions.apply(&mut found) + tally.runs.suppressed;
+    // Every run is a process of the same program.
+    found.iter_mut().for_each(|finding| finding.process = None);
     (found, suppressed)
+}
+
+/// Whether there is a finding that the user wants to see.
+pub(super) fn is_wanted(tally: &Tally, suppressions: &Suppressions) -> bool {
+    let model = tally.runs.model.unwrap_or(Model::C20);
+    let mut found = findings::findings(&tally.runs.findings, model).into_iter();
+    found.any(|finding| !suppressions.suppresses(&finding))
 }
 
 /// The answer, with files for the schedules of whatever was found.
@@ -145,9 +149,15 @@ pub(super) fn reply(
     style: Style,
 ) -> Result<Reply, String> {
     let (mut found, suppressed) = found(&tally, &mut suppressions);
-    let files = Files { request };
-    files.keep_findings(&mut found, &tally, &schedules)?;
-    schedules.failures = files.keep_failures(&tally.failures, &schedules)?;
+    let mut files = Files::new(request);
+    files.keep_findings(&mut found, &tally, &schedules);
+    schedules.failures = files.keep_failures(&tally.failures, &schedules);
+    // What was found is told all the same.
+    let unwritten = files.unwritten.map(|why| {
+        let note = format!("schedules could not be written: {why}");
+        (Status::Clean, note)
+    });
+    schedules.notes.extend(unwritten);
     conclude(
         request,
         tally,
@@ -247,103 +257,14 @@ fn summary(schedules: &Schedules, runs: usize) -> String {
 fn failures(schedules: &Schedules) -> String {
     let mut text = String::new();
     for failed in &schedules.failures {
-        let seed = failed.first.seed;
+        let first = failed.first.as_ref();
+        let seed = first.and_then(|first| first.seed);
         let seed = seed.map_or(String::new(), |seed| format!(", first with seed {seed}"));
         let (how, runs) = (&failed.how, text::runs(failed.runs));
-        let again = &failed.first.command;
-        let _ = writeln!(
-            text,
-            "\nfailed: {how}\n  in {runs}{seed}\n  the same again: {again}"
-        );
+        let _ = writeln!(text, "\nfailed: {how}\n  in {runs}{seed}");
+        if let Some(first) = first {
+            let _ = writeln!(text, "  the same again: {}", first.command);
+        }
     }
     text
-}
-
-/// Writes schedules to the user's folder.
-struct Files<'a> {
-    request: &'a Request<'a>,
-}
-
-impl Files<'_> {
-    /// A file for every run that showed a finding first.
-    fn keep_findings(
-        &self,
-        found: &mut [Finding],
-        tally: &Tally,
-        schedules: &Schedules,
-    ) -> Result<(), String> {
-        let mut first: BTreeMap<usize, Vec<&mut Finding>> = BTreeMap::new();
-        for finding in found {
-            first.entry(finding.first_run()).or_default().push(finding);
-        }
-        for (number, (run, findings)) in first.into_iter().enumerate() {
-            let Some(schedule) = tally.schedules.get(&run) else {
-                continue;
-            };
-            let labels: Vec<_> = findings.iter().map(|finding| finding.label()).collect();
-            let name = format!("violation-{}.sched", number + 1);
-            let recorded = self.keep(&name, schedule, run, &labels.join("; "), schedules)?;
-            for finding in findings {
-                finding.schedule = Some(recorded.clone());
-            }
-        }
-        Ok(())
-    }
-
-    /// A file for every way to fail.
-    fn keep_failures(
-        &self,
-        failures: &[Failure],
-        schedules: &Schedules,
-    ) -> Result<Vec<FailedRuns>, String> {
-        let mut all = Vec::new();
-        for (number, failure) in failures.iter().enumerate() {
-            let how = describe(failure.fate);
-            let name = format!("failure-{}.sched", number + 1);
-            let schedule = &failure.schedule;
-            let first = self.keep(&name, schedule, failure.first, &how, schedules)?;
-            all.push(FailedRuns {
-                first,
-                how,
-                runs: failure.runs,
-            });
-        }
-        Ok(all)
-    }
-
-    fn keep(
-        &self,
-        name: &str,
-        schedule: &Schedule,
-        run: usize,
-        shows: &str,
-        schedules: &Schedules,
-    ) -> Result<Recorded, String> {
-        let seed = schedules.seed.map(|seed| seed.wrapping_add(run as u64));
-        let mut schedule = schedule.clone();
-        schedule.set_note("strategy", &schedules.strategy);
-        if let Some(seed) = seed {
-            schedule.set_note("seed", &seed.to_string());
-        }
-        schedule.set_note("shows", shows);
-        let folder = &self.request.schedule.out;
-        let file = folder.join(name);
-        write(&file, &schedule)?;
-        let file = file.display().to_string();
-        let command = self.request.replay(&file);
-        Ok(Recorded {
-            seed,
-            file,
-            command,
-        })
-    }
-}
-
-/// Writes a schedule, in a folder that is made if it is not there.
-pub(super) fn write(file: &Path, schedule: &Schedule) -> Result<(), String> {
-    let fail = |error: std::io::Error| format!("{}: {error}", quoted(&file.display().to_string()));
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(fail)?;
-    }
-    fs::write(file, schedule.to_string()).map_err(fail)
 }

@@ -6,10 +6,7 @@ use super::server::Problem;
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
 use crate::progress::Progress;
-use crate::sanitizer::findings;
-use crate::sanitizer::suppress::Suppressions;
 use crate::session::Reply;
-use rsan_model::Model;
 use rsan_report::Style;
 use rsan_schedule::strategy::Spec;
 use std::ops::ControlFlow;
@@ -43,7 +40,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         worker.run(&line).map(Trial::new)
     };
     let planned = if problem.is_none() { count } else { 0 };
-    in_order(
+    let made = in_order(
         &setup,
         request.jobs(),
         request.timeout(),
@@ -60,7 +57,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
             if run.is_multiple_of(64) {
                 progress.show(&state(&tally, count));
             }
-            if new && request.sanitizer.halt_on_error && is_wanted(&tally, &suppressions) {
+            if new && request.sanitizer.halt_on_error && report::is_wanted(&tally, &suppressions) {
                 tally.runs.halted = true;
                 return ControlFlow::Break(());
             }
@@ -73,6 +70,7 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         },
     );
     drop(progress);
+    let problem = made.err().or(problem);
     let unseen = match problem {
         Some(Problem::Unseen) => true,
         Some(Problem::Stopped) | None => false,
@@ -122,13 +120,6 @@ fn length(
         steps: header.steps,
         choices: header.choices.max(1),
     }))
-}
-
-/// Whether there is a finding that the user wants to see.
-fn is_wanted(tally: &Tally, suppressions: &Suppressions) -> bool {
-    let model = tally.runs.model.unwrap_or(Model::C20);
-    let mut found = findings::findings(&tally.runs.findings, model).into_iter();
-    found.any(|finding| !suppressions.suppresses(&finding))
 }
 
 /// How far it is.

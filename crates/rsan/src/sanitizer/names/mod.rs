@@ -4,7 +4,8 @@
 
 mod layout;
 
-use super::symbols::demangled;
+use super::symbols::{demangled, is_file};
+use crate::files;
 use addr2line::gimli::{
     self, AttributeValue, DebugInfoOffset, DwarfSections, EndianSlice, LittleEndian, Operation,
     Unit, UnitOffset,
@@ -12,6 +13,7 @@ use addr2line::gimli::{
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
@@ -57,7 +59,10 @@ struct Module {
 
 impl Module {
     fn read(path: &str) -> Option<Self> {
-        let bytes = std::fs::read(path).ok()?;
+        if !is_file(path) {
+            return None;
+        }
+        let bytes = files::read(Path::new(path), files::LARGE).ok()?;
         let file = object::File::parse(&*bytes).ok()?;
         let section = |id: gimli::SectionId| -> Result<Vec<u8>, gimli::Error> {
             let found = file.section_by_name(id.name());

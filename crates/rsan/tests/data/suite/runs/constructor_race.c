@@ -1,0 +1,25 @@
+// A race before main.
+// expect: data-race
+#include <pthread.h>
+
+int value;
+
+static void *write_value(void *unused) {
+    value = 1; // <- data-race
+    return unused;
+}
+
+static void race(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, write_value, 0);
+    value = 2; // <- data-race
+    pthread_join(thread, 0);
+}
+
+__attribute__((constructor)) static void before(void) {
+    race();
+}
+
+int main(void) {
+    return 0;
+}

@@ -1,0 +1,31 @@
+// A race in a process that has left the group of its parent.
+// expect: data-race
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int value;
+
+static void *write_value(void *unused) {
+    value = 1; // <- data-race
+    return unused;
+}
+
+static void race(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, write_value, 0);
+    value = 2; // <- data-race
+    pthread_join(thread, 0);
+}
+
+int main(void) {
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            race();
+        }
+        _exit(0);
+    }
+    wait(0);
+    return 0;
+}

@@ -1,0 +1,23 @@
+// A race in a process that ends by _exit.
+// expect: data-race
+#include <pthread.h>
+#include <unistd.h>
+
+int value;
+
+static void *write_value(void *unused) {
+    value = 1; // <- data-race
+    return unused;
+}
+
+static void race(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, write_value, 0);
+    value = 2; // <- data-race
+    pthread_join(thread, 0);
+}
+
+int main(void) {
+    race();
+    _exit(0);
+}

@@ -1,0 +1,23 @@
+// A race in a function that runs at the exit.
+// expect: data-race
+#include <pthread.h>
+#include <stdlib.h>
+
+int value;
+
+static void *write_value(void *unused) {
+    value = 1; // <- data-race
+    return unused;
+}
+
+static void race(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, write_value, 0);
+    value = 2; // <- data-race
+    pthread_join(thread, 0);
+}
+
+int main(void) {
+    atexit(race);
+    return 0;
+}
