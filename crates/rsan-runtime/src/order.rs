@@ -111,14 +111,8 @@ impl Drop for Lifetime {
 }
 
 /// Edges that a thread knows to be in the graph.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct KnownEdges(Option<Box<[u64; CACHE]>>);
-
-impl Default for KnownEdges {
-    fn default() -> Self {
-        Self(None)
-    }
-}
 
 impl KnownEdges {
     /// Whether an edge is known; from now on it is.
@@ -329,8 +323,11 @@ mod tests {
 
     const ALONE: (Mode, Mode) = (Mode::Write, Mode::Write);
 
-    /// The length of the cycle that the last of some edges closes: from, to, modes, gates.
-    fn cycle(edges: &[(u32, u32, (Mode, Mode), &[u32])]) -> Option<usize> {
+    /// From, to, how both are held, and gates.
+    type Way<'a> = (u32, u32, (Mode, Mode), &'a [u32]);
+
+    /// The length of the cycle that the last of some edges closes.
+    fn cycle(edges: &[Way<'_>]) -> Option<usize> {
         let mut graph = Graph::default();
         let mut found = None;
         for (thread, &(from, to, modes, gates)) in (1..).zip(edges) {

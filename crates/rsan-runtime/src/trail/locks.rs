@@ -120,9 +120,9 @@ mod tests {
         let note = |number: usize| LockNote {
             epoch: number as u32,
             count: number % 3,
-            taken: number % 2 == 0,
+            taken: number.is_multiple_of(2),
             lock: 8 * number,
-            mode: if number % 5 == 0 {
+            mode: if number.is_multiple_of(5) {
                 Mode::Read
             } else {
                 Mode::Write

@@ -269,7 +269,11 @@ impl Finding {
                 stale,
                 ..
             } => {
-                let accesses = vec![("access", access), ("missed", missed), ("stale", stale)];
+                let accesses = vec![
+                    ("access", access),
+                    ("missed", &**missed),
+                    ("stale", &**stale),
+                ];
                 let common = (address, size, memory);
                 ("weak-behaviour", "robustness", common, accesses)
             }

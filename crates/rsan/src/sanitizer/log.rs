@@ -22,8 +22,8 @@ pub(crate) enum Logged {
         size: u64,
         memory: Option<Memory>,
         access: Side,
-        missed: Side,
-        stale: Side,
+        missed: Box<Side>,
+        stale: Box<Side>,
         /// What the program does with the old value, if that was asked.
         wait: Option<String>,
         chain: Option<Chain>,
