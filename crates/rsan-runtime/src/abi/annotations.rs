@@ -70,9 +70,12 @@ extern "C" fn rwlock_create(_: *const c_char, _: c_int, address: usize) {
     annotated::create(address, 0);
 }
 
+extern "C" fn rwlock_create_static(_: *const c_char, _: c_int, address: usize) {
+    annotated::create_static(address);
+}
+
 extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
-    annotated::create(address, 0);
-    sync::destroy(address);
+    annotated::destroy(address, 0);
 }
 
 extern "C" fn rwlock_acquired(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
@@ -205,7 +208,7 @@ entries! {
     AnnotateIgnoreSyncBegin => ignoring::begin;
     AnnotateIgnoreSyncEnd => ignoring::end;
     AnnotateRWLockCreate => rwlock_create;
-    AnnotateRWLockCreateStatic => nothing;
+    AnnotateRWLockCreateStatic => rwlock_create_static;
     AnnotateRWLockDestroy => rwlock_destroy;
     AnnotateRWLockAcquired => rwlock_acquired;
     AnnotateRWLockReleased => rwlock_released;

@@ -46,15 +46,17 @@ fn with<R>(lock: usize, act: impl FnOnce(&mut Known) -> R) -> Option<R> {
     Some(result)
 }
 
-/// A lock is created.
+/// A lock is created. One that lives as long as the program may have been used before.
 pub(crate) fn create(lock: usize, flags: c_uint) {
-    let flags = flags & (LINKER_INIT | NOT_STATIC);
     with(lock, |known| {
-        *known = Known {
-            flags,
-            writer: None,
-        }
+        known.flags = flags & (LINKER_INIT | NOT_STATIC);
+        known.writer = known.writer.filter(|_| flags & LINKER_INIT != 0);
     });
+}
+
+/// A lock is created that lives as long as the program.
+pub(crate) fn create_static(lock: usize) {
+    create(lock, LINKER_INIT);
 }
 
 /// A lock is destroyed. Nothing happens to those that live as long as the program.
