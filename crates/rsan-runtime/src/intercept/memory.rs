@@ -19,7 +19,7 @@ use std::ffi::CStr;
 const FREED: usize = 1024;
 
 /// A new block is marked as allocated up to this many bytes.
-const ALLOCATED: usize = 1024;
+const ALLOCATED: usize = 256;
 
 /// The same for both when the schedule is ours.
 const SCHEDULED: usize = 16 << 20;
@@ -46,25 +46,33 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     };
     // SAFETY: a block of the allocator.
     let bytes = unsafe { libc::malloc_usable_size(block) };
-    shadow::forget(block as usize, bytes);
+    begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
         signals::called_by(&mut me, "allocation");
     }
-    mark_allocated(&mut me, caller, block as usize, bytes);
     true
 }
 
-/// Who uses new memory comes after its allocation, or there is a race. What the standard library allocates may be handed
-/// from thread to thread by means that are not seen, so only a schedule of ours marks it.
-fn mark_allocated(me: &mut Entered, caller: usize, start: usize, bytes: usize) {
+/// Nothing is known of new memory. Who uses it comes after its allocation, or there is a race. What the standard library allocates
+/// may be handed from thread to thread by means that are not seen, so only a schedule of ours marks it.
+fn begin_life(me: &mut Entered, caller: usize, start: usize, bytes: usize) {
     let (is_marked, most) = match sched::active() {
         true => (callers::is_instrumented(caller), SCHEDULED),
         false => (callers::is_of_program(caller), ALLOCATED),
     };
-    if is_marked && me.options.races {
-        race::allocate(me, start, bytes.min(most));
+    if !is_marked || !me.options.races || me.ignored != 0 {
+        return shadow::forget(start, bytes);
     }
+    let marked = bytes.min(most);
+    if sched::active() {
+        shadow::forget(start, marked);
+    } else {
+        // The cells are all written below.
+        shadow::forget_locations(start, marked);
+    }
+    shadow::forget(start + marked, bytes - marked);
+    race::allocate(me, start, marked);
 }
 
 /// The program got memory.
@@ -73,8 +81,10 @@ fn born(block: *mut c_void, bytes: usize) {
     if !block.is_null()
         && let Some(mut me) = enter_if_attached()
     {
-        forget(block as usize, bytes);
-        mark_allocated(&mut me, caller, block as usize, bytes);
+        begin_life(&mut me, caller, block as usize, bytes);
+        if sched::active() {
+            sched::stacks::forget(block as usize, (block as usize).saturating_add(bytes));
+        }
     }
 }
 

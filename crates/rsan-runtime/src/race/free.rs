@@ -36,7 +36,7 @@ pub fn free_by(function: Function, address: usize, bytes: usize) {
         let mask = mask(at & 7, size);
         let kind = Kind::FREE;
         let mut race = None;
-        if granule.is_empty() {
+        if granule.is_empty() || !exact && is_mine_alone(granule, own) {
             granule.set(HAS_CELLS);
             // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
             granule.sites()[0].store(word, Ordering::Relaxed);
@@ -58,6 +58,16 @@ pub fn free_by(function: Function, address: usize, bytes: usize) {
     if let Some((at, size, other)) = found {
         super::report(me, at, size, Kind::FREE, other, function);
     }
+}
+
+/// Whether no access of another thread is remembered of a granule, and at most one of this thread, which its free stands for.
+#[inline(always)]
+fn is_mine_alone(granule: Granule, own: u64) -> bool {
+    let cells = granule.cells();
+    // ORDERING: relaxed; a cell is one word and stands for itself.
+    let at = |index: usize| cells[index].load(Ordering::Relaxed);
+    let is_mine = at(0) == 0 || (at(0) ^ own) >> 48 == 0;
+    is_mine && at(1) | at(2) | at(3) == 0
 }
 
 /// Memory is about to be unmapped, or something else mapped in its place: like a plain write of it that nobody has to
@@ -90,11 +100,9 @@ pub fn unmap(address: usize, bytes: usize) {
     }
 }
 
-/// A block was allocated, and nothing is known of it yet: who accesses it comes after that, or there is a race.
+/// A block was allocated: what was known of its memory is forgotten, but for atomic locations. Who accesses it comes after
+/// that, or there is a race.
 pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
-    if me.ignored != 0 {
-        return;
-    }
     me.make_private();
     let (leaf, own) = (me.leaf(), me.own);
     let word = pack_site(leaf, own);
@@ -103,8 +111,10 @@ pub fn allocate(me: &mut Entered, address: usize, bytes: usize) {
         // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
         granule.sites()[0].store(word, Ordering::Relaxed);
         let cell = own | mask(at & 7, size) << 8 | Kind::ALLOCATE.0;
-        // ORDERING: relaxed; a cell is one word and stands for itself.
-        granule.cells()[0].store(cell, Ordering::Relaxed);
+        for (place, cell) in granule.cells().iter().zip([cell, 0, 0, 0]) {
+            // ORDERING: relaxed; a cell is one word and stands for itself.
+            place.store(cell, Ordering::Relaxed);
+        }
     }
 }
 
