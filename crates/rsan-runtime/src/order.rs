@@ -10,7 +10,7 @@
 //!
 //! **Source**: the lock graphs of Goodlock (Havelund, SPIN 2000), with gate locks as there.
 //!
-//! **Not complete**: cycles of up to [`LONGEST`] locks, [`INSTANCES`] ways to take an edge, [`MOST`] edges.
+//! **Not complete**: cycles of up to `LONGEST` locks, `INSTANCES` ways to take an edge, `MOST` edges.
 //!
 //! **Cost**: nothing for a lock that is taken while no other is held. Edges that a thread has added are in a cache of its own.
 //! A lock's edges go with its life.

@@ -4,7 +4,7 @@ use crate::symbols;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function of libc. All are looked up at the start ([`resolve_all`]): a look-up by the loader may wait for others
+/// A function of libc. All are looked up at the start (`resolve_all`): a look-up by the loader may wait for others
 /// that wait for us.
 #[derive(Debug)]
 pub struct Real {

@@ -73,7 +73,7 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
-    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    /// What the thread does orders nothing while this is not 0; see `crate::ignoring`.
     pub unsynced: u32,
     /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
     pub handling: u32,

@@ -193,8 +193,9 @@ macro_rules! entries {
 macro_rules! interceptors {
     ($($name:ident => $target:path;)+) => {
         $crate::entries! { $($name => $target;)+ }
-        $(const _: () = {
-            #[cfg_attr(not(test), unsafe(export_name = concat!("__interceptor_", stringify!($name))))]
+        $(#[cfg(not(test))]
+        const _: () = {
+            #[unsafe(export_name = concat!("__interceptor_", stringify!($name)))]
             #[unsafe(naked)]
             extern "C" fn alias() {
                 ::core::arch::naked_asm!(

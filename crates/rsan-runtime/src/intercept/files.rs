@@ -1,5 +1,5 @@
 //! Reading and writing: the descriptors are used, the buffers are accessed, and what is written to a channel comes before
-//! reading it ([`channels`](super::channels)).
+//! reading it (`channels`).
 
 use super::call::Call;
 use super::channels::{given, got, taken};

@@ -6,7 +6,7 @@
 //! program knows what is interrupted.
 //!
 //! What a handler does is seen as what the interrupted thread does. A signal that interrupts the runtime waits
-//! ([`deferred`]), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
+//! (`deferred`), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
 //! runtime is kept.
 
 use super::{callers, deferred};

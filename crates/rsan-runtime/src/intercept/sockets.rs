@@ -1,4 +1,4 @@
-//! Sockets: messages, and connections ([`channels`](super::channels)).
+//! Sockets: messages, and connections (`channels`).
 
 use super::call::Call;
 use super::channels::{accepts, connects, given, got, listens};
