@@ -23,7 +23,7 @@ use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSit
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Side};
+use crate::report::{self, Holding, Side};
 use crate::shadow::{Granule, HAS_MEETINGS};
 use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
@@ -113,6 +113,8 @@ impl Running<'_> {
                 order: self.write.order.map(RmwOrd::name),
                 value: None,
                 site: self.write.site(),
+                holding: Holding::Unknown,
+                slept: None,
                 function: Function::NONE,
             },
             places,
@@ -260,6 +262,8 @@ fn side(logged: LoggedWrite) -> Side {
         order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
         value: logged.value,
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
+        holding: Holding::Unknown,
+        slept: None,
         function: Function::NONE,
     }
 }

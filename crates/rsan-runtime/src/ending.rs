@@ -6,6 +6,8 @@
 
 use crate::abi::hooks;
 use crate::options::Options;
+use crate::report::{Finding, Misuse, Side};
+use crate::thread::{self, enter};
 use crate::{entries, journal, probe, real, report, runtime, sched, suppress};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,8 +82,37 @@ fn say(options: &Options, findings: usize, suppressed: usize) {
     }
 }
 
+/// Reports threads that have ended, and that nobody joined or detached. Those that still run may be meant to.
+fn look_for_leaks() {
+    if sched::active() {
+        return;
+    }
+    let Some(mut me) = enter().filter(|me| me.options.thread_leaks) else {
+        return;
+    };
+    for (thread, site, [ended, running]) in thread::leaks() {
+        let more = match running {
+            0 => String::new(),
+            _ => format!(", {running} more still run"),
+        };
+        let text = match ended {
+            1 => format!("the thread has ended, and was neither joined nor detached{more}"),
+            _ => format!("{ended} threads have ended, and were neither joined nor detached{more}"),
+        };
+        let finding = Finding::Misuse {
+            what: Misuse::ThreadLeak(text.leak()),
+            address: 0,
+            bytes: 0,
+            access: Side::plain(Some(thread), "create thread", site),
+            earlier: None,
+        };
+        report::report(&mut me, &finding);
+    }
+}
+
 /// At the normal end of the process.
 pub(crate) extern "C" fn at_exit() {
+    look_for_leaks();
     if let Some(status) = sum_up() {
         // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
         unsafe { libc::fflush(std::ptr::null_mut()) };

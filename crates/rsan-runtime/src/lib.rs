@@ -13,7 +13,7 @@
 //! * [`model`]: what the memory models do differently.
 //! * [`thread`]: what is known of a thread. [`stack`]: where it is.
 //! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
-//!   none. [`ignoring`]: synchronisation that it says is none.
+//!   none. `ignoring`: synchronisation that it says is none.
 //! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
 //! * [`memory`]: what an address is. [`heap`]: who allocated a block. [`descriptor`]: the lives of file descriptors.
 //! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
@@ -30,9 +30,9 @@
 //!    leaves; the handler of a fault runs at once, and what it does is executed, but not seen.
 //! 3. *No lock is held while calling out*: findings are written, threads created, and blocking calls made without
 //!    any. A thread holds at most one location's lock, and takes no other lock under it but those of [`stack`]'s
-//!    contexts, of blocks and of [`allocator`], which take none of the others.
+//!    contexts, of blocks, of [`order`] and of [`allocator`], which take none of the others.
 //! 4. *Nothing asks the loader, or allocates in libc, before the program runs or while another thread may wait for us in the
-//!    loader*: functions of libc are found at the start, by [`symbols`].
+//!    loader*: functions of libc are found at the start, by `symbols`.
 //! 5. *Asleep* ([`runtime`]) until instrumented code is there: the library may be preloaded into any program.
 //! 6. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
 //!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
@@ -53,11 +53,13 @@ pub mod allocator;
 pub mod atomic;
 pub mod benign;
 pub mod chain;
+mod deadlock;
 pub mod descriptor;
 mod elf;
 pub mod ending;
 mod files;
 pub mod heap;
+pub mod held;
 mod horizon;
 mod ignoring;
 mod inherited;
@@ -69,6 +71,7 @@ pub mod memory;
 pub mod model;
 pub mod modules;
 pub mod options;
+pub mod order;
 pub mod probe;
 pub mod race;
 pub mod real;

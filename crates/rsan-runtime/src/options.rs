@@ -34,6 +34,18 @@ pub struct Options {
     pub signals: bool,
     /// Check atomic accesses for robustness.
     pub robustness: bool,
+    /// Report locks that are used wrongly.
+    pub lock_misuse: bool,
+    /// Check, with those, that what is destroyed is not locked.
+    pub destroy_locked: bool,
+    /// Report locks that are taken in orders that can end in a deadlock.
+    pub lock_order: bool,
+    /// Report locks and the like whose end is not ordered with their use.
+    pub sync_objects: bool,
+    /// Report threads that have ended and that nobody joined or detached.
+    pub thread_leaks: bool,
+    /// Report threads that wait for ever, and end the process then.
+    pub deadlocks: bool,
     /// What accesses are judged by: [`Model::C20`] or [`Model::Rc20`].
     pub model: Model,
     /// Writes kept per location; 0 keeps all.
@@ -149,6 +161,12 @@ table! {
     races, "1", flag, "report data races";
     descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
+    lock_misuse, "1", flag, "report locks and the like that are used wrongly";
+    destroy_locked, "1", flag, "report locks, with those, that are destroyed while they are locked";
+    lock_order, "1", flag, "report locks that are taken in orders that can end in a deadlock";
+    sync_objects, "1", flag, "report data races of destroying a lock or the like with its use";
+    thread_leaks, "1", flag, "report threads that have ended and were neither joined nor detached";
+    deadlocks, "1", flag, "report threads that wait for ever, and end the process then";
     signals, "1", flag, "report signal handlers that call what they must not, or change errno";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
@@ -201,6 +219,12 @@ impl Default for Options {
             races: false,
             descriptors: false,
             robustness: false,
+            lock_misuse: false,
+            destroy_locked: false,
+            lock_order: false,
+            sync_objects: false,
+            thread_leaks: false,
+            deadlocks: false,
             signals: false,
             model: Model::C20,
             log_cap: 0,

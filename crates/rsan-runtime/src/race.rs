@@ -51,7 +51,7 @@ pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
 use crate::descriptor;
 use crate::location::{Locked, Operation, WriteSite};
-use crate::report::{Finding, Side};
+use crate::report::{Finding, Holding, Side};
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};
@@ -401,6 +401,15 @@ fn meet_known_locations(
             location.accessed(&body.state, &mut body.trail, write, learnt);
         }
     }
+    for sync in locked.syncs(start, start + bytes) {
+        if is_write {
+            sync.renew();
+        }
+        if kind == Kind::FREE && body.options.sync_objects && race.is_none() {
+            let used = sync.unordered(body);
+            race = used.map(|used| cells::used(used.at, used.by.site));
+        }
+    }
     race
 }
 
@@ -431,6 +440,14 @@ fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     }
 }
 
+/// What is known of the locks of a plain access; epochs say nothing about atomic ones.
+fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
+    match is_plain && !me.options.exact {
+        true => Holding::At(epoch),
+        false => Holding::Unknown,
+    }
+}
+
 #[cold]
 fn report(
     me: &mut Entered,
@@ -456,8 +473,19 @@ fn report(
     let finding = Finding::Race {
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()).by(function),
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site).by(by),
+        access: Side {
+            slept: me.slept_since(other.stamp()),
+            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
+                .by(function)
+                .holding(holding(me, true, u32::MAX))
+        },
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
+            .by(by)
+            .holding(holding(
+                me,
+                other.kind.is_plain(),
+                other.stamp().epoch.number(),
+            )),
     };
     crate::report::report(me, &finding);
 }

@@ -4,7 +4,7 @@ use crate::symbols;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function of libc. All are looked up at the start ([`resolve_all`]): a look-up by the loader may wait for others
+/// A function of libc. All are looked up at the start (`resolve_all`): a look-up by the loader may wait for others
 /// that wait for us.
 #[derive(Debug)]
 pub struct Real {
@@ -137,7 +137,7 @@ use libc::{
     c_char, c_int, c_uint, c_void, clockid_t, off_t, pthread_attr_t, pthread_barrier_t,
     pthread_barrierattr_t, pthread_cond_t, pthread_mutexattr_t, pthread_rwlockattr_t,
 };
-use libc::{c_long, iovec, msghdr, sockaddr};
+use libc::{c_long, c_ulong, iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
 /// Looks all functions up, so that later calls need not.
@@ -257,6 +257,11 @@ real_functions! {
     fn strtok_r(text: *mut c_char, ends: *const c_char, place: *mut *mut c_char) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
     fn strndup(text: *const c_char, limit: usize) -> *mut c_char;
+    fn pthread_cond_init(cond: *mut pthread_cond_t, attr: *const libc::pthread_condattr_t) -> c_int;
+    fn cnd_init(cond: *mut pthread_cond_t) -> c_int;
+    fn pthread_spin_init(lock: *mut pthread_spinlock_t, shared: c_int) -> c_int;
+    fn pthread_setname_np(handle: pthread_t, name: *const c_char) -> c_int;
+    fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int;
     fn _Fork() -> c_int;
     fn clone(function: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int, argument: *mut c_void, parent: *mut c_void, tls: *mut c_void, child: *mut c_void) -> c_int;
     fn malloc(bytes: usize) -> *mut c_void;

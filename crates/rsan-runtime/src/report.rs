@@ -4,7 +4,7 @@
 //! `log=PATH` each finding is also appended to the file as one line:
 //!
 //! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"race"|"violation"|"misuse","address":"0x…","size":N,
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"race"|"violation"|"misuse"|"inversion","address":"0x…","size":N,
 //!  "memory":MEMORY|null,            what is at the address
 //!  "access":SIDE,                   the access that was about to be made
 //!  "earlier":SIDE                   race: the other access; misuse: what makes it one, if that is known
@@ -14,11 +14,17 @@
 //!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
 //!  "chain":CHAIN|null               violation: the accesses that force the order, from the missed write to the
 //!                                   access, if they are known
+//!  "locks":[SIDE+{"address":"0x…","memory":MEMORY|null},…]     inversion: the locks that were taken, each while the one before it was held, and
+//!                                   the first one while the last was
 //!  "step":N}                        steps of the run until then, if its schedule is ours
+//! {"schema":"rsan-runtime/1","pid":N,"kind":"deadlock","cycle":true|false,    they wait for each other, or every thread waits
+//!  "threads":[{"thread":N,"name":"…"|null,"operation":"…","joins":N|null,"memory":MEMORY|null,"held_by":N|null,"holds":[HELD,…],"stack":FRAMES},…]}
 //! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
 //! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
 //!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
-//! SIDE = {"thread":N|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES}
+//! SIDE = {"thread":N|null,"name":"…"|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES,
+//!         "held":[HELD,…]|null,"slept":FRAMES|null}      the locks that its thread had; where it slept after the earlier access of a race
+//! HELD = {"address":"0x…","memory":MEMORY|null,"mode":"read"|"write","stack":FRAMES}      where it was taken
 //! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
 //!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
 //!        | {"kind":"descriptor","number":N,"created":CONTEXT}
@@ -45,10 +51,12 @@ use crate::abi::hooks;
 use crate::benign;
 use crate::chain::{self, Chain, Search};
 use crate::ending;
+use crate::held::{self, Held, Mode, Then};
 use crate::journal;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
+use crate::order::Taken;
 use crate::probe::Wait;
 use crate::stack::{Function, Node, Site};
 use crate::suppress;
@@ -72,6 +80,8 @@ pub enum Kind {
     SameValue,
     /// Memory or a lock is used wrongly.
     Misuse(Misuse),
+    /// Locks are taken in several orders.
+    Inversion,
 }
 
 static REPORTED: Lock<Option<Set<Key>>> = Lock::new(None);
@@ -117,9 +127,50 @@ pub struct Side {
     pub site: Site,
     /// The function of libc that makes it there.
     pub function: Function,
+    /// The locks that its thread had.
+    pub holding: Holding,
+    /// Where its thread slept between the earlier access of a race and this one.
+    pub slept: Option<Site>,
+}
+
+/// The locks that a thread has at an access.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum Holding {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// Those that it had in an epoch, which its history says.
+    At(u32),
+    /// This one, and perhaps others: address, how, and where it was taken.
+    Lock(Then),
+}
+
+impl Holding {
+    /// Those that the thread has now.
+    pub const NOW: Self = Self::At(u32::MAX);
+
+    /// One lock.
+    pub(crate) fn of(held: Held) -> Self {
+        Self::Lock((held.lock, held.mode, held.pc))
+    }
+
+    /// The locks of a thread, if they are known.
+    pub(crate) fn locks(self, thread: Option<ThreadId>) -> Option<Vec<Then>> {
+        match self {
+            Self::Unknown => None,
+            Self::At(epoch) => held::held_at(thread?, epoch),
+            Self::Lock(lock) => Some(vec![lock]),
+        }
+    }
 }
 
 impl Side {
+    /// The same with what its thread had in an epoch.
+    #[must_use]
+    pub fn holding(self, holding: Holding) -> Self {
+        Self { holding, ..self }
+    }
+
     /// A side of a race.
     pub fn plain(thread: Option<ThreadId>, operation: &'static str, site: Site) -> Self {
         Self {
@@ -128,6 +179,8 @@ impl Side {
             order: None,
             value: None,
             site,
+            holding: Holding::Unknown,
+            slept: None,
             function: Function::NONE,
         }
     }
@@ -182,12 +235,28 @@ pub enum Finding {
         /// The free, or what else makes it wrong.
         earlier: Option<Side>,
     },
+    /// Locks are taken in orders that can end in a deadlock: each while the one before it is held, and the first one while the
+    /// last is.
+    Inversion {
+        /// The last one to be seen first.
+        taken: &'static [Taken],
+    },
+}
+
+impl Taken {
+    fn side(&self) -> Side {
+        let operation = match self.mode {
+            Mode::Read => "read lock",
+            Mode::Write => "lock",
+        };
+        Side::plain(Some(self.thread), operation, self.site).holding(Holding::of(self.held))
+    }
 }
 
 impl Finding {
     /// Its accesses and their roles.
-    pub(crate) fn sides(&self) -> Vec<(&'static str, &Side)> {
-        match self {
+    pub(crate) fn sides(&self) -> Vec<(&'static str, Side)> {
+        match *self {
             Self::Race {
                 access, earlier, ..
             } => vec![("access", access), ("earlier", earlier)],
@@ -200,8 +269,12 @@ impl Finding {
             Self::Misuse {
                 access, earlier, ..
             } => {
-                let earlier = earlier.as_ref().map(|side| ("earlier", side));
+                let earlier = earlier.map(|side| ("earlier", side));
                 std::iter::once(("access", access)).chain(earlier).collect()
+            }
+            Self::Inversion { taken } => {
+                let roles = std::iter::once("access").chain(std::iter::repeat("earlier"));
+                roles.zip(taken.iter().map(Taken::side)).collect()
             }
         }
     }
@@ -212,13 +285,14 @@ impl Finding {
             Self::Race { address, bytes, .. }
             | Self::Violation { address, bytes, .. }
             | Self::Misuse { address, bytes, .. } => (*address, *bytes),
+            Self::Inversion { taken } => (taken.first().map_or(0, |taken| taken.lock), 0),
         }
     }
 
     /// Whether the old value is the one that the load reads anyway.
     pub(crate) fn is_of_same_value(&self) -> bool {
         match self {
-            Self::Race { .. } | Self::Misuse { .. } => false,
+            Self::Race { .. } | Self::Misuse { .. } | Self::Inversion { .. } => false,
             Self::Violation { access, stale, .. } => {
                 access.value.is_some() && access.value == stale.value
             }
@@ -228,7 +302,7 @@ impl Finding {
     /// The accesses that force the order of a violation, if they are known.
     fn chain(&self) -> Option<Chain> {
         match self {
-            Self::Race { .. } | Self::Misuse { .. } => None,
+            Self::Race { .. } | Self::Misuse { .. } | Self::Inversion { .. } => None,
             Self::Violation { search, .. } => chain::find(search.as_ref()?),
         }
     }
@@ -256,6 +330,13 @@ impl Finding {
             } => {
                 let earlier = earlier.map_or(0, |side| side.site.pc);
                 (Kind::Misuse(*what), access.site.pc, earlier)
+            }
+            Self::Inversion { taken } => {
+                let mut places: Vec<usize> = taken.iter().map(|taken| taken.site.pc).collect();
+                places.sort_unstable();
+                let last = places.pop().unwrap_or_default();
+                let mix = |a: usize, b| a.wrapping_mul(31).wrapping_add(b);
+                (Kind::Inversion, places.into_iter().fold(0, mix), last)
             }
         }
     }
@@ -366,7 +447,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// A thread of a deadlock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     /// Who.
     pub(crate) thread: ThreadId,
@@ -376,23 +457,29 @@ pub(crate) struct Waiting {
     pub(crate) address: Option<usize>,
     /// The thread whose end it waits for.
     pub(crate) joins: Option<ThreadId>,
+    /// Who has the lock that it waits for, if that is known.
+    pub(crate) held_by: Option<ThreadId>,
+    /// The locks that it has.
+    pub(crate) holds: Vec<Then>,
     /// Where.
     pub(crate) site: Site,
 }
 
-/// Writes that nobody can go on.
-pub(crate) fn deadlock(threads: &[Waiting]) {
+/// Writes that threads cannot go on: they wait for each other (`cycle`), or every thread waits. False if that is suppressed.
+pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
     let modules = modules::modules();
     if suppress::suppresses_deadlock(threads, &modules) {
-        return journal::suppressed();
+        journal::suppressed();
+        return false;
     }
     // ORDERING: relaxed; a statistic.
     COUNT.fetch_add(1, Ordering::Relaxed);
     let _one_at_a_time = OUTPUT.lock();
-    let logged = journal::append(json::deadlock(threads, &modules).as_bytes());
+    let logged = journal::append(json::deadlock(threads, cycle, &modules).as_bytes());
     if !logged || crate::runtime::options().is_some_and(|options| options.text) {
-        write_text(text::deadlock(threads, &modules).as_bytes());
+        write_text(text::deadlock(threads, cycle, &modules).as_bytes());
     }
+    true
 }
 
 /// Says that something could not be decided at a place, once for each place and reason. An exploration that claims proofs

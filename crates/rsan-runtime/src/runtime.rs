@@ -5,8 +5,8 @@ use crate::options::Options;
 #[cfg(not(test))]
 use crate::system::system_call;
 use crate::{
-    allocator, benign, ending, heap, horizon, inherited, journal, location, model, probe, report,
-    sched, shadow, stack, suppress, thread, trail,
+    allocator, benign, deadlock, ending, heap, horizon, inherited, journal, location, model, order,
+    probe, report, sched, shadow, stack, suppress, thread, trail,
 };
 #[cfg(not(test))]
 use libc::c_int;
@@ -200,6 +200,7 @@ pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
     crate::intercept::locks::end_of_thread();
     let number = sched::number();
     thread::finish();
+    deadlock::thread_ended();
     number
 }
 
@@ -211,6 +212,7 @@ pub(crate) extern "C" fn before_fork() {
     sched::lock().lock();
     sched::lent::lock().lock();
     sched::waits::lock().lock();
+    deadlock::lock().lock();
     crate::intercept::lifetime::lock().lock();
     thread::registry_lock().lock();
     report::locks().iter().for_each(|lock| lock.lock());
@@ -218,7 +220,9 @@ pub(crate) extern "C" fn before_fork() {
     journal::lock().lock();
     probe::lock().lock();
     benign::lock().lock();
+    crate::intercept::locks::annotated::lock().lock();
     location::lock_all();
+    order::lock().lock();
     model::lock().lock();
     stack::contexts_lock().lock();
     trail::lock().lock();
@@ -234,6 +238,7 @@ pub(crate) extern "C" fn before_fork() {
 pub(crate) extern "C" fn in_child() {
     after_fork();
     thread::end_others();
+    deadlock::reset();
     crate::descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
@@ -259,7 +264,9 @@ extern "C" fn after_fork() {
     trail::lock().unlock();
     stack::contexts_lock().unlock();
     model::lock().unlock();
+    order::lock().unlock();
     location::unlock_all();
+    crate::intercept::locks::annotated::lock().unlock();
     benign::lock().unlock();
     probe::lock().unlock();
     journal::lock().unlock();
@@ -267,6 +274,7 @@ extern "C" fn after_fork() {
     report::locks().iter().for_each(|lock| lock.unlock());
     thread::registry_lock().unlock();
     crate::intercept::lifetime::lock().unlock();
+    deadlock::lock().unlock();
     sched::waits::lock().unlock();
     sched::lent::lock().unlock();
     sched::lock().unlock();

@@ -82,6 +82,7 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
         Finding::Race { .. } => Subject::Race,
         Finding::Violation { .. } => Subject::Robustness,
         Finding::Misuse { what, .. } => Subject::of_kind(&what.name().to_string_lossy()),
+        Finding::Inversion { .. } => Subject::Deadlock,
     };
     let variable = variable(finding.extent().0, modules);
     let sides = finding.sides();

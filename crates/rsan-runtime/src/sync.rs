@@ -9,22 +9,28 @@
 //! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
 //! share its clocks of two rounds: this may hide findings.
 
+use crate::held::{self, Life, Mode};
 use crate::horizon;
 use crate::location::{Intent, Locked};
+use crate::lock::Lock;
+use crate::order::Lifetime;
 use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
-use crate::thread::{Body, enter};
+use crate::thread::{Body, Entered, enter};
 use crate::tls;
 use crate::trail::{Act, Place, Step};
-use rsan_clocks::write_log::{Rules, SyncClock};
+use rsan_clocks::write_log::{Rules, Stamp, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
+use std::sync::Arc;
 
 /// What threads left, and who was the last.
 #[derive(Debug, Default)]
 struct Left {
     clock: SyncClock,
     by: Option<Step>,
+    /// When.
+    at: Stamp,
 }
 
 impl Left {
@@ -33,7 +39,7 @@ impl Left {
             return;
         }
         replace(me, &mut self.clock);
-        self.by = Some(step(me, Act::Unlock));
+        self.leave(me);
     }
 
     fn join(&mut self, me: &mut Body) {
@@ -42,7 +48,25 @@ impl Left {
         }
         me.dirty = true;
         me.state.leave(&mut self.clock);
+        self.leave(me);
+    }
+
+    fn leave(&mut self, me: &Body) {
         self.by = Some(step(me, Act::Unlock));
+        self.at = me.state.stamp();
+    }
+
+    /// Who was the last, if that does not happen before what the thread does next.
+    fn unordered(&self, me: &Body) -> Option<Use> {
+        let by = self.by.filter(|by| by.thread != me.state.id())?;
+        let Stamp { slot, epoch } = self.at;
+        (me.state.hb().get(slot) < epoch).then(|| Use {
+            by: Done {
+                thread: by.thread,
+                site: by.place.site(),
+            },
+            at: self.at,
+        })
     }
 
     fn take(&self, me: &mut Body, address: usize) {
@@ -76,10 +100,45 @@ pub struct SyncState {
     writer: Option<ThreadId>,
     /// Threads that a barrier waits for, and how many have come in all.
     barrier: (usize, usize),
+    /// What threads left that came to the present round of a barrier.
+    round: Option<Arc<Lock<Left>>>,
     /// Who holds a mutex, and the number by which libc knows the holder.
     holder: Option<(Done, u32)>,
     /// Who destroyed it, and what stood where it was marked then.
     destroyed: Option<(Done, u32)>,
+    /// Its life as a lock, if it was taken.
+    lifetime: Option<Lifetime>,
+}
+
+impl SyncState {
+    fn life(&mut self) -> Life {
+        self.lifetime.get_or_insert_default().life()
+    }
+
+    /// Its memory was overwritten: if it is a lock, it is another one from now on.
+    pub fn renew(&mut self) {
+        self.lifetime = None;
+        self.main.by = None;
+        self.readers.by = None;
+    }
+}
+
+/// A use of a lock or the like: an unlock, a signal, a post...
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// Whose.
+    pub by: Done,
+    /// When.
+    pub at: Stamp,
+}
+
+impl SyncState {
+    /// A last use that does not happen before what the thread does next.
+    pub(crate) fn unordered(&self, me: &Body) -> Option<Use> {
+        let round = || self.round.as_ref()?.lock().unordered(me);
+        let readers = || self.readers.unordered(me);
+        self.main.unordered(me).or_else(readers).or_else(round)
+    }
 }
 
 /// Who did something to a lock or the like, and where.
@@ -110,7 +169,17 @@ fn replace(me: &mut Body, clock: &mut SyncClock) {
     me.state.replace(clock, Rules::c20());
 }
 
-fn with(address: usize, act: impl FnOnce(&mut Body, &mut SyncState)) {
+/// A use of a lock or the like that is told from what its thread did before.
+fn with_use(address: usize, act: impl FnOnce(&mut Entered, &mut SyncState)) {
+    with(address, |me, sync| {
+        if !me.options.exact {
+            me.make_private();
+        }
+        act(me, sync);
+    });
+}
+
+fn with(address: usize, act: impl FnOnce(&mut Entered, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
     if let Some(mut locked) = Locked::at(address, Intent::Access) {
         act(&mut me, locked.sync(address));
@@ -128,26 +197,77 @@ pub fn release(address: usize) {
     with(address, |me, sync| sync.main.join(me));
 }
 
-/// The thread took a mutex.
+/// The thread posts a semaphore.
+pub fn post(address: usize) {
+    with_use(address, |me, sync| sync.main.join(me));
+}
+
+/// The thread signals a condition variable: only whoever destroys it wants to know.
+pub fn signal(address: usize) {
+    with_use(address, |me, sync| sync.main.join(me));
+}
+
+/// A last use of a lock or the like that does not happen before what the thread does next.
+pub(crate) fn unordered_use(address: usize) -> Option<Use> {
+    let me = enter().filter(|me| me.options.sync_objects)?;
+    let mut locked = Granule::existing(address).and_then(Locked::existing)?;
+    locked.known_sync(address)?.unordered(&me)
+}
+
+/// A lock of a thread's own, for which nobody need wait in another order: of OpenMP, or of the runtime for the program.
 pub fn lock(address: usize) {
     acquire(address);
 }
 
-/// The thread took a mutex; libc knows it by this number.
-pub fn hold(address: usize, number: u32) {
-    let mut in_handler = None;
-    with(address, |me, sync| {
-        in_handler = (me.handling != 0).then_some(me.caller);
-        sync.main.take(me, address);
+/// How a thread took a lock.
+#[derive(Clone, Copy, Debug)]
+pub struct Taking {
+    /// How it is held.
+    pub mode: Mode,
+    /// The thread would have waited for it without end.
+    pub waited: bool,
+    /// For mutexes: by which number libc knows the holder.
+    pub number: Option<u32>,
+    /// It has readers and writers.
+    pub shares: bool,
+}
+
+/// The thread took a lock.
+#[inline]
+pub fn take(address: usize, taking: Taking) {
+    let Some(mut me) = enter() else { return };
+    let Some(mut locked) = Locked::at(address, Intent::Access) else {
+        return;
+    };
+    let sync = locked.sync(address);
+    sync.main.take(&mut me, address);
+    if let Some(number) = taking.number {
         let site = Place::line(me.caller).site();
         let thread = me.state.id();
         sync.holder = Some((Done { thread, site }, number));
         me.libc_number = number;
-    });
+    }
+    if taking.shares && taking.mode == Mode::Write {
+        sync.readers.take(&mut me, address);
+        sync.writer = Some(me.state.id());
+    }
+    let life = sync.life();
+    drop(locked);
+    held::took(&mut me, address, life, taking.mode, taking.waited);
+    horizon::learnt(&mut me);
+    let in_handler = (me.handling != 0 && taking.number.is_some()).then_some(me.caller);
+    drop(me);
     if let Some(caller) = in_handler {
         tls::set_caller(caller);
         crate::intercept::signals::called("lock of a mutex");
     }
+}
+
+/// The thread gives a lock back, if it has it.
+#[inline]
+fn give(me: &mut Entered, address: usize) {
+    let had = !me.held.is_empty() && held::gave(me, address);
+    me.gave_unheld = if had { 0 } else { address };
 }
 
 /// Who holds the mutex, if libc knows the holder by this number still.
@@ -163,21 +283,23 @@ pub fn writer(address: usize) -> Option<ThreadId> {
 
 /// The thread gives a mutex back.
 pub fn unlock(address: usize) {
-    with(address, |me, sync| sync.main.replace(me));
+    with_use(address, |me, sync| {
+        sync.main.replace(me);
+        give(me, address);
+    });
 }
 
-/// The thread took a reader-writer lock for writing.
-pub fn lock_write(address: usize) {
-    with(address, |me, sync| {
-        sync.main.take(me, address);
-        sync.readers.take(me, address);
-        sync.writer = Some(me.state.id());
+/// The same for one that may refuse, and then still has what others left.
+pub fn unlock_if_held(address: usize) {
+    with_use(address, |me, sync| {
+        sync.main.join(me);
+        give(me, address);
     });
 }
 
 /// The thread gives a reader-writer lock back. Readers do not order each other.
 pub fn unlock_shared_or_write(address: usize) {
-    with(address, |me, sync| {
+    with_use(address, |me, sync| {
         if sync.writer == Some(me.state.id()) {
             sync.main.replace(me);
             sync.readers = Left::default();
@@ -185,6 +307,7 @@ pub fn unlock_shared_or_write(address: usize) {
         } else {
             sync.readers.join(me);
         }
+        give(me, address);
     });
 }
 
@@ -192,6 +315,12 @@ pub fn unlock_shared_or_write(address: usize) {
 pub fn arrived(address: usize) -> Option<(usize, usize)> {
     let (threads, arrived) = look(address, |sync| sync.barrier)?;
     Some((threads, arrived.checked_rem(threads)?))
+}
+
+/// How many threads have come to a barrier in all. For a thread that is inside the runtime, or has ended.
+pub(crate) fn came(address: usize) -> Option<usize> {
+    let mut locked = Granule::existing(address).and_then(Locked::existing)?;
+    locked.known_sync(address).map(|sync| sync.barrier.1)
 }
 
 /// A barrier for so many threads begins its life.
@@ -209,40 +338,46 @@ pub fn size_barrier(address: usize, threads: usize) {
     with(address, |_, sync| sync.barrier.0 = threads);
 }
 
-/// The round of a barrier that a thread has come to.
-#[derive(Clone, Copy, Debug, Default)]
+/// The round of a barrier that a thread has come to. Its clock lives until everybody has left, for the first who leaves may destroy
+/// the barrier and free its memory.
+#[derive(Debug, Default)]
 pub struct Round {
-    odd: bool,
+    clock: Option<Arc<Lock<Left>>>,
+    until: Option<usize>,
 }
 
-impl SyncState {
-    fn round(&mut self, round: Round) -> &mut Left {
-        if round.odd {
-            &mut self.readers
-        } else {
-            &mut self.main
-        }
+impl Round {
+    /// How many threads have come to the barrier in all when the round is over; none if it is over now, or not known.
+    pub(crate) fn until(&self) -> Option<usize> {
+        self.until
     }
 }
 
-/// The thread comes to a barrier. Threads that still leave the round before have the other clock.
+/// The thread comes to a barrier. Threads that still leave the round before have another clock.
 pub fn arrive(address: usize) -> Round {
     let mut round = Round::default();
-    with(address, |me, sync| {
+    with_use(address, |me, sync| {
         let (threads, before) = sync.barrier;
-        round.odd = threads != 0 && before / threads % 2 == 1;
         if threads != 0 && before % threads == 0 {
-            *sync.round(round) = Left::default();
+            sync.round = None;
         }
+        let end = (before.checked_div(threads).unwrap_or(0) + 1) * threads;
+        round.until = (before + 1 < end).then_some(end);
         sync.barrier.1 += 1;
-        sync.round(round).join(me);
+        let clock = sync.round.get_or_insert_default();
+        clock.lock().join(me);
+        round.clock = Some(clock.clone());
     });
     round
 }
 
 /// The thread leaves a barrier: everybody of its round came before.
-pub fn depart(address: usize, round: Round) {
-    with(address, |me, sync| sync.round(round).take(me, address));
+pub fn depart(address: usize, round: &Round) {
+    let Some(mut me) = enter() else { return };
+    if let Some(clock) = &round.clock {
+        clock.lock().take(&mut me, address);
+    }
+    horizon::learnt(&mut me);
 }
 
 /// The lock or the like is no more, or begins a new life.
@@ -253,16 +388,13 @@ pub fn destroy(address: usize) {
     }
 }
 
-/// The same, and who did it is remembered, with what stood where it is marked. Threads may still leave a barrier.
+/// The same, and who did it is remembered, with what stood where it is marked.
 pub fn bury(address: usize, stood: u32) {
     let Some(mut me) = enter() else { return };
     let (thread, site) = (me.state.id(), me.site());
     if let Some(mut locked) = Locked::at(address, Intent::Access) {
         let sync = locked.sync(address);
-        if sync.barrier.0 == 0 {
-            *sync = SyncState::default();
-        }
-        sync.barrier = (0, 0);
+        *sync = SyncState::default();
         sync.destroyed = Some((Done { thread, site }, stood));
     }
 }
@@ -270,6 +402,11 @@ pub fn bury(address: usize, stood: u32) {
 /// Who destroyed it, if it was, and what stood where it was marked.
 pub fn destroyed(address: usize) -> Option<(Done, u32)> {
     look(address, |sync| sync.destroyed)?
+}
+
+/// Whether something is known of a lock or the like.
+pub(crate) fn is_known(address: usize) -> bool {
+    look(address, |_| ()).is_some()
 }
 
 /// What is known of a lock or the like, if something is.

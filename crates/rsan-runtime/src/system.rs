@@ -27,6 +27,27 @@ pub(crate) fn give_way() {
     unsafe { system_call(libc::SYS_sched_yield, [0; 6]) };
 }
 
+/// The number by which the system and libc know the calling thread.
+pub(crate) fn thread_number() -> u32 {
+    // SAFETY: no arguments.
+    (unsafe { system_call(libc::SYS_gettid, [0; 6]) }) as u32
+}
+
+/// Sleeps for a few milliseconds.
+pub(crate) fn nap() {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 5_000_000,
+    };
+    // SAFETY: the time is valid; the rest is not wanted.
+    unsafe {
+        system_call(
+            libc::SYS_nanosleep,
+            [&raw const time as usize, 0, 0, 0, 0, 0],
+        )
+    };
+}
+
 /// Whether the calling thread is the process's first one.
 pub(crate) fn is_main_thread() -> bool {
     // SAFETY: no arguments.

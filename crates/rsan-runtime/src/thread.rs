@@ -12,15 +12,20 @@ mod life;
 mod names;
 pub(crate) mod owners;
 mod registry;
+mod sleep;
 
 pub use life::{Awaited, Newborn, attach, begin, detach, find, main_pointer, spawn};
-pub(crate) use life::{end_others, finish};
+pub(crate) use life::{end_others, finish, leaks};
 pub use owners::owner;
 pub use registry::{Info, StackPart, info, stack_at};
-pub(crate) use registry::{registry_lock, set_stack, start};
+pub(crate) use registry::{NAME, live, name, registry_lock, set_name, set_stack, start};
+pub use sleep::Slept;
+pub(crate) use sleep::slept;
 
 use crate::atomic::LoadCache;
+use crate::held::HeldLocks;
 use crate::options::Options;
+use crate::order::KnownEdges;
 use crate::probe::Trusted;
 use crate::report::{Key, KnownPlaces};
 use crate::stack::{Function, Node, Site, Stack};
@@ -68,7 +73,7 @@ pub struct Body {
     pub dirty: bool,
     /// Plain accesses are not to be looked at while this is not 0.
     pub ignored: u32,
-    /// What the thread does orders nothing while this is not 0; see [`crate::ignoring`].
+    /// What the thread does orders nothing while this is not 0; see `crate::ignoring`.
     pub unsynced: u32,
     /// Handlers of asynchronous signals that it is in; see [`crate::intercept::signals`].
     pub handling: u32,
@@ -103,6 +108,14 @@ pub struct Body {
     pub closing: usize,
     /// The number by which libc knows it as the holder of a mutex; 0 before it has taken one.
     pub libc_number: u32,
+    /// Where it slept last, and how far others were then.
+    pub slept: Option<Box<Slept>>,
+    /// A lock that it gave back last although it did not have it, else 0.
+    pub gave_unheld: usize,
+    /// The locks that it holds.
+    pub held: HeldLocks,
+    /// Orders of locks that need not be looked at again.
+    pub known_edges: KnownEdges,
 }
 
 impl Body {
@@ -122,6 +135,15 @@ impl Body {
             self.dirty = false;
             self.refresh();
         }
+    }
+
+    /// Begins a new epoch: what is recorded from now on is told from what was before.
+    #[inline]
+    pub fn begin_epoch(&mut self) {
+        self.state.new_epoch();
+        self.dirty = false;
+        self.refresh();
+        tls::set_stamp(None);
     }
 
     /// The thread has made an atomic write, with an epoch of its own that was not published before it.
@@ -185,6 +207,10 @@ impl Context {
             registers: [0; 7],
             closing: 0,
             libc_number: 0,
+            slept: None,
+            gave_unheld: 0,
+            held: HeldLocks::default(),
+            known_edges: KnownEdges::default(),
         };
         body.refresh();
         Box::into_raw(Box::new(Self {

@@ -186,6 +186,31 @@ macro_rules! entries {
     };
 }
 
+/// [`entries`] in front of functions of libc. As with ThreadSanitizer, a program that has such a function of its own
+/// reaches ours as `__interceptor_NAME`.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! interceptors {
+    ($($name:ident => $target:path;)+) => {
+        $crate::entries! { $($name => $target;)+ }
+        $(#[cfg(not(test))]
+        const _: () = {
+            #[unsafe(export_name = concat!("__interceptor_", stringify!($name)))]
+            #[unsafe(naked)]
+            extern "C" fn alias() {
+                ::core::arch::naked_asm!(
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 8], rsp",
+                    "jmp {target}",
+                    target = sym $target,
+                )
+            }
+        };)+
+    };
+}
+
 /// Exported functions that go on in a function of the same arguments, with their caller as the second one.
 #[macro_export]
 #[doc(hidden)]

@@ -14,15 +14,18 @@
 //! drops what may have been overwritten while it read.
 
 mod accessors;
+mod locks;
 mod step;
 
 pub use accessors::Accessors;
+pub use locks::{LockNote, lock_notes};
 pub use step::{Act, Place, Step, describe_fence};
 
 use crate::lock::Lock;
 use crate::shadow::map_zeroed;
 use crate::tables::Map;
 use accessors::READERS;
+use locks::LockNotes;
 use rsan_model::ThreadId;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -53,6 +56,7 @@ struct Ring {
     /// Notes written so far.
     len: AtomicU64,
     words: [AtomicU64; NOTES * NOTE_WORDS],
+    locks: LockNotes,
 }
 
 #[derive(Debug)]
@@ -116,6 +120,7 @@ fn ring_for(thread: ThreadId) -> &'static Ring {
     let ring = ring.or_else(|| spare.pop()).unwrap_or_else(new_ring);
     // ORDERING: relaxed; who finds the ring has the lock after this.
     ring.len.store(0, Ordering::Relaxed);
+    ring.locks.len.store(0, Ordering::Relaxed);
     known.insert(thread, ring);
     ring
 }

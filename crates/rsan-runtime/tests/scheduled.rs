@@ -97,7 +97,11 @@ fn deadlocks_are_found_and_said() {
     let program = own("deadlock", "deadlock");
     let mut outcomes = [0, 0];
     for seed in 0..20 {
-        let (output, lines) = run_scheduled(&program, &format!("strategy=random seed={seed}"), "");
+        let (output, lines) = run_scheduled(
+            &program,
+            &format!("strategy=random seed={seed}"),
+            "lock_order=0",
+        );
         let found = kinds(&lines);
         let errors = String::from_utf8_lossy(&output.stderr);
         match found.as_str() {

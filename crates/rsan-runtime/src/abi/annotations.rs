@@ -3,18 +3,31 @@
 //! The Java interface is not here.
 
 use crate::entries;
+use crate::held::Mode;
 use crate::ignoring;
+use crate::intercept::locks::annotated;
 use crate::shadow::Granule;
-use crate::sync;
+use crate::sync::{self, Taking};
 use crate::thread::enter;
+use crate::tls;
 use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
 /// `__tsan_mutex_*` flag: a try-lock that did not get the lock.
 const TRY_FAILED: c_uint = 1 << 5;
-/// `__tsan_mutex_*` flag: it lives as long as the program, whatever its destructor says.
-const LINKER_INIT: c_uint = 1;
+/// `__tsan_mutex_*` flag: a try-lock.
+const TRY_LOCK: c_uint = 1 << 4;
 /// `__tsan_mutex_*` flag: for reading.
 const READ_LOCK: c_uint = 1 << 3;
+
+fn take(address: usize, mode: Mode, waited: bool) {
+    let taking = Taking {
+        mode,
+        waited,
+        number: None,
+        shares: true,
+    };
+    sync::take(address, taking);
+}
 
 extern "C" fn acquire(address: usize) {
     sync::acquire(address);
@@ -45,24 +58,36 @@ extern "C" fn ignore_end() {
     }
 }
 
+extern "C" fn mutex_create(address: usize, flags: c_uint) {
+    annotated::create(address, flags);
+}
+
 extern "C" fn mutex_destroy(address: usize, flags: c_uint) {
-    if flags & LINKER_INIT == 0 {
-        sync::destroy(address);
-    }
+    annotated::destroy(address, flags);
+}
+
+extern "C" fn rwlock_create(_: *const c_char, _: c_int, address: usize) {
+    annotated::create(address, 0);
+}
+
+extern "C" fn rwlock_create_static(_: *const c_char, _: c_int, address: usize) {
+    annotated::create_static(address);
 }
 
 extern "C" fn rwlock_destroy(_: *const c_char, _: c_int, address: usize) {
-    sync::destroy(address);
+    annotated::destroy(address, 0);
 }
 
 extern "C" fn rwlock_acquired(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
+    annotated::acquired(address, write != 0);
     match write {
-        0 => sync::acquire(address),
-        _ => sync::lock_write(address),
+        0 => take(address, Mode::Read, true),
+        _ => take(address, Mode::Write, true),
     }
 }
 
-extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, _: c_ulong) {
+extern "C" fn rwlock_released(_: *const c_char, _: c_int, address: usize, write: c_ulong) {
+    annotated::released(address, write != 0);
     sync::unlock_shared_or_write(address);
 }
 
@@ -85,15 +110,18 @@ extern "C" fn mutex_post_lock(address: usize, flags: c_uint, _: c_int) {
     outside();
     if flags & TRY_FAILED != 0 {
     } else if flags & READ_LOCK != 0 {
-        sync::acquire(address);
+        take(address, Mode::Read, flags & TRY_LOCK == 0);
     } else {
-        sync::lock_write(address);
+        take(address, Mode::Write, flags & TRY_LOCK == 0);
     }
 }
 
 /// Returns how often the lock is given back; recursive ones are not counted.
 extern "C" fn mutex_pre_unlock(address: usize, flags: c_uint) -> c_int {
+    let pc = tls::caller();
     sync::unlock_shared_or_write(address);
+    tls::set_caller(pc);
+    annotated::unlock(address);
     inside();
     c_int::from(flags & READ_LOCK == 0)
 }
@@ -140,6 +168,11 @@ extern "C" fn benign_race_sized(
     crate::benign::add(address, bytes);
 }
 
+extern "C" fn thread_name(_: *const c_char, _: c_int, name: *const c_char) {
+    // SAFETY: the program's name.
+    unsafe { crate::intercept::threads::set_own_name(name) };
+}
+
 extern "C" fn nothing() {}
 
 extern "C" fn zero() -> c_int {
@@ -149,7 +182,7 @@ extern "C" fn zero() -> c_int {
 entries! {
     __tsan_acquire => acquire;
     __tsan_release => release;
-    __tsan_mutex_create => nothing;
+    __tsan_mutex_create => mutex_create;
     __tsan_mutex_destroy => mutex_destroy;
     __tsan_mutex_pre_lock => mutex_pre_lock;
     __tsan_mutex_post_lock => mutex_post_lock;
@@ -174,8 +207,8 @@ entries! {
     AnnotateIgnoreWritesEnd => ignore_end;
     AnnotateIgnoreSyncBegin => ignoring::begin;
     AnnotateIgnoreSyncEnd => ignoring::end;
-    AnnotateRWLockCreate => nothing;
-    AnnotateRWLockCreateStatic => nothing;
+    AnnotateRWLockCreate => rwlock_create;
+    AnnotateRWLockCreateStatic => rwlock_create_static;
     AnnotateRWLockDestroy => rwlock_destroy;
     AnnotateRWLockAcquired => rwlock_acquired;
     AnnotateRWLockReleased => rwlock_released;
@@ -201,7 +234,7 @@ entries! {
     AnnotatePCQPut => nothing;
     AnnotatePublishMemoryRange => nothing;
     AnnotateUnpublishMemoryRange => nothing;
-    AnnotateThreadName => nothing;
+    AnnotateThreadName => thread_name;
     AnnotateTraceMemory => nothing;
     RunningOnValgrind => zero;
     ThreadSanitizerQuery => zero;

@@ -73,10 +73,11 @@ pub(crate) fn announce(finding: &Finding) {
         Finding::Race { .. } => c"data-race",
         Finding::Violation { .. } => c"robustness",
         Finding::Misuse { what, .. } => what.name(),
+        Finding::Inversion { .. } => c"lock-order-inversion",
     };
     let (address, bytes) = finding.extent();
     let sides = finding.sides().into_iter().take(2);
-    let accesses = sides.map(|(_, side)| Asked::new(side, address, bytes));
+    let accesses = sides.map(|(_, side)| Asked::new(&side, address, bytes));
     let mut report = Report {
         description,
         accesses: accesses.collect(),

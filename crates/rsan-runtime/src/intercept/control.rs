@@ -3,7 +3,7 @@
 use super::{callers, deferred};
 use crate::real::{self, Real};
 use crate::thread::{current, enter};
-use crate::{entries, shadow, sync};
+use crate::{interceptors, shadow, sync};
 use libc::{c_int, c_void};
 use std::arch::{asm, naked_asm};
 
@@ -197,7 +197,7 @@ unsafe extern "C-unwind" fn unload(library: *mut c_void) -> c_int {
     result
 }
 
-entries! {
+interceptors! {
     longjmp => jump;
     _longjmp => jump;
     siglongjmp => jump;

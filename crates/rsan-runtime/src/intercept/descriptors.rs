@@ -4,7 +4,7 @@ use super::call::{Call, Text};
 use super::channels::given;
 use super::table::functions;
 use crate::real::{self, Real};
-use crate::{descriptor, entries};
+use crate::{descriptor, interceptors};
 use libc::{DIR, FILE, c_int, c_uint, c_ulong, c_void, off_t, sockaddr};
 
 impl Call {
@@ -181,7 +181,7 @@ unsafe extern "C-unwind" fn close_folder(folder: *mut DIR) -> c_int {
     }
 }
 
-entries! {
+interceptors! {
     close => close_one;
     dup2 => duplicate_to;
     dup3 => duplicate_with_flags;

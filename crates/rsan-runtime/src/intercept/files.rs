@@ -1,5 +1,5 @@
 //! Reading and writing: the descriptors are used, the buffers are accessed, and what is written to a channel comes before
-//! reading it ([`channels`](super::channels)).
+//! reading it (`channels`).
 
 use super::call::Call;
 use super::channels::{given, got, taken};
@@ -75,7 +75,7 @@ macro_rules! vectors {
                 unsafe { vectors!(@$kind call, file, parts, count, real) }
             })+
         }
-        crate::entries! { $($name => vectors::$name;)+ }
+        crate::interceptors! { $($name => vectors::$name;)+ }
     };
     (@read $call:ident, $file:ident, $parts:ident, $count:ident, $real:ident) => {{
         let result = got(&$call, $file, $real);
@@ -240,9 +240,9 @@ unsafe extern "C-unwind" fn poll_wait_masked(
 
 /// The exported names, which are those of the functions above.
 pub mod exported {
-    use crate::entries;
+    use crate::interceptors;
 
-    entries! {
+    interceptors! {
         read => super::read;
         readv => super::read_parts;
         write => super::write;

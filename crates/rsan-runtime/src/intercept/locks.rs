@@ -1,13 +1,16 @@
 //! Mutexes, reader-writer locks, spin locks, condition variables, barriers, semaphores, once; of POSIX and of C11.
 //! glibc's types of C11 are those of POSIX by another name.
 
-mod misuse;
+pub(crate) mod annotated;
+pub(crate) mod blocking;
+pub(crate) mod misuse;
 mod scheduled;
 
 use super::cleanup;
+use crate::deadlock::{self, Wait};
 use crate::real;
 use crate::sched::{self, waits};
-use crate::{entries, sync, tls};
+use crate::{interceptors, sync, tls};
 use libc::{
     c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,
@@ -43,7 +46,7 @@ pub(crate) fn end_of_thread() {
 
 /// Interceptors that call the real function and tell [`sync`] of it, before or, if it succeeded, after. Whether the call
 /// is right is looked at when it is made.
-macro_rules! interceptors {
+macro_rules! lock_functions {
     ($($name:ident($object:ident: $type:ty $(, $arg:ident: $arg_type:ty)*)
         $(before $before:path)? $(, checked $check:path)? $(, after $after:expr)? $(=> $mode:ident $try:ident)? ;)+) => {
         mod functions {
@@ -64,15 +67,15 @@ macro_rules! interceptors {
                     unsafe { real::$name($object $(, $arg)*) }
                 };
                 $(let act = || {
+                    let attempt = || {
+                        before_call();
+                        // SAFETY: the program's object, and what it asks for, without waiting.
+                        unsafe { real::$try($object) }
+                    };
                     if sched::active() {
-                        let attempt = || {
-                            before_call();
-                            // SAFETY: the program's object, and what it asks for, without waiting.
-                            unsafe { real::$try($object) }
-                        };
                         return scheduled::$mode($object as usize, attempt);
                     }
-                    act()
+                    blocking::$mode($object as usize, attempt, act)
                 };)?
                 let result = act();
                 tls::set_caller(caller);
@@ -85,61 +88,61 @@ macro_rules! interceptors {
                 result
             })+
         }
-        entries! { $($name => functions::$name;)+ }
+        interceptors! { $($name => functions::$name;)+ }
     };
 }
 
 type Until = *const timespec;
 
-interceptors! {
+lock_functions! {
     pthread_mutex_lock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => mutex pthread_mutex_trylock;
     pthread_mutex_trylock(mutex: pthread_mutex_t),
-        checked misuse::lock_mutex, after misuse::took_mutex
+        checked misuse::lock_mutex, after misuse::tried_mutex
         => try_mutex pthread_mutex_trylock;
     pthread_mutex_timedlock(mutex: pthread_mutex_t, until: Until),
-        checked misuse::lock_mutex, after misuse::took_mutex
+        checked misuse::lock_mutex, after misuse::tried_mutex
         => timed_mutex pthread_mutex_trylock;
     pthread_mutex_clocklock(mutex: pthread_mutex_t, clock: clockid_t, until: Until),
-        checked misuse::lock_mutex, after misuse::took_mutex
+        checked misuse::lock_mutex, after misuse::tried_mutex
         => timed_mutex pthread_mutex_trylock;
     pthread_mutex_unlock(mutex: pthread_mutex_t) before unlock_mutex, checked misuse::unlock_mutex
         => unlock pthread_mutex_unlock;
     pthread_mutex_destroy(mutex: pthread_mutex_t),
         checked misuse::destroy_mutex, after |mutex| MUTEX.bury(mutex);
-    mtx_init(mutex: pthread_mutex_t, kind: c_int) before sync::destroy;
+    mtx_init(mutex: pthread_mutex_t, kind: c_int) before misuse::init;
     mtx_lock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
         => c11_mutex mtx_trylock;
-    mtx_trylock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::took_mutex
+    mtx_trylock(mutex: pthread_mutex_t), checked misuse::lock_mutex, after misuse::tried_mutex
         => try_mutex mtx_trylock;
     mtx_timedlock(mutex: pthread_mutex_t, until: Until),
-        checked misuse::lock_mutex, after misuse::took_mutex
+        checked misuse::lock_mutex, after misuse::tried_mutex
         => c11_timed_mutex mtx_trylock;
     mtx_unlock(mutex: pthread_mutex_t) before unlock_mutex, checked misuse::unlock_mutex
         => unlock mtx_unlock;
-    pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before sync::destroy;
-    pthread_rwlock_rdlock(lock: pthread_rwlock_t), checked misuse::lock_rwlock, after sync::acquire
+    pthread_rwlock_init(lock: pthread_rwlock_t, attr: *const pthread_rwlockattr_t) before misuse::init;
+    pthread_rwlock_rdlock(lock: pthread_rwlock_t), checked misuse::lock_rwlock, after misuse::took_read
         => read pthread_rwlock_tryrdlock;
     pthread_rwlock_tryrdlock(lock: pthread_rwlock_t),
-        checked misuse::lock_rwlock, after sync::acquire
+        checked misuse::lock_rwlock, after misuse::tried_read
         => try_read pthread_rwlock_tryrdlock;
     pthread_rwlock_timedrdlock(lock: pthread_rwlock_t, until: Until),
-        checked misuse::lock_rwlock, after sync::acquire
+        checked misuse::lock_rwlock, after misuse::tried_read
         => timed_read pthread_rwlock_tryrdlock;
     pthread_rwlock_clockrdlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until),
-        checked misuse::lock_rwlock, after sync::acquire
+        checked misuse::lock_rwlock, after misuse::tried_read
         => timed_read pthread_rwlock_tryrdlock;
     pthread_rwlock_wrlock(lock: pthread_rwlock_t),
-        checked misuse::lock_rwlock, after sync::lock_write
+        checked misuse::lock_rwlock, after misuse::took_write
         => write pthread_rwlock_trywrlock;
     pthread_rwlock_trywrlock(lock: pthread_rwlock_t),
-        checked misuse::lock_rwlock, after sync::lock_write
+        checked misuse::lock_rwlock, after misuse::tried_write
         => try_write pthread_rwlock_trywrlock;
     pthread_rwlock_timedwrlock(lock: pthread_rwlock_t, until: Until),
-        checked misuse::lock_rwlock, after sync::lock_write
+        checked misuse::lock_rwlock, after misuse::tried_write
         => timed_write pthread_rwlock_trywrlock;
     pthread_rwlock_clockwrlock(lock: pthread_rwlock_t, clock: clockid_t, until: Until),
-        checked misuse::lock_rwlock, after sync::lock_write
+        checked misuse::lock_rwlock, after misuse::tried_write
         => timed_write pthread_rwlock_trywrlock;
     pthread_rwlock_unlock(lock: pthread_rwlock_t) before sync::unlock_shared_or_write,
         checked misuse::unlock_rwlock
@@ -148,10 +151,11 @@ interceptors! {
         checked misuse::destroy_rwlock, after |lock| RWLOCK.bury(lock);
     pthread_barrier_destroy(barrier: pthread_barrier_t),
         checked misuse::destroy_barrier, after |barrier| BARRIER.bury(barrier);
-    pthread_cond_destroy(cond: pthread_cond_t),
-        checked misuse::destroy_condition, after |cond| CONDITION.bury(cond);
-    sem_init(sem: sem_t, shared: c_int, value: c_uint) before sync::destroy;
-    sem_post(sem: sem_t) before sync::release, checked misuse::post
+    pthread_cond_init(cond: pthread_cond_t, attr: *const libc::pthread_condattr_t) before misuse::init;
+    cnd_init(cond: pthread_cond_t) before misuse::init;
+    pthread_spin_init(lock: pthread_spinlock_t, shared: c_int) before misuse::init;
+    sem_init(sem: sem_t, shared: c_int, value: c_uint) before misuse::init;
+    sem_post(sem: sem_t) before sync::post, checked misuse::post
         => post sem_post;
     sem_wait(sem: sem_t), checked misuse::wait_for_semaphore, after sync::acquire
         => sem_wait sem_trywait;
@@ -163,10 +167,10 @@ interceptors! {
         checked misuse::wait_for_semaphore, after sync::acquire
         => sem_timed sem_trywait;
     sem_destroy(sem: sem_t), checked misuse::destroy_semaphore, after |sem| SEMAPHORE.bury(sem);
-    pthread_spin_lock(lock: pthread_spinlock_t), checked misuse::lock_spin, after sync::lock
-        => write pthread_spin_trylock;
-    pthread_spin_trylock(lock: pthread_spinlock_t), checked misuse::lock_spin, after sync::lock
-        => try_write pthread_spin_trylock;
+    pthread_spin_lock(lock: pthread_spinlock_t), checked misuse::lock_spin, after misuse::took_spin
+        => spin pthread_spin_trylock;
+    pthread_spin_trylock(lock: pthread_spinlock_t), checked misuse::lock_spin, after misuse::tried_spin
+        => try_spin pthread_spin_trylock;
     pthread_spin_unlock(lock: pthread_spinlock_t) before sync::unlock, checked misuse::unlock_spin
         => unlock pthread_spin_unlock;
     pthread_spin_destroy(lock: pthread_spinlock_t),
@@ -193,7 +197,7 @@ fn unlock_mutex(mutex: usize) {
     if kind_of(mutex) == libc::PTHREAD_MUTEX_NORMAL {
         sync::unlock(mutex);
     } else {
-        sync::release(mutex);
+        sync::unlock_if_held(mutex);
     }
 }
 
@@ -204,7 +208,7 @@ unsafe extern "C-unwind" fn mutex_init(
     mutex: *mut pthread_mutex_t,
     attr: *const pthread_mutexattr_t,
 ) -> c_int {
-    sync::destroy(mutex as usize);
+    misuse::init_mutex(mutex as usize);
     // SAFETY: the program's call.
     let result = unsafe { real::pthread_mutex_init(mutex, attr) };
     // SAFETY: the program's mutex, which is initialised if the result is 0.
@@ -261,12 +265,14 @@ macro_rules! waits {
                 // libc has taken it again when the thread is cancelled.
                 waiting(mutex, || {}, || {
                     misuse::unlock_mutex(mutex as usize);
-                    // SAFETY: the program's call.
-                    unsafe { real::$name(cond, mutex $(, $arg)*) }
+                    blocking::$mode((cond as usize, mutex as usize), || {
+                        // SAFETY: the program's call.
+                        unsafe { real::$name(cond, mutex $(, $arg)*) }
+                    })
                 })
             })+
         }
-        entries! { $($name => wait::$name;)+ }
+        interceptors! { $($name => wait::$name;)+ }
     };
 }
 
@@ -300,13 +306,18 @@ macro_rules! signals {
             use super::*;
 
             $(pub(super) unsafe extern "C-unwind" fn $name(cond: *mut pthread_cond_t) -> c_int {
-                CONDITION.is_alive(cond as usize, "signal");
+                let caller = tls::caller();
+                if CONDITION.is_alive(cond as usize, "signal") {
+                    tls::set_caller(caller);
+                    sync::signal(cond as usize);
+                }
                 waits::signal(cond as usize, $at_most);
+                deadlock::signalled(cond as usize);
                 // SAFETY: the program's call.
                 unsafe { real::$name(cond) }
             })+
         }
-        entries! { $($name => signal::$name;)+ }
+        interceptors! { $($name => signal::$name;)+ }
     };
 }
 
@@ -333,9 +344,24 @@ unsafe extern "C-unwind" fn barrier_wait(barrier: *mut pthread_barrier_t) -> c_i
         libc::EINVAL
     } else {
         // SAFETY: the program's call.
-        unsafe { real::pthread_barrier_wait(barrier) }
+        let call = || unsafe { real::pthread_barrier_wait(barrier) };
+        match round.until() {
+            Some(until) => deadlock::waiting(Wait::Barrier(barrier as usize, until), call),
+            None => call(),
+        }
     };
-    sync::depart(barrier as usize, round);
+    sync::depart(barrier as usize, &round);
+    result
+}
+
+/// One at which threads wait is left alone: libc would wait for them for ever.
+unsafe extern "C-unwind" fn condition_destroy(cond: *mut pthread_cond_t) -> c_int {
+    if !misuse::destroy_condition(cond as usize) {
+        return libc::EBUSY;
+    }
+    // SAFETY: the program's call.
+    let result = unsafe { real::pthread_cond_destroy(cond) };
+    CONDITION.bury(cond as usize);
     result
 }
 
@@ -400,11 +426,12 @@ unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern
     unsafe { once(control, routine) };
 }
 
-entries! {
+interceptors! {
     pthread_mutex_init => mutex_init;
     pthread_barrier_init => barrier_init;
     mtx_destroy => functions::pthread_mutex_destroy;
-    cnd_destroy => functions::pthread_cond_destroy;
+    pthread_cond_destroy => condition_destroy;
+    cnd_destroy => condition_destroy;
     call_once => c11_once;
     pthread_barrier_wait => barrier_wait;
     pthread_once => once;

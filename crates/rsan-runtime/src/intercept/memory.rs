@@ -10,7 +10,7 @@ use crate::real::{self, Real};
 use crate::sched::heap as steady;
 use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
-use crate::{entries, heap, probe, sched, shadow, tls};
+use crate::{heap, interceptors, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 use std::ffi::CStr;
@@ -498,7 +498,7 @@ unsafe fn fill_bytes(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void 
     to
 }
 
-entries! {
+interceptors! {
     malloc => allocate;
     calloc => allocate_zeroed;
     realloc => reallocate;

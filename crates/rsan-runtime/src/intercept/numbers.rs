@@ -1,7 +1,7 @@
 //! Texts that are numbers: what is read is the number and the byte behind it.
 
 use super::call::{Call, Room, Text};
-use crate::entries;
+use crate::interceptors;
 use crate::real::{Real, c_name};
 use libc::{c_int, c_long};
 
@@ -38,7 +38,7 @@ macro_rules! numbers {
                 })+
             }
         }
-        entries! { $($name => functions::entries::$name;)+ }
+        interceptors! { $($name => functions::entries::$name;)+ }
     };
     (@int $base:ident) => { c_int };
 }
@@ -73,7 +73,7 @@ unsafe extern "C-unwind" fn double(text: Text) -> f64 {
     unsafe { functions::entries::strtod(text, std::ptr::null_mut()) }
 }
 
-entries! {
+interceptors! {
     atoi => int;
     atol => long;
     atoll => long;

@@ -147,7 +147,7 @@ fn barrier<R>(wait: impl FnOnce() -> R) -> R {
     let Some(team) = team() else { return wait() };
     let round = sync::arrive(clock(&team.barrier));
     let result = wait();
-    sync::depart(clock(&team.barrier), round);
+    sync::depart(clock(&team.barrier), &round);
     sync::acquire(clock(&team.ended_tasks));
     result
 }

@@ -3,7 +3,7 @@
 
 use crate::probe;
 use crate::sched::{self, waits};
-use crate::{entries, real};
+use crate::{interceptors, real, thread, tls};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,11 +46,19 @@ macro_rules! sleeps {
                 if probe::pauses() {
                     return 0;
                 }
+                let caller = tls::caller();
                 // SAFETY: the program's call.
-                unsafe { real::$name($($arg),*) }
+                let result = unsafe { real::$name($($arg),*) };
+                tls::set_caller(caller);
+                // SAFETY: this thread's own word.
+                let errno = unsafe { *libc::__errno_location() };
+                thread::slept();
+                // SAFETY: this thread's own word.
+                unsafe { *libc::__errno_location() = errno };
+                result
             })+
         }
-        entries! { $($name => sleep::$name;)+ }
+        interceptors! { $($name => sleep::$name;)+ }
     };
 }
 
@@ -124,7 +132,7 @@ unsafe extern "C-unwind" fn system_call(
     unsafe { super::processes::system_call(number, [a, b, c, d, e, f]) }
 }
 
-entries! {
+interceptors! {
     sched_yield => yield_posix;
     pthread_yield => yield_posix;
     thrd_yield => yield_c11;

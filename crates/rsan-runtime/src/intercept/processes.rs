@@ -6,7 +6,7 @@
 use crate::real::{self, Real};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::enter;
-use crate::{entries, runtime};
+use crate::{interceptors, runtime};
 use libc::{c_int, c_long, c_void};
 use std::arch::naked_asm;
 
@@ -137,7 +137,7 @@ pub(super) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> c_lon
     }
 }
 
-entries! {
+interceptors! {
     _Fork => fork_silently;
     clone => clone_process;
 }

@@ -6,14 +6,14 @@
 //! program knows what is interrupted.
 //!
 //! What a handler does is seen as what the interrupted thread does. A signal that interrupts the runtime waits
-//! ([`deferred`]), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
+//! (`deferred`), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
 //! runtime is kept.
 
 use super::{callers, deferred};
 use crate::report::{self, Finding, Misuse, Side};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
-use crate::{entries, ignoring, real, sync, tls};
+use crate::{ignoring, interceptors, real, sync, tls};
 use libc::{c_int, c_void, pthread_t, sighandler_t, sigset_t};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -90,6 +90,11 @@ unsafe extern "C-unwind" fn handle(
         check_errno(function, errno);
     }
     tls::set_caller(caller);
+}
+
+/// Whether the program has set a handler: it may run in any thread, at any time.
+pub(crate) fn has_handlers() -> bool {
+    HANDLERS.iter().any(|handler| handler.get().0 != 0)
 }
 
 /// Signals that a thread gets for what it does itself, at once.
@@ -324,7 +329,7 @@ unsafe extern "C-unwind" fn set_handler(signal: c_int, handler: sighandler_t) ->
     }
 }
 
-entries! {
+interceptors! {
     sigaction => set_action;
     signal => set_handler;
     raise => raise_here;

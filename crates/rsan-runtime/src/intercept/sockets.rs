@@ -1,4 +1,4 @@
-//! Sockets: messages, and connections ([`channels`](super::channels)).
+//! Sockets: messages, and connections (`channels`).
 
 use super::call::Call;
 use super::channels::{accepts, connects, given, got, listens};
@@ -266,9 +266,9 @@ unsafe extern "C-unwind" fn accept_with_flags(
 
 /// The exported names, which are those of the functions above.
 pub mod exported {
-    use crate::entries;
+    use crate::interceptors;
 
-    entries! {
+    interceptors! {
         send => super::send;
         sendto => super::send_to;
         sendmsg => super::send_message;

@@ -4,7 +4,7 @@
 
 use super::memory::{note, watched};
 use crate::race::Kind;
-use crate::{entries, real, tls};
+use crate::{interceptors, real, tls};
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
 
@@ -262,7 +262,7 @@ unsafe extern "C" fn duplicate_up_to(text: Text, limit: usize) -> *mut c_char {
     }
 }
 
-entries! {
+interceptors! {
     strlen => length;
     strnlen => length_up_to;
     strcmp => compare;

@@ -39,7 +39,7 @@ macro_rules! functions {
                 }
             })+
         }
-        $crate::entries! { $($name => functions::$name;)+ }
+        $crate::interceptors! { $($name => functions::$name;)+ }
 
         /// Where the functions of this table are.
         pub(crate) static ALL: &[&$crate::real::Real] = functions::ALL;

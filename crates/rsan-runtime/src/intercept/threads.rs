@@ -1,13 +1,15 @@
 //! Creation and end of threads.
 
 use super::cleanup;
+use super::locks::blocking::wait_or_leave;
+use crate::deadlock::Wait;
 use crate::real::{self, StartRoutine};
 use crate::sched::lent::{self, Lent};
 use crate::sched::waits::{self, Patience};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
-use crate::{entries, horizon, runtime, sched, shadow};
-use libc::{c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
+use crate::{horizon, interceptors, runtime, sched, shadow};
+use libc::{c_char, c_int, c_ulong, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use rsan_schedule::Kind;
 
 unsafe extern "C" {
@@ -218,7 +220,10 @@ unsafe fn joining(
     {
         return libc::ETIMEDOUT;
     }
-    let result = wait();
+    let result = match until {
+        Some(other) => wait_or_leave(Wait::Join(other), wait),
+        None => wait(),
+    };
     if let (0, Some(awaited)) = (result, awaited) {
         awaited.join(enter().as_deref_mut());
     }
@@ -300,6 +305,64 @@ unsafe extern "C-unwind" fn detach(handle: pthread_t) -> c_int {
     unsafe { real::pthread_detach(handle) }
 }
 
+/// A name that a program gives a thread, as the system keeps it.
+///
+/// # Safety
+/// The name is null or a C string.
+unsafe fn kept_name(name: *const c_char) -> [u8; thread::NAME] {
+    let mut kept = [0; thread::NAME];
+    if !name.is_null() {
+        for (index, byte) in kept[..thread::NAME - 1].iter_mut().enumerate() {
+            // SAFETY: the caller's promise; it stops at the end.
+            *byte = unsafe { name.add(index).read() } as u8;
+            if *byte == 0 {
+                break;
+            }
+        }
+    }
+    kept
+}
+
+unsafe extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char) -> c_int {
+    // SAFETY: the program's call.
+    let result = unsafe { real::pthread_setname_np(handle, name) };
+    if result == 0
+        && let Some(_me) = enter()
+        && let Some(target) = thread::find(handle)
+    {
+        // SAFETY: the program's name.
+        thread::set_name(target.id(), unsafe { kept_name(name) });
+    }
+    result
+}
+
+/// The calling thread has a name.
+///
+/// # Safety
+/// The name is null or a C string.
+pub(crate) unsafe fn set_own_name(name: *const c_char) {
+    if let Some(me) = enter() {
+        // SAFETY: the caller's promise.
+        thread::set_name(me.state.id(), unsafe { kept_name(name) });
+    }
+}
+
+unsafe extern "C-unwind" fn control(
+    option: c_int,
+    a: c_ulong,
+    b: c_ulong,
+    c: c_ulong,
+    d: c_ulong,
+) -> c_int {
+    // SAFETY: the program's call; arguments that it did not give are not looked at.
+    let result = unsafe { real::prctl(option, a, b, c, d) };
+    if option == libc::PR_SET_NAME && result == 0 {
+        // SAFETY: the program's name.
+        unsafe { set_own_name(a as *const c_char) };
+    }
+    result
+}
+
 /// A function of a C11 thread, and its argument.
 struct C11Start {
     routine: unsafe extern "C-unwind" fn(*mut c_void) -> c_int,
@@ -358,7 +421,7 @@ unsafe extern "C-unwind" fn c11_detach(handle: pthread_t) -> c_int {
     c11_result(unsafe { detach(handle) })
 }
 
-entries! {
+interceptors! {
     pthread_create => create;
     pthread_join => join;
     pthread_tryjoin_np => try_join;
@@ -366,6 +429,8 @@ entries! {
     pthread_clockjoin_np => clock_join;
     pthread_cancel => cancel;
     pthread_detach => detach;
+    pthread_setname_np => set_name;
+    prctl => control;
     thrd_create => c11_create;
     thrd_join => c11_join;
     thrd_detach => c11_detach;

@@ -314,6 +314,19 @@ impl Locked {
         all.find(|(at, _)| *at == address).map(|(_, sync)| sync)
     }
 
+    /// The locks and the like in a range.
+    pub fn syncs(&mut self, start: usize, end: usize) -> impl Iterator<Item = &mut SyncState> {
+        let rest = self.items().rest.iter_mut();
+        rest.flat_map(move |rest| {
+            let further = rest.further_syncs.iter_mut();
+            let further = further.map(|(at, sync)| (*at, &mut **sync));
+            let first = rest.sync.iter_mut().map(|(at, sync)| (*at, sync));
+            let within = move |at: usize| start <= at && at < end;
+            let all = first.chain(further);
+            all.filter_map(move |(at, sync)| within(at).then_some(sync))
+        })
+    }
+
     /// Forgets the lock or the like at an address.
     pub fn forget_sync(&mut self, address: usize) {
         if let Some(rest) = &mut self.items().rest {

@@ -15,6 +15,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("detect_deadlocks", &["lock_order", "deadlocks"]),
     ("report_thread_leaks", &["thread_leaks"]),
     ("report_mutex_bugs", &["lock_misuse"]),
+    ("report_destroy_locked", &["destroy_locked"]),
     ("report_signal_unsafe", &["signals"]),
 ];
 

@@ -86,6 +86,16 @@ pub(super) fn atomic(kind: Kind, Stamp { slot, epoch }: Stamp, leaf: Node) -> Ra
     (Access { own, mask, kind }.cell(), pack_site(leaf, own))
 }
 
+/// The same for the use of a lock or the like.
+#[cold]
+pub(super) fn used(Stamp { slot, epoch }: Stamp, site: Site) -> Race {
+    let (own, kind, mask) = (stamp(slot, epoch), Kind::USE, 0xff);
+    (
+        Access { own, mask, kind }.cell(),
+        pack_site(Node::of(&[site.pc]), own),
+    )
+}
+
 /// A cell without mask and kind.
 #[inline]
 pub(crate) fn stamp(slot: Slot, epoch: Epoch) -> u64 {

@@ -38,6 +38,11 @@ impl Kind {
         self.0 & !1 == 2
     }
 
+    /// Whether it has a stamp that tells between which changes of its thread's locks it was made.
+    pub(super) fn is_plain(self) -> bool {
+        self.0 & 0xff < 2 || self == Self::FREE || self == Self::ALLOCATE
+    }
+
     /// Whether two accesses of a byte that are not ordered race.
     #[inline]
     pub(super) fn conflicts_with(self, other: Self) -> bool {

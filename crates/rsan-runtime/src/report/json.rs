@@ -3,10 +3,13 @@
 use super::{Finding, Side, Waiting, call_sites, frames};
 use crate::chain::Chain;
 use crate::heap;
+use crate::held::Then;
 use crate::memory::Memory;
 use crate::modules::Module;
+use crate::order::Taken;
 use crate::sched;
 use crate::thread;
+use rsan_model::ThreadId;
 use std::fmt::Write as _;
 
 /// The line.
@@ -15,6 +18,7 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
         Finding::Race { .. } => "race",
         Finding::Violation { .. } => "violation",
         Finding::Misuse { .. } => "misuse",
+        Finding::Inversion { .. } => "inversion",
     };
     let (address, bytes) = finding.extent();
     let mut line = format!(
@@ -22,9 +26,14 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
         std::process::id()
     );
     memory(&mut line, Memory::at(address, modules), modules);
-    for (name, side) in finding.sides() {
-        let _ = write!(line, ",\"{name}\":");
-        json_side(&mut line, side, modules);
+    if let Finding::Inversion { taken } = finding {
+        locks(&mut line, taken, &finding.sides(), modules);
+    } else {
+        for (name, side) in finding.sides() {
+            let _ = write!(line, ",\"{name}\":");
+            json_side(&mut line, &side, modules);
+            line.push('}');
+        }
     }
     if let Finding::Violation { wait, .. } = finding {
         let wait = wait.text().map_or("null".to_owned(), |text| quote(&text));
@@ -45,29 +54,28 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
 }
 
 /// The line of a deadlock.
-pub(super) fn deadlock(threads: &[Waiting], modules: &[Module]) -> String {
+pub(super) fn deadlock(threads: &[Waiting], cycle: bool, modules: &[Module]) -> String {
     let pid = std::process::id();
     let mut line = format!(
-        "{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"deadlock\",\"threads\":["
+        "{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"deadlock\",\"cycle\":{cycle},\"threads\":["
     );
+    let number = |thread: Option<ThreadId>| thread.map_or("null".to_owned(), |t| t.0.to_string());
     for (index, waiting) in threads.iter().enumerate() {
+        let name = json_name(Some(waiting.thread));
         let comma = if index == 0 { "" } else { "," };
         let (thread, operation) = (waiting.thread.0, quote(waiting.operation));
         let _ = write!(
             line,
-            "{comma}{{\"thread\":{thread},\"operation\":{operation},\"joins\":"
+            "{comma}{{\"thread\":{thread},\"name\":{name},\"operation\":{operation},\"joins\":{},\"held_by\":{},\"memory\":",
+            number(waiting.joins),
+            number(waiting.held_by)
         );
-        match waiting.joins {
-            Some(joins) => {
-                let _ = write!(line, "{}", joins.0);
-            }
-            None => line.push_str("null"),
-        }
-        line.push_str(",\"memory\":");
         let at = waiting
             .address
             .map_or(Memory::Unknown, |address| Memory::at(address, modules));
         memory(&mut line, at, modules);
+        line.push_str(",\"holds\":");
+        json_held(&mut line, &waiting.holds, modules);
         line.push_str(",\"stack\":");
         json_frames(&mut line, &frames(waiting.site, modules));
         line.push('}');
@@ -169,7 +177,8 @@ fn json_side(line: &mut String, side: &Side, modules: &[Module]) {
         .and_then(|info| info.created);
     let order = side.order.map_or("null".to_owned(), quote);
     let value = side.value.map_or("null".to_owned(), |v| format!("\"{v}\""));
-    let _ = write!(line, "{{\"thread\":{thread},\"created\":");
+    let name = json_name(side.thread);
+    let _ = write!(line, "{{\"thread\":{thread},\"name\":{name},\"created\":");
     match created {
         Some((_, site)) => json_frames(line, &frames(site, modules)),
         None => line.push_str("null"),
@@ -181,7 +190,49 @@ fn json_side(line: &mut String, side: &Side, modules: &[Module]) {
         ",\"operation\":{operation},\"order\":{order},\"value\":{value},\"function\":{function},\"stack\":"
     );
     json_frames(line, &frames(side.site, modules));
-    line.push('}');
+    line.push_str(",\"held\":");
+    match side.holding.locks(side.thread) {
+        Some(locks) => json_held(line, &locks, modules),
+        None => line.push_str("null"),
+    }
+    line.push_str(",\"slept\":");
+    match side.slept {
+        Some(site) => json_frames(line, &frames(site, modules)),
+        None => line.push_str("null"),
+    }
+}
+
+/// The locks of an inversion.
+fn locks(line: &mut String, taken: &[Taken], sides: &[(&str, Side)], modules: &[Module]) {
+    line.push_str(",\"locks\":[");
+    for (index, (taken, (_, side))) in taken.iter().zip(sides).enumerate() {
+        line.push_str(if index == 0 { "" } else { "," });
+        json_side(line, side, modules);
+        let _ = write!(line, ",\"address\":\"{:#x}\",\"memory\":", taken.lock);
+        memory(line, Memory::at(taken.lock, modules), modules);
+        line.push('}');
+    }
+    line.push(']');
+}
+
+/// Locks that a thread has.
+fn json_held(line: &mut String, locks: &[Then], modules: &[Module]) {
+    line.push('[');
+    for (index, &(lock, mode, pc)) in locks.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        let _ = write!(line, "{comma}{{\"address\":\"{lock:#x}\",\"memory\":");
+        memory(line, Memory::at(lock, modules), modules);
+        let _ = write!(line, ",\"mode\":\"{}\",\"stack\":", mode.name());
+        json_frames(line, &call_sites(vec![pc], modules));
+        line.push('}');
+    }
+    line.push(']');
+}
+
+/// A thread's name, or null.
+fn json_name(thread: Option<ThreadId>) -> String {
+    let name = thread.and_then(thread::name);
+    name.map_or("null".to_owned(), |name| quote(&name))
 }
 
 /// A stack.

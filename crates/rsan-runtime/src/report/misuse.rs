@@ -22,6 +22,8 @@ pub enum Misuse {
     SignalErrno,
     /// A lock or the like is used in a way for which there is no meaning, as the text says.
     Lock(&'static str),
+    /// A thread that nobody joined or detached before the end, as the text says.
+    ThreadLeak(&'static str),
 }
 
 impl Misuse {
@@ -36,6 +38,7 @@ impl Misuse {
             Self::SignalUnsafeCall => c"signal-unsafe-call",
             Self::SignalErrno => c"signal-errno",
             Self::Lock(_) => c"lock-misuse",
+            Self::ThreadLeak(_) => c"thread-leak",
         }
     }
 
@@ -48,7 +51,7 @@ impl Misuse {
             | Self::Descriptor
             | Self::SignalUnsafeCall
             | Self::SignalErrno => None,
-            Self::UseAfterReturn(text) | Self::Lock(text) => Some(text),
+            Self::UseAfterReturn(text) | Self::Lock(text) | Self::ThreadLeak(text) => Some(text),
         }
     }
 }

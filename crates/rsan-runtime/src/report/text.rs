@@ -2,8 +2,10 @@
 
 use super::{Finding, Side, Waiting, call_sites, frames, printable};
 use crate::heap;
+use crate::held::{Mode, Then};
 use crate::memory::Memory;
 use crate::modules::Module;
+use crate::thread;
 use rsan_model::ThreadId;
 use std::fmt::Write as _;
 
@@ -92,24 +94,38 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             }
             write_memory(&mut text, *address, modules);
         }
+        Finding::Inversion { taken } => {
+            title(&mut text, "lock order inversion: a potential deadlock");
+            for (taken, (_, side)) in taken.iter().zip(finding.sides()) {
+                let place = format!(" at {:#x}", taken.lock);
+                write_side(&mut text, &side, &place, modules);
+            }
+        }
     }
     text.push_str("==================\n");
     text
 }
 
 /// The text of a deadlock, between two rules.
-pub(super) fn deadlock(threads: &[Waiting], modules: &[Module]) -> String {
+pub(super) fn deadlock(threads: &[Waiting], cycle: bool, modules: &[Module]) -> String {
     let pid = std::process::id();
-    let mut text =
-        format!("==================\n==rsan: deadlock: every thread waits (pid {pid})\n");
+    let what = match cycle {
+        true => "threads wait for each other",
+        false => "every thread waits",
+    };
+    let mut text = format!("==================\n==rsan: deadlock: {what} (pid {pid})\n");
     for waiting in threads {
         let what = match (waiting.joins, waiting.address) {
             (Some(joins), _) => format!("waits for the end of {}", name(joins)),
             (None, Some(address)) => format!("waits ({}) at {address:#x}", waiting.operation),
             (None, None) => format!("waits ({})", waiting.operation),
         };
-        let _ = writeln!(text, "  {} {what}", name(waiting.thread));
+        let by = waiting
+            .held_by
+            .map_or(String::new(), |by| format!(", which {} has", name(by)));
+        let _ = writeln!(text, "  {} {what}{by}", name(waiting.thread));
         write_frames(&mut text, &frames(waiting.site, modules));
+        write_held(&mut text, &waiting.holds, modules);
     }
     text.push_str("==================\n");
     text
@@ -127,6 +143,27 @@ fn write_side(text: &mut String, side: &Side, what: &str, modules: &[Module]) {
     }
     let first = usize::from(function.is_some());
     write_frames_from(first, text, &frames(side.site, modules));
+    write_held(
+        text,
+        &side.holding.locks(side.thread).unwrap_or_default(),
+        modules,
+    );
+    if let Some(site) = side.slept {
+        let _ = writeln!(text, "  only ordered by its sleep");
+        write_frames(text, &frames(site, modules));
+    }
+}
+
+/// Locks that a thread has.
+fn write_held(text: &mut String, locks: &[Then], modules: &[Module]) {
+    for &(lock, mode, pc) in locks {
+        let read = match mode {
+            Mode::Read => ", for reading",
+            Mode::Write => "",
+        };
+        let _ = writeln!(text, "   has the lock {lock:#x}{read}, taken at");
+        write_frames(text, &call_sites(vec![pc], modules));
+    }
 }
 
 fn write_memory(text: &mut String, address: usize, modules: &[Module]) {
@@ -169,7 +206,10 @@ fn write_context(
 }
 
 fn name(thread: ThreadId) -> String {
-    format!("thread {thread}")
+    match thread::name(thread) {
+        Some(name) => format!("thread {thread} '{name}'"),
+        None => format!("thread {thread}"),
+    }
 }
 
 /// A stack.

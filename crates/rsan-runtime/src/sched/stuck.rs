@@ -32,7 +32,7 @@ pub(super) fn try_again(state: &mut State) -> bool {
 pub(super) fn end(state: &mut State) -> ! {
     state.end(Outcome::Deadlock);
     let threads = waiting(state);
-    report::deadlock(&threads);
+    report::deadlock(&threads, false);
     ending::now(ending::deadlock_status())
 }
 
@@ -71,6 +71,8 @@ fn waiting(state: &mut State) -> Vec<Waiting> {
             operation: thread.op.kind.name(),
             address: (joins.is_none() && object != 0).then_some(object),
             joins,
+            held_by: None,
+            holds: Vec::new(),
             site: site.unwrap_or_default(),
         });
     }

@@ -8,10 +8,22 @@ use super::registry::{Handle, REGISTRY};
 use super::{Context, Entered, attach, enter, spawn};
 use crate::tls;
 use rsan_clocks::write_log::{Rules, SyncClock};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// There was a fiber.
+static USED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has made fibers: what one of them took another one may give back.
+pub(crate) fn are_used() -> bool {
+    // ORDERING: relaxed; a flag that is only ever set, before the first fiber runs.
+    USED.load(Ordering::Relaxed)
+}
 
 /// A new fiber, whose creation by this thread comes before what it does. 0 if there can be none.
 pub fn create(me: &mut Entered) -> usize {
     crate::sched::stacks::give_up();
+    // ORDERING: relaxed; see `are_used`.
+    USED.store(true, Ordering::Relaxed);
     spawn(me).map_or(0, |newborn| newborn.word())
 }
 

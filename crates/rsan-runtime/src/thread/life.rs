@@ -3,12 +3,14 @@
 use super::registry::{Entry, Handle, REGISTRY};
 use super::{Body, Context, Entered, current};
 use crate::horizon;
+use crate::stack::Site;
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step};
 use libc::pthread_t;
 use rsan_clocks::write_log::Rules;
 use rsan_model::{RmwOrd, ThreadId};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the register of the main thread points to, above its thread-local variables; 0 until it has a context.
@@ -234,6 +236,29 @@ pub(crate) fn end_others() {
     {
         horizon::keep_only(me.state.id());
     }
+}
+
+/// Threads that have ended, and were neither joined nor detached: who was the first of those created at a place, and how many
+/// have ended and still run.
+pub(crate) fn leaks() -> Vec<(ThreadId, Site, [usize; 2])> {
+    let guard = REGISTRY.lock();
+    let Some(registry) = guard.as_ref() else {
+        return Vec::new();
+    };
+    let mut places: BTreeMap<usize, (ThreadId, Site, [usize; 2])> = BTreeMap::new();
+    for entry in registry.threads.values().filter(|entry| !entry.detached) {
+        // SAFETY: it has not been joined; its number never changes.
+        let id = unsafe { (*(*entry.context.0).body.get()).state.id() };
+        let Some((_, site)) = registry.info(id).and_then(|info| info.created) else {
+            continue;
+        };
+        let place = places.entry(site.pc).or_insert((id, site, [0; 2]));
+        place.0 = place.0.min(id);
+        place.2[usize::from(!entry.finished)] += 1;
+    }
+    let mut leaks: Vec<_> = places.into_values().filter(|leak| leak.2[0] > 0).collect();
+    leaks.sort_unstable_by_key(|leak| leak.0);
+    leaks
 }
 
 /// Nobody will wait for the thread.

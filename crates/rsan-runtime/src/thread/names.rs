@@ -69,6 +69,7 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registry::NAME;
     use super::*;
 
     #[test]
@@ -77,6 +78,7 @@ mod tests {
         let info = |lowest| Info {
             created: None,
             stack: Some([lowest, lowest + 8, lowest + 9]),
+            name: [0; NAME],
         };
         names.add(info(100));
         for number in 1..=KEPT + 2 {

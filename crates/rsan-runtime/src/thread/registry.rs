@@ -19,7 +19,12 @@ pub struct Info {
     pub created: Option<(ThreadId, Site)>,
     /// Its stack: the lowest address, the outermost frame, and the end, above which there is nothing of the thread.
     pub stack: Option<[usize; 3]>,
+    /// What the program calls it; up to 15 bytes, ended by zeros.
+    pub name: [u8; NAME],
 }
+
+/// What the system keeps of a thread's name, with the zero at its end.
+pub(crate) const NAME: usize = 16;
 
 /// A part of the memory that libc calls a thread's stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,10 +98,16 @@ impl Registry {
         let info = Info {
             created,
             stack: None,
+            name: [0; NAME],
         };
         self.names.add(info);
         owners::add(state.stamp(), id);
         Context::new(state, self.options)
+    }
+
+    /// What is known of a thread's creation.
+    pub(super) fn info(&self, thread: ThreadId) -> Option<&Info> {
+        self.names.info(thread)
     }
 
     /// A thread is there that nobody was seen to create, unless it is the first: its order is not known, nor its schedule ours.
@@ -119,10 +130,33 @@ impl Registry {
     }
 }
 
+/// How many threads have not ended.
+pub(crate) fn live() -> usize {
+    let registry = REGISTRY.lock();
+    let threads = registry.as_ref().map(|registry| registry.threads.values());
+    threads.map_or(0, |all| all.filter(|entry| !entry.finished).count())
+}
+
 /// What is known of a thread's creation.
 pub fn info(thread: ThreadId) -> Option<Info> {
     let registry = REGISTRY.lock();
     registry.as_ref()?.names.info(thread).copied()
+}
+
+/// What the program calls a thread, if it has given it a name.
+pub(crate) fn name(thread: ThreadId) -> Option<String> {
+    let name = info(thread)?.name;
+    let text = name.split(|byte| *byte == 0).next()?;
+    (!text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned())
+}
+
+/// The program has given a thread a name.
+pub(crate) fn set_name(thread: ThreadId, name: [u8; NAME]) {
+    let mut registry = REGISTRY.lock();
+    let names = registry.as_mut().map(|registry| &mut registry.names);
+    if let Some(info) = names.and_then(|names| names.info_mut(thread)) {
+        info.name = name;
+    }
 }
 
 /// Notes where the stack of a thread is.

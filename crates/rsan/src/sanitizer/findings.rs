@@ -4,7 +4,9 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{Distinct, Findings, Logged, Misuse as Freed, Process, Side, Waiting};
+use super::log::{
+    self, Distinct, Findings, Held, Logged, Misuse as Freed, Process, Side, Taken, Waiting,
+};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
@@ -17,7 +19,7 @@ use std::collections::BTreeSet;
 /// A finding with its stacks as functions and lines.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
-    /// `weak-behaviour`, `data-race`, `deadlock`, or the name of a misuse of memory or a lock.
+    /// `weak-behaviour`, `data-race`, `deadlock`, `lock-order-inversion`, or the name of a misuse of memory, a lock or a thread.
     pub(super) kind: &'static str,
     pub(super) property: &'static str,
     pub(super) message: String,
@@ -78,9 +80,12 @@ pub(super) struct Location {
 /// An access of a finding.
 #[derive(Debug, Serialize)]
 pub(super) struct Access {
-    /// `access` (the one that was about to be made), `earlier`, `missed`, `stale` or `waiting`.
+    /// `access` (the one that was about to be made), `earlier`, `missed`, `stale`, `waiting` or `lock`.
     pub(super) role: &'static str,
     pub(super) thread: Option<String>,
+    /// What the program calls the thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
     pub(super) operation: String,
     pub(super) order: Option<String>,
     pub(super) value: Option<String>,
@@ -90,6 +95,52 @@ pub(super) struct Access {
     /// What a thread of a deadlock waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) waits_for: Option<String>,
+    /// Who has the lock that it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) held_by: Option<String>,
+    /// The lock that is taken, in an inversion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) lock: Option<String>,
+    /// The locks that its thread had, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) held: Option<Vec<HeldLock>>,
+    /// Where its thread slept between the other access of a race and this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) slept: Option<Vec<Frame>>,
+}
+
+/// A lock that a thread has.
+#[derive(Debug, Serialize)]
+pub(super) struct HeldLock {
+    pub(super) lock: String,
+    /// `read` or `write`.
+    pub(super) mode: String,
+    /// Where it was taken.
+    pub(super) stack: Vec<Frame>,
+}
+
+impl HeldLock {
+    fn new(held: &Held, resolver: &mut Resolver) -> Self {
+        Self {
+            lock: place_name(held.memory.as_ref(), &held.address, resolver),
+            mode: held.mode.clone(),
+            stack: resolver.symbols.stack(&held.stack),
+        }
+    }
+
+    /// `` `m` taken at file:line``
+    pub(super) fn text(&self) -> String {
+        let read = if self.mode == "read" { " (read)" } else { "" };
+        let place = place_of(&self.stack).and_then(Frame::place);
+        let at = place.map_or(String::new(), |place| format!(" taken at {place}"));
+        format!("{}{read}{at}", self.lock)
+    }
+}
+
+/// What people call the memory at an address.
+fn place_name(memory: Option<&log::Memory>, address: &str, resolver: &mut Resolver) -> String {
+    let memory = memory.map(|memory| Memory::new(memory, address, resolver).place(address));
+    memory.unwrap_or_else(|| address.to_owned())
 }
 
 /// How a thread is named.
@@ -101,10 +152,13 @@ pub(super) fn thread_name(thread: u32) -> String {
 }
 
 impl Access {
-    fn new(role: &'static str, side: &Side, symbols: &mut Symbols) -> Self {
+    fn new(role: &'static str, side: &Side, resolver: &mut Resolver) -> Self {
+        let held = side.held.as_ref().map(|all| held_locks(all, resolver));
+        let symbols = &mut resolver.symbols;
         Self {
             role,
             thread: side.thread.map(thread_name),
+            name: side.name.clone(),
             operation: side.operation.clone(),
             order: side.order.clone(),
             value: side.value.clone(),
@@ -114,6 +168,10 @@ impl Access {
                 .collect(),
             created: side.created.as_ref().map(|stack| symbols.stack(stack)),
             waits_for: None,
+            held_by: None,
+            lock: None,
+            held,
+            slept: side.slept.as_ref().map(|stack| symbols.stack(stack)),
         }
     }
 
@@ -125,6 +183,7 @@ impl Access {
         Self {
             role: "waiting",
             thread: Some(thread_name(waiting.thread)),
+            name: waiting.name.clone(),
             operation: waiting.operation.clone(),
             order: None,
             value: None,
@@ -133,7 +192,29 @@ impl Access {
             waits_for: joins
                 .map(|thread| format!("the end of {}", thread_name(thread)))
                 .or(memory),
+            held_by: waiting.held_by.map(thread_name),
+            lock: None,
+            held: Some(held_locks(&waiting.holds, resolver)),
+            slept: None,
         }
+    }
+
+    /// A lock that was taken while another one was held.
+    fn taken(taken: &Taken, resolver: &mut Resolver) -> Self {
+        let lock = place_name(taken.memory.as_ref(), &taken.address, resolver);
+        Self {
+            lock: Some(lock),
+            ..Self::new("lock", &taken.side, resolver)
+        }
+    }
+
+    /// The thread, with the name that the program has for it.
+    pub(super) fn who(&self) -> Option<String> {
+        let thread = self.thread.as_ref()?;
+        Some(match &self.name {
+            Some(name) => format!("{thread} '{name}'"),
+            None => thread.clone(),
+        })
     }
 
     fn location(&self) -> Option<Location> {
@@ -149,6 +230,12 @@ impl Access {
     pub(super) fn place(&self) -> Option<String> {
         place_of(&self.stack).and_then(Frame::place)
     }
+}
+
+fn held_locks(all: &[Held], resolver: &mut Resolver) -> Vec<HeldLock> {
+    all.iter()
+        .map(|held| HeldLock::new(held, resolver))
+        .collect()
 }
 
 /// What is needed to show addresses as something that people know.
@@ -182,7 +269,11 @@ impl Finding {
                 stale,
                 ..
             } => {
-                let accesses = vec![("access", access), ("missed", missed), ("stale", stale)];
+                let accesses = vec![
+                    ("access", access),
+                    ("missed", &**missed),
+                    ("stale", &**stale),
+                ];
                 let common = (address, size, memory);
                 ("weak-behaviour", "robustness", common, accesses)
             }
@@ -201,7 +292,14 @@ impl Finding {
                 let common = (address, size, memory);
                 (kind, property, common, accesses.collect())
             }
-            Logged::Deadlock { threads } => return Self::deadlock(threads, runs, resolver),
+            Logged::Deadlock { cycle, threads } => {
+                return Self::deadlock(*cycle, threads, runs, resolver);
+            }
+            Logged::Inversion {
+                address,
+                memory,
+                locks,
+            } => return Self::inversion((address, memory.as_ref()), locks, runs, resolver),
         };
         let (address, size, memory) = common;
         let memory = memory
@@ -209,7 +307,7 @@ impl Finding {
             .map(|memory| Memory::new(memory, address, resolver));
         let mut accesses: Vec<_> = accesses
             .into_iter()
-            .map(|(role, side)| Access::new(role, side, &mut resolver.symbols))
+            .map(|(role, side)| Access::new(role, side, resolver))
             .collect();
         if let Some(memory) = &memory {
             for value in accesses
@@ -220,8 +318,8 @@ impl Finding {
             }
         }
         let (wait, logged_chain) = match logged {
-            Logged::Race { .. } | Logged::Deadlock { .. } | Logged::Misuse { .. } => (None, None),
             Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
+            _ => (None, None),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
         let repair = logged_chain.zip(links.as_ref());
@@ -266,15 +364,50 @@ impl Finding {
         }
     }
 
-    fn deadlock(threads: &[Waiting], runs: &BTreeSet<usize>, resolver: &mut Resolver) -> Self {
+    fn deadlock(
+        cycle: bool,
+        threads: &[Waiting],
+        runs: &BTreeSet<usize>,
+        resolver: &mut Resolver,
+    ) -> Self {
         let threads = threads.iter();
-        let accesses: Vec<_> = threads
-            .map(|waiting| Access::waiting(waiting, resolver))
-            .collect();
+        let accesses = threads.map(|waiting| Access::waiting(waiting, resolver));
+        let message = match cycle {
+            true => "threads wait for each other",
+            false => "every thread waits",
+        };
+        Self::of_threads("deadlock", message.to_owned(), accesses.collect(), runs)
+    }
+
+    fn inversion(
+        (address, memory): (&str, Option<&log::Memory>),
+        locks: &[Taken],
+        runs: &BTreeSet<usize>,
+        resolver: &mut Resolver,
+    ) -> Self {
+        let memory = memory.map(|memory| Memory::new(memory, address, resolver));
+        let locks = locks.iter().map(|taken| Access::taken(taken, resolver));
+        let locks: Vec<_> = locks.collect();
+        let message = sentence::inversion(&locks);
         Self {
-            kind: "deadlock",
+            thread: locks.first().and_then(|lock| lock.thread.clone()),
+            address: address.to_owned(),
+            memory,
+            ..Self::of_threads("lock-order-inversion", message, locks, runs)
+        }
+    }
+
+    /// A finding about threads, not about an access to memory.
+    fn of_threads(
+        kind: &'static str,
+        message: String,
+        accesses: Vec<Access>,
+        runs: &BTreeSet<usize>,
+    ) -> Self {
+        Self {
+            kind,
             property: "deadlock-freedom",
-            message: "every thread waits".to_owned(),
+            message,
             thread: None,
             location: accesses.first().and_then(Access::location),
             runs: runs.len(),
@@ -305,6 +438,11 @@ impl Finding {
     /// Whether every thread waits.
     pub(crate) fn is_deadlock(&self) -> bool {
         self.kind == "deadlock"
+    }
+
+    /// Whether locks are taken in orders that can end in a deadlock.
+    pub(crate) fn is_inversion(&self) -> bool {
+        self.kind == "lock-order-inversion"
     }
 
     /// Whether an access can be weak.
@@ -342,13 +480,14 @@ impl Finding {
     /// The places of its first two accesses, or of all threads that wait, as far as they are known; those of a weak behaviour in
     /// their order.
     fn known_places(&self) -> Vec<Option<String>> {
-        let count = match self.is_deadlock() {
+        let of_all = self.is_deadlock() || self.is_inversion();
+        let count = match of_all {
             true => self.accesses.len(),
             false => 2,
         };
         let places = self.accesses.iter().take(count).map(Access::place);
         let mut places: Vec<_> = places.collect();
-        if self.is_race() || self.is_of_descriptor() || self.is_deadlock() {
+        if self.is_race() || self.is_of_descriptor() || of_all {
             places.sort();
         }
         places

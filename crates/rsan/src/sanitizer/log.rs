@@ -22,8 +22,8 @@ pub(crate) enum Logged {
         size: u64,
         memory: Option<Memory>,
         access: Side,
-        missed: Side,
-        stale: Side,
+        missed: Box<Side>,
+        stale: Box<Side>,
         /// What the program does with the old value, if that was asked.
         wait: Option<String>,
         chain: Option<Chain>,
@@ -41,8 +41,40 @@ pub(crate) enum Logged {
         /// What the name does not say.
         text: Option<String>,
     },
-    /// Every thread waits.
-    Deadlock { threads: Vec<Waiting> },
+    /// Threads wait for ever.
+    Deadlock {
+        /// For each other; otherwise every thread waits.
+        #[serde(default)]
+        cycle: bool,
+        threads: Vec<Waiting>,
+    },
+    /// Locks are taken in orders that can end in a deadlock.
+    Inversion {
+        address: String,
+        memory: Option<Memory>,
+        /// Each is taken while the one before it is held, and the first one while the last is.
+        locks: Vec<Taken>,
+    },
+}
+
+/// A lock that was taken while another one was held.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Taken {
+    #[serde(flatten)]
+    pub(crate) side: Side,
+    pub(crate) address: String,
+    pub(crate) memory: Option<Memory>,
+}
+
+/// A lock that a thread has.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) address: String,
+    pub(crate) memory: Option<Memory>,
+    /// `read` or `write`.
+    pub(crate) mode: String,
+    /// Where it was taken.
+    pub(crate) stack: Vec<Address>,
 }
 
 /// How memory or a lock is misused.
@@ -59,15 +91,23 @@ pub(crate) enum Misuse {
     SignalErrno,
     #[serde(rename = "lock-misuse")]
     Lock,
+    ThreadLeak,
 }
 
 /// A thread that waits for ever.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) thread: u32,
+    #[serde(default)]
+    pub(crate) name: Option<String>,
     pub(crate) operation: String,
     /// The thread whose end it waits for.
     pub(crate) joins: Option<u32>,
+    /// Who has the lock that it waits for.
+    #[serde(default)]
+    pub(crate) held_by: Option<u32>,
+    #[serde(default)]
+    pub(crate) holds: Vec<Held>,
     /// What it waits for otherwise.
     pub(crate) memory: Option<Memory>,
     /// Innermost first.
@@ -130,6 +170,9 @@ pub(crate) struct Context {
 pub(crate) struct Side {
     /// None for the initial value.
     pub(crate) thread: Option<u32>,
+    /// What the program calls the thread.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
     /// Where the thread was created.
     pub(crate) created: Option<Vec<Address>>,
     pub(crate) operation: String,
@@ -139,6 +182,12 @@ pub(crate) struct Side {
     pub(crate) function: Option<String>,
     /// Innermost first.
     pub(crate) stack: Vec<Address>,
+    /// The locks that the thread had, if that is known.
+    #[serde(default)]
+    pub(crate) held: Option<Vec<Held>>,
+    /// Where the thread slept between the other access and this one.
+    #[serde(default)]
+    pub(crate) slept: Option<Vec<Address>>,
 }
 
 /// An instruction: a module and an address in its file.
@@ -151,6 +200,9 @@ pub(crate) struct Address {
 /// What makes findings distinct: the kind and the two instructions, or those at which threads wait.
 type Key = (u8, Vec<Option<Address>>);
 
+/// The kind of inversions in a [`Key`]: after all misuses.
+const INVERSION: u8 = 100;
+
 impl Logged {
     /// How much a finding says: whether the value tells, and whether the order is explained.
     fn content(&self) -> (bool, bool) {
@@ -161,7 +213,10 @@ impl Logged {
     /// Whether a load may read an older write, but of the value that it reads anyway.
     pub(crate) fn is_of_same_value(&self) -> bool {
         match self {
-            Self::Race { .. } | Self::Deadlock { .. } | Self::Misuse { .. } => false,
+            Self::Race { .. }
+            | Self::Deadlock { .. }
+            | Self::Inversion { .. }
+            | Self::Misuse { .. } => false,
             Self::Violation { access, stale, .. } => {
                 access.operation == "load" && access.value.is_some() && access.value == stale.value
             }
@@ -187,9 +242,14 @@ impl Logged {
                 let earlier = earlier.as_ref().and_then(place);
                 (3 + *what as u8, vec![place(access), earlier])
             }
-            Self::Deadlock { threads } => {
+            Self::Deadlock { threads, .. } => {
                 let stacks = threads.iter().map(|waiting| waiting.stack.first().cloned());
                 (2, stacks.collect())
+            }
+            Self::Inversion { locks, .. } => {
+                let mut places: Vec<_> = locks.iter().map(|taken| place(&taken.side)).collect();
+                places.sort();
+                (INVERSION, places)
             }
         }
     }

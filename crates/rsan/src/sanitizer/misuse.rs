@@ -16,6 +16,7 @@ pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
         Misuse::SignalUnsafeCall => ("signal-unsafe-call", "signal-safety"),
         Misuse::SignalErrno => ("signal-errno", "signal-safety"),
         Misuse::Lock => ("lock-misuse", "lock-discipline"),
+        Misuse::ThreadLeak => ("thread-leak", "thread-discipline"),
     }
 }
 
@@ -73,5 +74,6 @@ pub(super) fn message(
             )
         }
         (Misuse::Lock, None) => format!("{text}: {place}, {here}"),
+        (Misuse::ThreadLeak, _) => format!("{text}: {}, created{}", subject(access), at(access)),
     }
 }

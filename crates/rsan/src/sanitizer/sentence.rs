@@ -2,6 +2,7 @@
 
 use super::findings::Access;
 use super::memory::Memory;
+use super::symbols::{Frame, place_of};
 
 /// What can happen and why it should not.
 pub(super) fn message(
@@ -24,7 +25,7 @@ pub(super) fn message(
                 Some(memory) if is_of_block(access) => memory.whole(address),
                 _ => place,
             };
-            race(access, earlier, &place)
+            race(access, earlier, &place) + &slept(access)
         }
         _ => String::new(),
     }
@@ -47,6 +48,18 @@ fn race(access: &Access, earlier: &Access, place: &str) -> String {
     )
 }
 
+/// A sleep between the accesses, which somebody may have taken for an order.
+fn slept(access: &Access) -> String {
+    let place = access
+        .slept
+        .as_deref()
+        .and_then(place_of)
+        .and_then(Frame::place);
+    place.map_or(String::new(), |place| {
+        format!(", only by the sleep of {} at {place}", subject(access))
+    })
+}
+
 fn weak(access: &Access, missed: &Access, old: &str, place: &str) -> String {
     let who = subject(access);
     let theirs = format!("{}'s {}{}", subject(missed), missed.operation, at(missed));
@@ -64,11 +77,30 @@ fn weak(access: &Access, missed: &Access, old: &str, place: &str) -> String {
     }
 }
 
+/// Locks that are taken in several orders.
+pub(super) fn inversion(locks: &[Access]) -> String {
+    let names: Vec<_> = locks
+        .iter()
+        .filter_map(|taken| taken.lock.as_deref())
+        .collect();
+    let names = match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    };
+    let one_thread = locks.iter().all(|taken| taken.thread == locks[0].thread);
+    let so_far = match one_thread {
+        true => ", so far in one thread only",
+        false => "",
+    };
+    format!("{names} are taken in orders that can end in a deadlock{so_far}")
+}
+
 /// A thread inside a sentence.
 pub(super) fn subject(access: &Access) -> String {
-    match access.thread.as_deref() {
-        Some("main thread") => "the main thread".to_owned(),
-        Some(thread) => thread.to_owned(),
+    match access.who() {
+        Some(thread) if thread.starts_with("main thread") => format!("the {thread}"),
+        Some(thread) => thread,
         None => "an unknown thread".to_owned(),
     }
 }

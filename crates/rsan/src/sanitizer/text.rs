@@ -1,6 +1,6 @@
 //! Findings for people, as the sanitizers show them.
 
-use super::findings::{Access, Finding};
+use super::findings::{Access, Finding, HeldLock};
 use super::memory::{Context, Memory};
 use super::symbols::Frame;
 use crate::printable::name;
@@ -62,10 +62,17 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
         "{}{kind}{at}{}: {}{}{}",
         paint.title, paint.end, paint.message, finding.message, paint.end
     );
-    for access in &finding.accesses {
+    // A thread that was not joined has no other place than that of its creation.
+    let accesses = finding
+        .accesses
+        .iter()
+        .filter(|_| finding.kind != "thread-leak");
+    for access in accesses {
         let what = title(finding, access);
         let _ = writeln!(text, "  {}{what}{}", paint.access, paint.end);
         write_stack(text, &access.stack);
+        write_held(text, access);
+        write_sleep(text, access, paint);
     }
     if finding.same_value {
         text.push_str(
@@ -93,17 +100,41 @@ fn write_deadlock(text: &mut String, finding: &Finding, all_runs: usize, paint: 
         paint.title, paint.end, paint.message, finding.message, paint.end
     );
     for access in &finding.accesses {
-        let thread = access.thread.as_deref().unwrap_or_default();
+        let thread = access.who().unwrap_or_default();
         let what = access.waits_for.as_deref();
         let what = what.map_or(String::new(), |what| format!(" for {what}"));
+        let by = access.held_by.as_deref();
+        let what = what + &by.map_or(String::new(), |by| format!(", which {by} holds"));
         let _ = writeln!(
             text,
             "  {}{thread} waits{what} ({}){}",
             paint.access, access.operation, paint.end
         );
         write_stack(text, &access.stack);
+        write_held(text, access);
     }
     write_runs(text, finding, all_runs);
+}
+
+/// The locks that a thread had.
+fn write_held(text: &mut String, access: &Access) {
+    let locks = access.held.as_deref().unwrap_or_default();
+    if !locks.is_empty() {
+        let locks: Vec<_> = locks.iter().map(HeldLock::text).collect();
+        let _ = writeln!(text, "    mutexes held: {}", locks.join(", "));
+    }
+}
+
+/// Where a thread slept since the other access.
+fn write_sleep(text: &mut String, access: &Access, paint: &Paint) {
+    if let Some(stack) = &access.slept {
+        let Paint { about, end, .. } = paint;
+        let _ = writeln!(
+            text,
+            "  {about}in between it slept, which orders nothing{end}"
+        );
+        write_stack(text, stack);
+    }
 }
 
 /// How often it was found, and how to see it again.
@@ -135,6 +166,10 @@ fn title(finding: &Finding, access: &Access) -> String {
         "access" => format!(", {} bytes at {}", finding.size, finding.address),
         _ => String::new(),
     };
+    if let Some(lock) = &access.lock {
+        let by = access.who().unwrap_or_default();
+        return format!("{} of {lock} by {by}", access.operation);
+    }
     let role = match access.role {
         "access" => "",
         "earlier" if finding.is_race() || finding.is_of_descriptor() => "not ordered with: ",
@@ -152,7 +187,7 @@ fn title(finding: &Finding, access: &Access) -> String {
         "access" => String::new(),
         _ => part(" of ", &access.value, ""),
     };
-    let by = part(" by ", &access.thread, "");
+    let by = part(" by ", &access.who(), "");
     format!("{role}{}{order}{value}{by}{memory}", access.operation)
 }
 
@@ -259,7 +294,8 @@ fn write_threads(text: &mut String, finding: &Finding, paint: &Paint) {
             continue;
         };
         if !shown.contains(&thread) {
-            let _ = writeln!(text, "  {}{thread} was created{}", paint.about, paint.end);
+            let who = access.who().unwrap_or_default();
+            let _ = writeln!(text, "  {}{who} was created{}", paint.about, paint.end);
             write_stack(text, created);
             shown.push(thread);
         }

@@ -201,7 +201,7 @@ fn a_deadlock_is_a_finding_with_every_stack() {
     }
     let document = json(&run_line(
         &folder,
-        "run --format json --replay rsan-out/violation-1.sched -- ./deadlock",
+        "run --format json --replay rsan-out/violation-2.sched -- ./deadlock",
     ));
     assert_eq!(document["verdict"], "violation");
     let finding = &document["findings"][0];

@@ -7,12 +7,17 @@
 //! Sound; not complete: a lock that was never initialised looks like one that was if its memory is zero.
 
 use super::{COUNT, KIND, kind_of};
+use crate::deadlock;
+use crate::ending;
+use crate::held::Mode;
+use crate::intercept::callers;
 use crate::memory::Memory;
 use crate::report::{self, Finding, Misuse, Side};
-use crate::thread::{self, Context, enter};
-use crate::{modules, race, sync, tls};
+use crate::stack::{Node, Site};
+use crate::thread::{self, Context, enter, fiber};
+use crate::{modules, race, sync, system, tls};
 use libc::c_int;
-use sync::Done;
+use sync::{Done, Taking};
 
 /// A kind of objects, and how one that was destroyed is told.
 #[derive(Debug)]
@@ -117,8 +122,15 @@ impl Object {
 }
 
 #[cold]
-fn report(text: &'static str, object: usize, operation: &'static str, earlier: Option<Side>) {
-    let Some(mut me) = enter() else { return };
+pub(super) fn report(
+    text: &'static str,
+    object: usize,
+    operation: &'static str,
+    earlier: Option<Side>,
+) {
+    let Some(mut me) = enter().filter(|me| me.options.lock_misuse) else {
+        return;
+    };
     let finding = Finding::Misuse {
         what: Misuse::Lock(text),
         address: object,
@@ -131,6 +143,8 @@ fn report(text: &'static str, object: usize, operation: &'static str, earlier: O
 
 /// Bits of the kind of a mutex that is robust, or has something to do with priorities.
 const SPECIAL: c_int = 16 | 32 | 64;
+/// The bit of one that processes share.
+const SHARED: c_int = 128;
 /// Where libc has what says that a mutex is locked, and the number of its holder.
 const LOCKED: usize = 0;
 const HOLDER: usize = 2;
@@ -162,9 +176,125 @@ pub(super) fn lock_mutex(mutex: usize) {
     is_good(mutex, "lock");
 }
 
+fn take_mutex(mutex: usize, waited: bool) {
+    let taking = Taking {
+        mode: Mode::Write,
+        waited,
+        number: Some(word(mutex, HOLDER)),
+        shares: false,
+    };
+    sync::take(mutex, taking);
+}
+
 /// The thread took the mutex.
 pub(super) fn took_mutex(mutex: usize) {
-    sync::hold(mutex, word(mutex, HOLDER));
+    take_mutex(mutex, true);
+}
+
+/// The same, and it would not have waited for ever.
+pub(super) fn tried_mutex(mutex: usize) {
+    take_mutex(mutex, false);
+}
+
+fn take_shared(lock: usize, mode: Mode, waited: bool, shares: bool) {
+    let taking = Taking {
+        mode,
+        waited,
+        number: None,
+        shares,
+    };
+    sync::take(lock, taking);
+}
+
+pub(super) fn took_read(lock: usize) {
+    take_shared(lock, Mode::Read, true, true);
+}
+
+pub(super) fn tried_read(lock: usize) {
+    take_shared(lock, Mode::Read, false, true);
+}
+
+pub(super) fn took_write(lock: usize) {
+    take_shared(lock, Mode::Write, true, true);
+}
+
+pub(super) fn tried_write(lock: usize) {
+    take_shared(lock, Mode::Write, false, true);
+}
+
+pub(super) fn took_spin(lock: usize) {
+    take_shared(lock, Mode::Write, true, false);
+}
+
+pub(super) fn tried_spin(lock: usize) {
+    take_shared(lock, Mode::Write, false, false);
+}
+
+/// The thread waits for itself, and so for ever: the process ends.
+#[cold]
+fn wait_for_oneself(text: &'static str, lock: usize, holder: Option<Done>) {
+    report(text, lock, "lock", holder.map(|holder| holder.side("lock")));
+    if enter().is_some_and(|me| me.options.lock_misuse) {
+        ending::now(ending::deadlock_status());
+    }
+}
+
+/// A mutex is busy that the thread wants. If it has it itself, it waits for ever, except for kinds of mutexes that know that.
+pub(super) fn lock_mutex_again(mutex: usize) {
+    let kinds = [libc::PTHREAD_MUTEX_NORMAL, libc::PTHREAD_MUTEX_ADAPTIVE_NP];
+    let is_plain = whole_kind(mutex) & (SPECIAL | SHARED) == 0 && kinds.contains(&kind_of(mutex));
+    if is_plain && word(mutex, HOLDER) == system::thread_number() {
+        let holder = holder(mutex);
+        wait_for_oneself("lock of a mutex that the thread has already", mutex, holder);
+    }
+}
+
+/// Whether the thread has a lock, and where it took it.
+pub(super) fn own(lock: usize) -> Option<Done> {
+    let me = enter()?;
+    let held = me.held.find(lock)?;
+    Some(Done {
+        thread: me.state.id(),
+        site: Site {
+            node: Node::UNKNOWN,
+            pc: held.pc,
+        },
+    })
+}
+
+/// A reader waits for itself when it wants to write; libc tells writers.
+pub(super) fn lock_rwlock_again(lock: usize) {
+    if word(lock, WRITER) == 0
+        && let Some(own) = own(lock)
+    {
+        let text = "write lock of a reader-writer lock that the thread has for reading";
+        wait_for_oneself(text, lock, Some(own));
+    }
+}
+
+pub(super) fn lock_spin_again(lock: usize) {
+    if let Some(own) = own(lock) {
+        wait_for_oneself(
+            "lock of a spin lock that the thread has already",
+            lock,
+            Some(own),
+        );
+    }
+}
+
+/// A mutex that is locked is initialised. What is in its memory is known to be a mutex only if it has its holder's number.
+pub(super) fn init_mutex(mutex: usize) {
+    touch(mutex);
+    let kind = whole_kind(mutex);
+    let is_mutex = sync::is_known(mutex) && !is_garbage(kind) && kind & SPECIAL == 0;
+    if !is_mutex || word(mutex, LOCKED) == 0 {
+        return init(mutex);
+    }
+    if let Some(holder) = holder(mutex).filter(|_| has_one_life(mutex)) {
+        let text = "a mutex is initialised again while it is locked";
+        report(text, mutex, "init", Some(holder.side("lock")));
+    }
+    sync::destroy(mutex);
 }
 
 /// Who holds a mutex that another thread has locked.
@@ -203,11 +333,56 @@ pub(super) fn unlock_mutex(mutex: usize) {
     }
 }
 
-pub(super) fn destroy_mutex(mutex: usize) {
-    if is_good(mutex, "destroy") && whole_kind(mutex) & SPECIAL == 0 && word(mutex, LOCKED) != 0 {
-        let holder = holder(mutex).map(|holder| holder.side("lock"));
-        report("destroy of a locked mutex", mutex, "destroy", holder);
+/// A lock is destroyed that somebody has.
+pub(super) fn destroyed_locked(text: &'static str, lock: usize, holder: Option<Side>) {
+    if crate::runtime::options().is_some_and(|options| options.destroy_locked) {
+        report(text, lock, "destroy", holder);
     }
+}
+
+pub(super) fn destroy_mutex(mutex: usize) {
+    if !is_good(mutex, "destroy") {
+        return;
+    }
+    if whole_kind(mutex) & SPECIAL == 0 && word(mutex, LOCKED) != 0 {
+        let holder = holder(mutex).map(|holder| holder.side("lock"));
+        return destroyed_locked("destroy of a locked mutex", mutex, holder);
+    }
+    end_of_life(mutex, "destroy", "unlock");
+}
+
+/// An object is destroyed, or initialised again: whoever used it comes before, or there is a race. Libraries that are not instrumented
+/// may have an order that is not seen.
+pub(super) fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
+    let pc = tls::caller();
+    if !callers::is_instrumented(pc) {
+        return;
+    }
+    let Some(earlier) = sync::unordered_use(object) else {
+        return;
+    };
+    tls::set_caller(pc);
+    let Some(mut me) = enter().filter(|me| me.options.races) else {
+        return;
+    };
+    let finding = Finding::Race {
+        address: object,
+        bytes: 0,
+        access: Side::plain(Some(me.state.id()), operation, me.site()),
+        earlier: earlier.by.side(used),
+    };
+    report::report(&mut me, &finding);
+}
+
+/// An object is initialised, perhaps again. One on the stack may be that of another call.
+pub(super) fn init(object: usize) {
+    let pc = tls::caller();
+    if sync::is_known(object) && has_one_life(object) {
+        tls::set_caller(pc);
+        end_of_life(object, "initialisation", "use");
+    }
+    tls::set_caller(pc);
+    sync::destroy(object);
 }
 
 /// Where libc has the number of readers of a reader-writer lock, and the number of its writer.
@@ -238,19 +413,28 @@ pub(super) fn unlock_rwlock(lock: usize) {
     let me = enter().map(|me| me.state.id());
     if word(lock, WRITER) != 0 && sync::writer(lock).is_some_and(|writer| Some(writer) != me) {
         let text = "unlock of a reader-writer lock that another thread holds";
+        return report(text, lock, "unlock", None);
+    }
+    if word(lock, WRITER) == 0 && is_anothers(lock) {
+        let text = "unlock of a reader-writer lock that the thread does not hold";
         report(text, lock, "unlock", None);
     }
 }
 
+/// Whether the thread was just seen to give back a lock that it does not have. Fibers may do that for each other.
+pub(super) fn is_anothers(lock: usize) -> bool {
+    let me = enter();
+    me.is_some_and(|me| me.gave_unheld == lock) && !fiber::are_used()
+}
+
 pub(super) fn destroy_rwlock(lock: usize) {
-    if RWLOCK.is_alive(lock, "destroy") && is_locked(lock) {
-        report(
-            "destroy of a locked reader-writer lock",
-            lock,
-            "destroy",
-            None,
-        );
+    if !RWLOCK.is_alive(lock, "destroy") {
+        return;
     }
+    if is_locked(lock) {
+        return destroyed_locked("destroy of a locked reader-writer lock", lock, None);
+    }
+    end_of_life(lock, "destroy", "unlock");
 }
 
 pub(super) fn post(semaphore: usize) {
@@ -262,23 +446,52 @@ pub(super) fn wait_for_semaphore(semaphore: usize) {
 }
 
 pub(super) fn destroy_semaphore(semaphore: usize) {
-    SEMAPHORE.is_alive(semaphore, "destroy");
+    if SEMAPHORE.is_alive(semaphore, "destroy") {
+        end_of_life(semaphore, "destroy", "post");
+    }
 }
 
 pub(super) fn lock_spin(lock: usize) {
     SPIN.is_alive(lock, "lock");
 }
 
+/// What a spin lock is when nobody has it.
+const SPIN_FREE: u32 = 1;
+
 pub(super) fn unlock_spin(lock: usize) {
-    SPIN.is_alive(lock, "unlock");
+    if !SPIN.is_alive(lock, "unlock") {
+        return;
+    }
+    if word(lock, 0) == SPIN_FREE {
+        report("unlock of an unlocked spin lock", lock, "unlock", None);
+    } else if is_anothers(lock) {
+        let text = "unlock of a spin lock that the thread does not hold";
+        report(text, lock, "unlock", None);
+    }
 }
 
 pub(super) fn destroy_spin(lock: usize) {
-    SPIN.is_alive(lock, "destroy");
+    if !SPIN.is_alive(lock, "destroy") {
+        return;
+    }
+    if word(lock, 0) != SPIN_FREE {
+        return destroyed_locked("destroy of a locked spin lock", lock, None);
+    }
+    end_of_life(lock, "destroy", "unlock");
 }
 
-pub(super) fn destroy_condition(condition: usize) {
-    CONDITION.is_alive(condition, "destroy");
+/// False if threads wait for the condition variable.
+pub(super) fn destroy_condition(condition: usize) -> bool {
+    if CONDITION.is_alive(condition, "destroy")
+        && let Some((thread, site)) = deadlock::who_waits_for(condition)
+    {
+        let text = "destroy of a condition variable for which threads wait";
+        let waits = Done { thread, site }.side("wait");
+        report(text, condition, "destroy", Some(waits));
+        return false;
+    }
+    end_of_life(condition, "destroy", "signal");
+    true
 }
 
 /// How many threads a barrier is for; 0 if it is none, which is said.
@@ -318,13 +531,12 @@ pub(super) fn init_barrier(barrier: usize) {
 }
 
 pub(super) fn destroy_barrier(barrier: usize) {
-    let is_alive = BARRIER.is_alive(barrier, "destroy");
-    if is_alive && sync::arrived(barrier).is_some_and(|(_, arrived)| arrived != 0) {
-        report(
-            "destroy of a barrier at which threads wait",
-            barrier,
-            "destroy",
-            None,
-        );
+    if !BARRIER.is_alive(barrier, "destroy") {
+        return;
     }
+    if sync::arrived(barrier).is_some_and(|(_, arrived)| arrived != 0) {
+        let text = "destroy of a barrier at which threads wait";
+        return report(text, barrier, "destroy", None);
+    }
+    end_of_life(barrier, "destroy", "wait");
 }

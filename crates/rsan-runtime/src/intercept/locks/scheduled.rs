@@ -99,6 +99,14 @@ pub(super) fn try_write(object: usize, attempt: impl FnOnce() -> c_int) -> c_int
     waits::attempt(simple(object), attempt)
 }
 
+pub(super) fn spin(object: usize, attempt: impl FnMut() -> c_int) -> c_int {
+    write(object, attempt)
+}
+
+pub(super) fn try_spin(object: usize, attempt: impl FnOnce() -> c_int) -> c_int {
+    try_write(object, attempt)
+}
+
 pub(super) fn unlock(object: usize, act: impl FnOnce() -> c_int) -> c_int {
     waits::release(object, act)
 }

@@ -14,12 +14,17 @@ fn access(role: &'static str, line: Option<u32>) -> Access {
     Access {
         role,
         thread: None,
+        name: None,
         operation: "write".to_owned(),
         order: None,
         value: None,
         stack: line.map(frame).into_iter().collect(),
         created: None,
         waits_for: None,
+        held_by: None,
+        lock: None,
+        held: None,
+        slept: None,
     }
 }
 
@@ -46,6 +51,7 @@ fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Finding {
         chain: None,
         repair: None,
         schedule: None,
+        process: None,
         in_runs: BTreeSet::from([run]),
     }
 }

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static atomic_int stop;
+/* libc's own locks are as the parent had them, so that the child must not allocate or create a thread. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int stop, value;
 static char stack[1 << 18] __attribute__((aligned(16)));
 
 static void *nothing(void *argument) { return argument; }
@@ -24,9 +26,9 @@ static void *create(void *argument) {
 
 static int child(void *argument) {
     (void)argument;
-    pthread_t thread;
-    pthread_create(&thread, 0, nothing, 0);
-    pthread_join(thread, 0);
+    pthread_mutex_lock(&mutex);
+    atomic_fetch_add(&value, 1);
+    pthread_mutex_unlock(&mutex);
     _exit(7);
 }
 

@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static atomic_int stop;
+/* libc's own locks are as the parent had them, so that the child must not allocate or create a thread. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int stop, value;
 
 static void *nothing(void *argument) { return argument; }
 
@@ -23,15 +25,16 @@ static void *create(void *argument) {
 }
 
 int main(void) {
-    pthread_t thread, inner;
+    pthread_t thread;
     int good = 0;
     pthread_create(&thread, 0, create, 0);
     for (int i = 0; i < 50; i++) {
         struct clone_args arguments = {.exit_signal = SIGCHLD};
         int pid = syscall(SYS_clone3, &arguments, sizeof arguments);
         if (pid == 0) {
-            pthread_create(&inner, 0, nothing, 0);
-            pthread_join(inner, 0);
+            pthread_mutex_lock(&mutex);
+            atomic_fetch_add(&value, 1);
+            pthread_mutex_unlock(&mutex);
             _exit(7);
         }
         int status;

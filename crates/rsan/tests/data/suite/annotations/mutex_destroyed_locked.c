@@ -1,0 +1,13 @@
+// An annotated mutex is destroyed while it is locked.
+// expect: lock-misuse
+#include <sanitizer/tsan_interface.h>
+
+static int lock;
+
+int main(void) {
+    __tsan_mutex_create(&lock, 0);
+    __tsan_mutex_pre_lock(&lock, 0);
+    __tsan_mutex_post_lock(&lock, 0, 0);
+    __tsan_mutex_destroy(&lock, 0); // <- lock-misuse
+    return 0;
+}

@@ -1,0 +1,12 @@
+// An annotated lock that is taken for writing is given back as if for reading.
+// expect: lock-misuse
+void AnnotateRWLockAcquired(const char *file, int line, void *lock, long writes);
+void AnnotateRWLockReleased(const char *file, int line, void *lock, long writes);
+
+static int lock;
+
+int main(void) {
+    AnnotateRWLockAcquired(__FILE__, __LINE__, &lock, 1);
+    AnnotateRWLockReleased(__FILE__, __LINE__, &lock, 0); // <- lock-misuse
+    return 0;
+}
