@@ -176,9 +176,7 @@ fn functions_left_by_jumps_are_off_the_stack() {
 /// TSan's own tests use.
 const MISSING: &[&str] = &[
     "__tsan_java_",
-    "__tsan_default_",
     "__tsan_symbolize_external",
-    "__tsan_testonly_",
     "__tsan_test_only_",
 ];
 

@@ -101,7 +101,8 @@ impl Built {
 
     /// Runs it under the schedule of a run.
     pub(crate) fn run_scheduled(&self, run: &Run<'_>, options: &str) -> Done {
-        self.start(&format!("log_cap=0 {options}"), |command| {
+        // The run ends with its last step, and threads that nobody joins.
+        self.start(&format!("log_cap=0 thread_leaks=0 {options}"), |command| {
             command.env("RSAN_SCHEDULE", schedule(run))
         })
     }
