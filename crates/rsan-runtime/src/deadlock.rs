@@ -7,7 +7,7 @@
 //! Sound: a thread is in the table from before it blocks until it goes on, so what it holds stays held. Whether it could go on
 //! is told by the words of libc's objects and by what was signalled since. Locks that processes share, and, except for cycles, programs
 //! with signal handlers are not judged, for somebody else may wake them. Not complete: a thread that waits in something that is not
-//! intercepted counts as one that runs.
+//! intercepted counts as one that runs, and so does one that holds no lock and waits for a mutex once more after many times.
 //!
 //! **Cost**: nothing for a lock that is free; one entry of a table for a wait. The system is asked for its threads only
 //! when the table says that there is a deadlock.
@@ -28,7 +28,7 @@ use crate::thread::{self, enter};
 use crate::{sync, system};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,8 +98,8 @@ struct Blocked {
 type Table = BTreeMap<ThreadId, Blocked>;
 
 static TABLE: Lock<Table> = Lock::new(BTreeMap::new());
-/// A condition variable was waited for; before that nobody need be told of signals.
-static HAS_CONDITIONS: AtomicBool = AtomicBool::new(false);
+/// How many threads wait for condition variables; without any nobody need be told of signals.
+static CONDITIONS: AtomicUsize = AtomicUsize::new(0);
 
 /// The lock of this module, for fork. Locks of locations, contexts and the allocator are taken under it.
 pub(crate) fn lock() -> &'static RawLock {
@@ -109,6 +109,11 @@ pub(crate) fn lock() -> &'static RawLock {
 /// In the child of a fork: the other threads are not there.
 pub(crate) fn reset() {
     TABLE.lock().clear();
+    // ORDERING: relaxed; there is one thread.
+    CONDITIONS.store(0, Ordering::Relaxed);
+    if let Some(mut me) = enter() {
+        me.number = 0;
+    }
 }
 
 /// Runs `act`, which waits without a time limit.
@@ -135,13 +140,13 @@ pub(crate) fn begin(wait: Wait) -> bool {
         let blocked = Blocked {
             wait,
             held: me.held.iter().copied().collect(),
-            number: system::thread_number(),
+            number: me.own_number(),
             site: me.site(),
             signalled: false,
         };
         if matches!(wait, Wait::Condition(..)) {
-            // ORDERING: relaxed; the table's lock is between this and who looks at the entry.
-            HAS_CONDITIONS.store(true, Ordering::Relaxed);
+            // ORDERING: relaxed; whoever wakes this thread has seen it wait, which comes later.
+            CONDITIONS.fetch_add(1, Ordering::Relaxed);
         }
         let mut table = TABLE.lock();
         table.insert(id, blocked);
@@ -159,8 +164,13 @@ pub(crate) fn begin(wait: Wait) -> bool {
 
 /// The calling thread goes on.
 pub(crate) fn end() {
-    if let Some(me) = enter() {
-        TABLE.lock().remove(&me.state.id());
+    let Some(me) = enter() else {
+        return;
+    };
+    let ended = TABLE.lock().remove(&me.state.id());
+    if ended.is_some_and(|blocked| matches!(blocked.wait, Wait::Condition(..))) {
+        // ORDERING: relaxed; a number that is only compared with 0.
+        CONDITIONS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -171,10 +181,11 @@ pub(crate) fn thread_ended() {
     }
 }
 
-/// A condition variable is signalled: those who wait for it may go on.
+/// A condition variable was signalled: those who wait for it may go on. Told afterwards, by a thread that is not in the table,
+/// so that nobody takes them for blocked meanwhile.
 pub(crate) fn signalled(condition: usize) {
     // ORDERING: relaxed; see `begin`.
-    if !HAS_CONDITIONS.load(Ordering::Relaxed) {
+    if CONDITIONS.load(Ordering::Relaxed) == 0 {
         return;
     }
     let _me = enter();

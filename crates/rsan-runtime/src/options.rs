@@ -28,6 +28,8 @@ pub struct Options {
     pub halt_on_error: bool,
     /// Check plain accesses.
     pub races: bool,
+    /// An allocation is a write of the block, also where the schedule is the system's.
+    pub allocations: bool,
     /// Check that descriptors are not used while they are closed.
     pub descriptors: bool,
     /// Check what signal handlers do.
@@ -159,6 +161,7 @@ table! {
     suppressions, "", |text| Some(text.to_owned()), "leave out findings that a line of this file matches";
     halt_on_error, "0", flag, "abort at the first finding";
     races, "1", flag, "report data races";
+    allocations, "0", flag, "report uses of a block that its allocation does not happen-before (up to 1.5 times slower)";
     descriptors, "1", flag, "report descriptors that are closed while another thread uses or closes them";
     robustness, "1", flag, "report violations of robustness";
     lock_misuse, "1", flag, "report locks and the like that are used wrongly";
@@ -217,6 +220,7 @@ impl Default for Options {
             suppressions: String::new(),
             halt_on_error: false,
             races: false,
+            allocations: false,
             descriptors: false,
             robustness: false,
             lock_misuse: false,

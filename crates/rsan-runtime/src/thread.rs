@@ -110,6 +110,10 @@ pub struct Body {
     pub libc_number: u32,
     /// Where it slept last, and how far others were then.
     pub slept: Option<Box<Slept>>,
+    /// The number by which the system and libc know it; 0 until it was asked for.
+    pub number: u32,
+    /// How often it had to wait for a mutex.
+    pub waits: u32,
     /// A lock that it gave back last although it did not have it, else 0.
     pub gave_unheld: usize,
     /// The locks that it holds.
@@ -119,6 +123,14 @@ pub struct Body {
 }
 
 impl Body {
+    /// The number by which the system and libc know the thread, which is the calling one.
+    pub(crate) fn own_number(&mut self) -> u32 {
+        if self.number == 0 {
+            self.number = crate::system::thread_number();
+        }
+        self.number
+    }
+
     fn refresh(&mut self) {
         let stamp = self.state.stamp();
         if stamp.epoch.is_exhausted() {
@@ -208,6 +220,8 @@ impl Context {
             closing: 0,
             libc_number: 0,
             slept: None,
+            number: 0,
+            waits: 0,
             gave_unheld: 0,
             held: HeldLocks::default(),
             known_edges: KnownEdges::default(),

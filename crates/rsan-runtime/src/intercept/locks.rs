@@ -312,9 +312,10 @@ macro_rules! signals {
                     sync::signal(cond as usize);
                 }
                 waits::signal(cond as usize, $at_most);
-                deadlock::signalled(cond as usize);
                 // SAFETY: the program's call.
-                unsafe { real::$name(cond) }
+                let result = unsafe { real::$name(cond) };
+                deadlock::signalled(cond as usize);
+                result
             })+
         }
         interceptors! { $($name => signal::$name;)+ }

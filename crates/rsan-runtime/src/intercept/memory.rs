@@ -59,7 +59,10 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
 fn begin_life(me: &mut Entered, caller: usize, start: usize, bytes: usize) {
     let (is_marked, most) = match sched::active() {
         true => (callers::is_instrumented(caller), SCHEDULED),
-        false => (callers::is_of_program(caller), ALLOCATED),
+        false => (
+            me.options.allocations && callers::is_of_program(caller),
+            ALLOCATED,
+        ),
     };
     if !is_marked || !me.options.races || me.ignored != 0 {
         return shadow::forget(start, bytes);

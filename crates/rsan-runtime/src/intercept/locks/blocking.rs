@@ -5,6 +5,7 @@ use super::misuse;
 use crate::deadlock::{self, Wait, waiting};
 use crate::held::Mode;
 use crate::intercept::cleanup;
+use crate::thread::enter;
 use libc::c_int;
 
 /// C11's `thrd_busy`.
@@ -38,12 +39,27 @@ fn take_or_wait(
     }
 }
 
+/// Waits for mutexes of which a thread tells others although it holds no other lock. Telling makes contention worse, and who
+/// holds nothing is seldom part of a deadlock.
+const TOLD: u32 = 100;
+
 pub(super) fn mutex(
     object: usize,
     attempt: impl Fn() -> c_int,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    let again = || misuse::lock_mutex_again(object);
+    if enter().is_none_or(|me| me.held.is_empty() && me.waits >= TOLD) {
+        if !misuse::is_free(object) {
+            misuse::lock_mutex_again(object);
+        }
+        return call();
+    }
+    let again = || {
+        if let Some(mut me) = enter() {
+            me.waits = me.waits.saturating_add(1);
+        }
+        misuse::lock_mutex_again(object);
+    };
     take_or_wait((Wait::Mutex(object), libc::EBUSY), attempt, again, call)
 }
 

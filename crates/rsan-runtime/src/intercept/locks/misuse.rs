@@ -15,7 +15,7 @@ use crate::memory::Memory;
 use crate::report::{self, Finding, Misuse, Side};
 use crate::stack::{Node, Site};
 use crate::thread::{self, Context, enter, fiber};
-use crate::{modules, race, sync, system, tls};
+use crate::{modules, race, sync, tls};
 use libc::c_int;
 use sync::{Done, Taking};
 
@@ -239,11 +239,17 @@ fn wait_for_oneself(text: &'static str, lock: usize, holder: Option<Done>) {
     }
 }
 
+/// Whether libc says that nobody has a mutex.
+pub(super) fn is_free(mutex: usize) -> bool {
+    word(mutex, LOCKED) == 0
+}
+
 /// A mutex is busy that the thread wants. If it has it itself, it waits for ever, except for kinds of mutexes that know that.
 pub(super) fn lock_mutex_again(mutex: usize) {
     let kinds = [libc::PTHREAD_MUTEX_NORMAL, libc::PTHREAD_MUTEX_ADAPTIVE_NP];
     let is_plain = whole_kind(mutex) & (SPECIAL | SHARED) == 0 && kinds.contains(&kind_of(mutex));
-    if is_plain && word(mutex, HOLDER) == system::thread_number() {
+    let is_own = |holder: u32| enter().is_some_and(|mut me| me.own_number() == holder);
+    if is_plain && is_own(word(mutex, HOLDER)) {
         let holder = holder(mutex);
         wait_for_oneself("lock of a mutex that the thread has already", mutex, holder);
     }

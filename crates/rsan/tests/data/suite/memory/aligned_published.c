@@ -1,5 +1,6 @@
 // A new aligned block is given away without an order.
 // expect: data-race
+// options: allocations=1
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
 // A block of zeros is given away without an order: the zeros may not be there yet.
 // expect: data-race
+// options: allocations=1
 // says: the allocation
 #define _GNU_SOURCE
 #include <pthread.h>

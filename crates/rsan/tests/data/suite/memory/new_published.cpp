@@ -1,5 +1,6 @@
 // A new object without a constructor is given away without an order.
 // expect: data-race
+// options: allocations=1
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,6 @@
 // A block that was made larger is given away without an order.
 // expect: data-race
+// options: allocations=1
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
