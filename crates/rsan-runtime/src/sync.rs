@@ -197,13 +197,8 @@ pub fn release(address: usize) {
     with(address, |me, sync| sync.main.join(me));
 }
 
-/// The thread posts a semaphore.
+/// The thread posts a semaphore, or signals a condition variable, of which only whoever destroys it wants to know.
 pub fn post(address: usize) {
-    with_use(address, |me, sync| sync.main.join(me));
-}
-
-/// The thread signals a condition variable: only whoever destroys it wants to know.
-pub fn signal(address: usize) {
     with_use(address, |me, sync| sync.main.join(me));
 }
 

@@ -167,7 +167,11 @@ macro_rules! entries {
     };
     // One of them, with lines of assembly in between and their operands.
     (@one $name:ident => $target:path, [$($line:expr,)*], [$($operand:tt)*]) => {
-        #[cfg_attr(not(test), unsafe(no_mangle))]
+        $crate::entries!(@as stringify!($name), $name => $target, [$($line,)*], [$($operand)*]);
+    };
+    // The same, exported by another name than that of the function here.
+    (@as $exported:expr, $name:ident => $target:path, [$($line:expr,)*], [$($operand:tt)*]) => {
+        #[cfg_attr(not(test), unsafe(export_name = $exported))]
         #[unsafe(naked)]
         #[allow(non_snake_case)]
         #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
@@ -194,19 +198,9 @@ macro_rules! interceptors {
     ($($name:ident => $target:path;)+) => {
         $crate::entries! { $($name => $target;)+ }
         $(#[cfg(not(test))]
+        #[allow(unreachable_pub)]
         const _: () = {
-            #[unsafe(export_name = concat!("__interceptor_", stringify!($name)))]
-            #[unsafe(naked)]
-            extern "C" fn alias() {
-                ::core::arch::naked_asm!(
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 8], rsp",
-                    "jmp {target}",
-                    target = sym $target,
-                )
-            }
+            $crate::entries!(@as concat!("__interceptor_", stringify!($name)), alias => $target, [], []);
         };)+
     };
 }

@@ -17,9 +17,16 @@ pub(super) enum Seen {
 /// all. The calling thread may be one more, on its way out.
 pub(super) fn look(known: &[u32], count: usize) -> Seen {
     let me = crate::system::thread_number();
+    let Some(before) = number() else {
+        return Seen::Others;
+    };
     let Some(tasks) = tasks() else {
         return Seen::Others;
     };
+    // A thread that ends while the folder is read hides those after it.
+    if number() != Some(before) || tasks.len() != before {
+        return Seen::SomeRun;
+    }
     let mut alive = 0;
     let mut runs = false;
     for task in tasks {
@@ -78,6 +85,16 @@ fn tasks() -> Option<Vec<u32>> {
     Some(all)
 }
 
+/// How many threads there are.
+fn number() -> Option<usize> {
+    /// The position of the number after the state, which is the first.
+    const THREADS: usize = 17;
+    let mut buffer = [0; 512];
+    let fields = fields(b"/proc/self/stat\0", &mut buffer)?;
+    let field = fields.split(|byte| *byte == b' ').nth(THREADS)?;
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
 /// Where an entry of a folder has its length, and its name.
 const LENGTH: usize = 16;
 const NAME: usize = 19;
@@ -100,16 +117,19 @@ fn entries(mut bytes: &[u8]) -> Vec<u32> {
 
 /// The letter that says what a thread does; `None` if there is no such thread.
 fn state(task: u32) -> Option<u8> {
-    let file = open(
-        format!("/proc/self/task/{task}/stat\0").as_bytes(),
-        libc::O_RDONLY,
-    )?;
     let mut buffer = [0; 512];
-    let bytes = read(file, libc::SYS_read, &mut buffer);
+    let path = format!("/proc/self/task/{task}/stat\0");
+    fields(path.as_bytes(), &mut buffer)?.first().copied()
+}
+
+/// The fields of a `stat` file after the name.
+fn fields<'a>(path: &[u8], buffer: &'a mut [u8; 512]) -> Option<&'a [u8]> {
+    let file = open(path, libc::O_RDONLY)?;
+    let bytes = read(file, libc::SYS_read, buffer);
     close(file);
     // The name of the thread, in parentheses, may have parentheses of its own.
     let end = buffer[..bytes].iter().rposition(|byte| *byte == b')')?;
-    buffer[..bytes].get(end + 2).copied()
+    buffer[..bytes].get(end + 2..)
 }
 
 #[cfg(test)]
@@ -119,7 +139,14 @@ mod tests {
     #[test]
     fn the_calling_thread_runs() {
         let me = crate::system::thread_number();
-        let all = tasks().expect("a list of threads");
+        // Other tests start and end threads meanwhile, and a list is complete only if none does.
+        let all = loop {
+            let before = number().expect("a number of threads");
+            let all = tasks().expect("a list of threads");
+            if number() == Some(before) && all.len() == before {
+                break all;
+            }
+        };
         assert!(all.contains(&me));
         assert_eq!(state(me), Some(b'R'));
         assert_eq!(state(u32::MAX), None);

@@ -309,7 +309,7 @@ macro_rules! signals {
                 let caller = tls::caller();
                 if CONDITION.is_alive(cond as usize, "signal") {
                     tls::set_caller(caller);
-                    sync::signal(cond as usize);
+                    sync::post(cond as usize);
                 }
                 waits::signal(cond as usize, $at_most);
                 // SAFETY: the program's call.

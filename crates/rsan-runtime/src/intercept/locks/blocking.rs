@@ -5,7 +5,7 @@ use super::misuse;
 use crate::deadlock::{self, Wait, waiting};
 use crate::held::Mode;
 use crate::intercept::cleanup;
-use crate::thread::enter;
+use crate::thread::{Context, current, enter};
 use libc::c_int;
 
 /// C11's `thrd_busy`.
@@ -48,7 +48,8 @@ pub(super) fn mutex(
     attempt: impl Fn() -> c_int,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    if enter().is_none_or(|me| me.held.is_empty() && me.waits >= TOLD) {
+    let me = current().and_then(Context::idle);
+    if me.is_none_or(|me| me.held.is_empty() && me.waits >= TOLD) {
         if !misuse::is_free(object) {
             misuse::lock_mutex_again(object);
         }
