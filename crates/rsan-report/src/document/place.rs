@@ -64,6 +64,16 @@ pub struct Frame {
 const ATOMICS: [&str; 4] = ["atomic", "atomic_base.h", "stdatomic.h", "atomic.rs"];
 
 impl Frame {
+    /// `file:line`, or the module and the address in it.
+    pub fn at(&self) -> Option<String> {
+        let place = self.place().map(|place| place.file_line());
+        place.or_else(|| {
+            let module = name(self.module.as_deref().unwrap_or("?"));
+            let offset = self.offset.as_ref()?;
+            Some(format!("{module}+{offset}"))
+        })
+    }
+
     /// Whether this is the library's form of an atomic access that its caller makes: `std::atomic<int>::load`.
     pub fn is_form_of_access(&self) -> bool {
         let file = self.file.as_deref().unwrap_or_default();

@@ -45,8 +45,11 @@ pub(super) fn write(
     for line in lines.chain(runs(document, finding)) {
         let _ = writeln!(out, "{indent}= {line}");
     }
-    if details == Details::Full {
+    // Without a source the stacks are all there is to say where.
+    if details == Details::Full || finding.location.is_none() {
         stack::accesses(out, finding, style);
+    }
+    if details == Details::Full {
         if let Some(memory) = &finding.memory {
             stack::memory(out, memory, finding, style);
         }

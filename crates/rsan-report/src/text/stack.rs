@@ -137,10 +137,7 @@ fn stack(out: &mut String, frames: &[Frame]) {
             number += folded;
             continue;
         }
-        let module = name(frame.module.as_deref().unwrap_or("?"));
-        let offset = frame.offset.as_ref();
-        let place = frame.place().map(|place| place.file_line());
-        let place = place.or_else(|| offset.map(|offset| format!("{module}+{offset}")));
+        let place = frame.at();
         let place = place.map_or(String::new(), |place| format!(" {place}"));
         let function = name(frame.function.as_deref().unwrap_or("??"));
         let _ = writeln!(out, "    #{number} {function}{place}");

@@ -5,8 +5,9 @@ use super::log;
 use super::memory::described;
 use super::repair::{self, Change as Step};
 use rsan_report::document::{
-    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Place, Stale, Thread, place_of,
+    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Stale, Thread, place_of,
 };
+use rsan_report::printable::name;
 
 /// Adds the cycle to a finding, and the change that breaks it.
 pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut Resolver) {
@@ -119,17 +120,17 @@ fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option
         },
     };
     Some(Fix {
-        message: message(&steps, chain, &place),
+        message: message(&steps, chain, &|event| At::new(&execution.events[event])),
         checked: Some("cheapest change; checked for these accesses".to_owned()),
         changes: steps.iter().map(change).collect(),
     })
 }
 
 /// `make the loads at queue.h:31 and :44 seq_cst, and put a seq_cst fence between a.c:3 and :5`
-fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> Option<Place>) -> String {
-    let mut fences: Vec<[Option<Place>; 2]> = Vec::new();
+fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> At) -> String {
+    let mut fences: Vec<[At; 2]> = Vec::new();
     // What is made of which operations, and where.
-    let mut orders: Vec<(&str, &str, Vec<Place>)> = Vec::new();
+    let mut orders: Vec<(&str, &str, Vec<At>)> = Vec::new();
     for step in steps {
         match *step {
             Step::Fence { after } => fences.push([place(after), place(after + 1)]),
@@ -139,8 +140,8 @@ fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> Option<P
                     .iter_mut()
                     .find(|(o, t, _)| (*o, *t) == (operation, to));
                 match known {
-                    Some((_, _, all)) => all.extend(place(step)),
-                    None => orders.push((operation, to, place(step).into_iter().collect())),
+                    Some((_, _, all)) => all.push(place(step)),
+                    None => orders.push((operation, to, vec![place(step)])),
                 }
             }
         }
@@ -156,10 +157,8 @@ fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> Option<P
         .collect();
     fences.sort();
     fences.dedup();
-    let between = fences.iter().map(|ends| {
-        let known: Vec<_> = ends.iter().flatten().cloned().collect();
-        format!("between {}", places(&known))
-    });
+    let between = fences.iter();
+    let between = between.map(|ends| format!("between {}", places(ends)));
     let between: Vec<_> = between.collect();
     match between.as_slice() {
         [] => {}
@@ -169,20 +168,42 @@ fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> Option<P
     parts.join(", and ")
 }
 
+/// Where an event is: in a file, or if that is not known in a module.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum At {
+    Line(String, u32),
+    Other(String),
+}
+
+impl At {
+    fn new(event: &Event) -> Self {
+        let place = place_of(&event.stack).and_then(Frame::place);
+        match place.map(|place| (place.line, place)) {
+            Some((Some(line), place)) => Self::Line(place.file, line),
+            _ => {
+                let frame = event.stack.first().and_then(Frame::at);
+                Self::Other(frame.unwrap_or_else(|| "an unknown place".to_owned()))
+            }
+        }
+    }
+}
+
 /// `queue.h:31, :44 and ring.h:7`
-fn places(all: &[Place]) -> String {
+fn places(all: &[At]) -> String {
     let mut texts: Vec<String> = Vec::new();
-    let mut file = None;
-    for place in all {
-        let text = match (place.line, file) {
-            (Some(line), Some(known)) if known == &place.file => format!(":{line}"),
-            _ => place.file_line(),
-        };
-        file = Some(&place.file);
-        texts.push(text);
+    let mut known = None;
+    for at in all {
+        texts.push(match at {
+            At::Line(file, line) if known == Some(file) => format!(":{line}"),
+            At::Line(file, line) => {
+                known = Some(file);
+                format!("{}:{line}", name(file))
+            }
+            At::Other(text) => text.clone(),
+        });
     }
     match texts.as_slice() {
-        [] => "an unknown place".to_owned(),
+        [] => String::new(),
         [one] => one.clone(),
         [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }

@@ -371,6 +371,14 @@ fn labels(finding: &mut Finding) {
     finding.related = related.collect();
 }
 
+/// ` in memcpy`, if a function of libc makes an access for the program.
+fn within(access: &Access) -> String {
+    let libc = access.stack.first().filter(|frame| frame.module.is_none());
+    let function = libc.and_then(|frame| frame.function.as_ref());
+    let function = function.filter(|name| **name != access.operation);
+    function.map_or(String::new(), |name| format!(" in {name}"))
+}
+
 fn label(finding: &Finding, access: &Access) -> String {
     let (who, operation) = (access.subject(), &access.operation);
     let is_load = finding
@@ -401,7 +409,8 @@ fn label(finding: &Finding, access: &Access) -> String {
         (Role::Stale, _) if is_load => format!("the stale value{of_value} was stored here"),
         (Role::Stale, _) => "and directly after this one".to_owned(),
         (Role::Earlier, Kind::DataRace | Kind::DescriptorRace) => {
-            format!("not ordered with this {operation} by {who}")
+            let within = within(access);
+            format!("not ordered with this {operation}{within} by {who}")
         }
         (Role::Earlier, _) => format!("after this {operation} by {who}"),
         (Role::Waiting, _) => {
@@ -418,6 +427,6 @@ fn label(finding: &Finding, access: &Access) -> String {
             }
         }
         (Role::Access, Kind::ThreadLeak) => format!("{who} was created here"),
-        (Role::Access, _) => format!("{operation} by {who}"),
+        (Role::Access, _) => format!("{operation}{} by {who}", within(access)),
     }
 }

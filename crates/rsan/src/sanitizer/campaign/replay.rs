@@ -192,8 +192,8 @@ impl Replay<'_, '_> {
         let ended = !matches!(problem, Some(Problem::Stopped));
         let Some(minimized) = minimized else {
             let text = match ended {
-                true => "no smaller schedule: the steps alone do not show it again\n",
-                false => "no smaller schedule: there was no time to look for one\n",
+                true => "no smaller schedule: the steps alone do not show it again",
+                false => "no smaller schedule: there was no time to look for one",
             };
             return Ok((text.to_owned(), ended));
         };
@@ -207,9 +207,8 @@ impl Replay<'_, '_> {
             true => "",
             false => "; there may be a smaller one",
         };
-        let text = format!(
-            "minimized from {before} to {after} context switches{cut}\n  the same again: {again}\n"
-        );
+        let text =
+            format!("minimized from {before} to {after} context switches{cut}, replay: {again}");
         Ok((text, ended))
     }
 }
