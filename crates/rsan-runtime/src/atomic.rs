@@ -18,12 +18,13 @@ pub use order::{fence_order, read_order, rmw_order, write_order};
 pub use word::Word;
 
 use crate::chain::Search;
+use crate::finding::{Holding, Side};
 use crate::horizon;
 use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Holding, Side};
+use crate::report;
 use crate::shadow::{Granule, HAS_MEETINGS};
 use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};

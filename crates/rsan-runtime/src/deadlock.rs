@@ -17,11 +17,11 @@ mod tasks;
 
 pub(crate) use objects::semaphore_value;
 
-use crate::ending;
+use crate::finding::Waiting;
 use crate::held::{Held, Mode};
 use crate::intercept::signals;
 use crate::lock::{Lock, RawLock};
-use crate::report::{self, Waiting};
+use crate::report;
 use crate::sched;
 use crate::stack::Site;
 use crate::thread::{self, enter};
@@ -361,7 +361,7 @@ fn finish(table: &Table, cycle: Option<&[ThreadId]>) {
         None => table.iter().map(waiting).collect(),
     };
     if report::deadlock(&threads, cycle.is_some()) {
-        ending::now(ending::deadlock_status());
+        crate::system::end_process(crate::options::deadlock_status());
     }
 }
 

@@ -10,7 +10,7 @@
 //! **Cost**: three words are written per allocation, two per free, without a lock; 24 bytes per 32 bytes of pages in
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
-use crate::report::Side;
+use crate::finding::Side;
 use crate::shadow::map_zeroed;
 use crate::stack::Node;
 use crate::thread::Entered;

@@ -18,9 +18,9 @@
 //! ```
 
 use crate::lock::Lock;
+use crate::modules;
 use crate::options::Options;
-use crate::system::{SIGNAL_SET, system_call};
-use crate::{modules, report};
+use crate::output::{self, quietly, write_all};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::os::fd::RawFd;
@@ -62,9 +62,9 @@ pub(crate) fn start(options: &Options) {
         identity: (0, 0),
     });
     if options.announce {
-        let program = report::quote(&modules::executable());
+        let program = output::quote(&modules::executable());
         let model = options.model;
-        let command = report::quote(&modules::command());
+        let command = output::quote(&modules::command());
         let rest = format!(",\"program\":{program},\"command\":{command},\"model\":\"{model}\"");
         append(line("start", &rest).as_bytes());
     } else if let Some(journal) = JOURNAL.lock().as_mut() {
@@ -79,7 +79,7 @@ pub(crate) fn suppressed() {
 
 /// Notes which modules are not instrumented.
 pub(crate) fn foreign(names: &[&str]) {
-    let names: Vec<_> = names.iter().map(|name| report::quote(name)).collect();
+    let names: Vec<_> = names.iter().map(|name| output::quote(name)).collect();
     let rest = format!(",\"modules\":[{}]", names.join(","));
     append(line("foreign", &rest).as_bytes());
 }
@@ -96,14 +96,14 @@ pub(crate) fn diverged(stack: &str) {
 
 /// Notes that the process ends because it does what the model does not have.
 pub(crate) fn refused(message: &str, stack: &str) {
-    let message = report::quote(message);
+    let message = output::quote(message);
     let rest = format!(",\"message\":{message},\"stack\":{stack}");
     append(line("refused", &rest).as_bytes());
 }
 
 /// Notes that something could not be decided, and where.
 pub(crate) fn undecided(message: &str, stack: &str) {
-    let message = report::quote(message);
+    let message = output::quote(message);
     let rest = format!(",\"message\":{message},\"stack\":{stack}");
     append(line("undecided", &rest).as_bytes());
 }
@@ -136,7 +136,7 @@ pub(crate) fn append(line: &[u8]) -> bool {
     if !LOST.swap(true, Ordering::Relaxed) {
         let path = journal.path.to_string_lossy();
         let message = format!("rsan: {path}: {error}; findings stand here instead\n");
-        report::write_to(2, message.as_bytes());
+        output::write_to(2, message.as_bytes());
     }
     false
 }
@@ -250,57 +250,6 @@ fn identity(descriptor: RawFd) -> Option<(u64, u64)> {
     // SAFETY: any number may be asked about.
     let known = unsafe { libc::fstat(descriptor, &raw mut stat) } == 0;
     known.then_some((stat.st_dev, stat.st_ino))
-}
-
-/// Writes a line, normally by one call.
-pub(crate) fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> std::io::Result<()> {
-    while !bytes.is_empty() {
-        // SAFETY: the buffer is valid.
-        let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
-        match usize::try_from(written) {
-            Ok(written) => bytes = &bytes[written..],
-            Err(_) => {
-                let error = std::io::Error::last_os_error();
-                if error.kind() != std::io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes without the signals that a failed write raises: the program did not write, so it must not get them.
-pub(crate) fn quietly<R>(write: impl FnOnce() -> R) -> R {
-    // SAFETY: the sets are filled in before they are used; only this thread's mask changes, and it is restored.
-    unsafe {
-        let mut raised = std::mem::zeroed::<libc::sigset_t>();
-        let (mut before, mut pending) = (raised, raised);
-        libc::sigemptyset(&raw mut raised);
-        libc::sigaddset(&raw mut raised, libc::SIGPIPE);
-        libc::sigaddset(&raw mut raised, libc::SIGXFSZ);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const raised, &raw mut before);
-        libc::sigpending(&raw mut pending);
-        let result = write();
-        for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
-            // One that was pending before is the program's.
-            if libc::sigismember(&raw const pending, signal) == 0 {
-                let mut one = std::mem::zeroed::<libc::sigset_t>();
-                libc::sigemptyset(&raw mut one);
-                libc::sigaddset(&raw mut one, signal);
-                let now = libc::timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
-                // By the system call: a schedule of ours would take libc's function for the program's wait.
-                let (set, time) = (&raw const one as usize, &raw const now as usize);
-                let arguments = [set, 0, time, SIGNAL_SET, 0, 0];
-                system_call(libc::SYS_rt_sigtimedwait, arguments);
-            }
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        result
-    }
 }
 
 #[cfg(test)]

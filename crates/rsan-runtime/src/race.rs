@@ -50,8 +50,8 @@ pub(crate) use cells::stamp;
 pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
 use crate::descriptor;
+use crate::finding::{Finding, Holding, Side};
 use crate::location::{Locked, Operation, WriteSite};
-use crate::report::{Finding, Holding, Side};
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};

@@ -3,14 +3,13 @@
 //! Here the names of functions are those that the linker knows (C++ names are mangled, inlined functions have none), and
 //! the names of source files are not known: `rsan run` knows more, and does its own suppressing.
 
-use crate::abi::hooks;
 use crate::elf::{self, Symbol};
-use crate::ending;
 use crate::files;
+use crate::finding::{Finding, Waiting};
+use crate::hooks;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
-use crate::report::{self, Finding, Waiting};
 use crate::stack::{Function, Site};
 use crate::tables::Map;
 use rsan_suppressions::{Frame, Subject, Suppression};
@@ -58,9 +57,9 @@ pub(crate) fn start(options: &Options) {
         Ok(all) => ALL.store(Box::leak(Box::new(all)), Ordering::Release),
         Err(errors) => {
             for error in errors.lines() {
-                report::write_to(2, format!("rsan: {error}\n").as_bytes());
+                crate::output::write_to(2, format!("rsan: {error}\n").as_bytes());
             }
-            ending::now(2)
+            crate::system::end_process(2)
         }
     }
 }
@@ -112,7 +111,7 @@ fn matches(
     let (sites, calls): (Vec<_>, Vec<_>) = places.unzip();
     let addresses: Vec<_> = sites
         .into_iter()
-        .map(|site| report::frames(site, modules))
+        .map(|site| crate::stack::frames(site, modules))
         .collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();

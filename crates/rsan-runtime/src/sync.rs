@@ -9,12 +9,12 @@
 //! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
 //! share its clocks of two rounds: this may hide findings.
 
+use crate::finding::Side;
 use crate::held::{self, Life, Mode};
 use crate::horizon;
 use crate::location::{Intent, Locked};
 use crate::lock::Lock;
 use crate::order::Lifetime;
-use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
 use crate::thread::{Body, Entered, enter};

@@ -5,7 +5,7 @@
 //! the name of the misuse as the description. Pointers that are handed out are good until the function returns.
 
 use crate::entries;
-use crate::report::{Finding, Side};
+use crate::finding::{Finding, Side};
 use crate::symbols::{self, Definer};
 use crate::thread;
 use std::ffi::{CStr, c_char, c_int, c_void};

@@ -1,10 +1,11 @@
 //! Blocks that are given back wrongly, and blocks that the allocator gets back later, so that their use is found.
 
+use crate::finding::{Finding, Misuse, Side};
 use crate::heap::{self, HeapBlock};
 use crate::lock::{Lock, RawLock};
 use crate::memory::Memory;
 use crate::modules;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::sched;
 use crate::thread::enter_if_attached;
 use libc::c_void;

@@ -4,7 +4,7 @@
 //! do their work.
 
 use super::{callers, lifetime, signals};
-use crate::abi::hooks;
+use crate::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
@@ -129,7 +129,7 @@ fn died(block: *mut c_void) -> bool {
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
     if checked {
-        let exact = crate::runtime::options().is_some_and(|options| options.exact);
+        let exact = crate::options::current().is_some_and(|options| options.exact);
         let most = match exact {
             true => usize::MAX,
             false if sched::active() => SCHEDULED,

@@ -10,7 +10,8 @@
 //! runtime is kept.
 
 use super::{callers, deferred};
-use crate::report::{self, Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Side};
+use crate::report;
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
 use crate::{ignoring, interceptors, real, sync, tls};

@@ -32,11 +32,12 @@
 //!
 //! **Deviations**: plain reads of a trial get what is in memory, and are not checked for races.
 
-use super::answer::{Answer, Place, Step, Unknown};
+use super::answer::{Answer, Place};
 use super::trace::{Sort, Trace};
 use super::weak::{self, Choice, Deed};
 use super::writes::Writes;
-use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
+use super::{Candidate, Judgement, Suspect, Suspicion};
+use crate::finding::{Step, Unknown, Wait};
 use crate::lock::{Lock, RawLock};
 use crate::options::Approximation;
 use crate::report;

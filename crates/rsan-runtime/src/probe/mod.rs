@@ -69,7 +69,7 @@ mod trace;
 mod weak;
 mod writes;
 
-pub use answer::{Answer, Step, Unknown};
+pub use answer::Answer;
 pub(crate) use child::{is_probing, passes};
 pub(crate) use plain::{exit, plain_entry};
 pub use sites::Trusted;
@@ -79,8 +79,9 @@ pub(crate) use weak::{fold, operands_of};
 use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
+use crate::finding::{Finding, Side, Step, Unknown, Wait};
 use crate::options::Approximation;
-use crate::report::{self, Finding, Side};
+use crate::report;
 use crate::stack::Node;
 use crate::thread::Entered;
 use crate::tls;
@@ -95,28 +96,6 @@ use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
 /// Locks of this module that are taken while a location is locked, for fork.
 pub(crate) fn inner_locks() -> [&'static crate::lock::RawLock; 2] {
     [exact::lock(), messages::lock()]
-}
-
-/// What is known about the program's behaviour with an old value, for a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
-    /// A write into the past: there is nothing to ask.
-    NotAsked,
-    /// The program goes on with a visible step.
-    Passes(Step),
-    /// Not recognised as a wait.
-    Unknown(Unknown),
-}
-
-impl Wait {
-    /// For a report: what "the program" does.
-    pub fn text(self) -> Option<String> {
-        match self {
-            Self::NotAsked => None,
-            Self::Passes(step) => Some(format!("goes on with {}", step.text())),
-            Self::Unknown(why) => Some(format!("is not recognised as a wait: {}", why.text())),
-        }
-    }
 }
 
 /// The sort of an access that can be weak.

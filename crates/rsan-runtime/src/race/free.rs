@@ -3,9 +3,10 @@
 use super::cells::{Access, Race, mask, pack_site};
 use super::lanes::Pairs;
 use super::{Kind, granules, meet_locations};
+use crate::finding::{Finding, Misuse, Side};
 use crate::heap;
 use crate::memory;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::sched;
 use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
 use crate::stack::Function;

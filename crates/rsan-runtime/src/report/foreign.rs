@@ -1,6 +1,6 @@
 //! Libraries that are not instrumented, said with the first data race: they may order what looks like a race.
 
-use crate::intercept::imports;
+use crate::imports;
 use crate::journal;
 use crate::modules::Module;
 use crate::options::Options;

@@ -1,13 +1,15 @@
 //! A finding as a line of JSON, in the form that [`super`] documents.
 
-use super::{Finding, Side, Waiting, call_sites, frames};
 use crate::chain::Chain;
+use crate::finding::{Finding, Side, Waiting};
 use crate::heap;
 use crate::held::Then;
 use crate::memory::Memory;
 use crate::modules::Module;
 use crate::order::Taken;
+use crate::output::quote;
 use crate::sched;
+use crate::stack::{call_sites, frames};
 use crate::thread;
 use rsan_model::ThreadId;
 use std::fmt::Write as _;
@@ -253,30 +255,4 @@ fn json_frames(line: &mut String, frames: &[(Option<&str>, usize)]) {
         );
     }
     line.push(']');
-}
-
-/// A JSON string.
-pub(crate) fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c < ' ' => {
-                let _ = write!(quoted, "\\u{:04x}", c as u32);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strings_are_quoted() {
-        assert_eq!(quote("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
-    }
 }

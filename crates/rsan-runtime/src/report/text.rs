@@ -1,10 +1,12 @@
 //! A finding for people, with addresses only; `rsan run` shows it better.
 
-use super::{Finding, Side, Waiting, call_sites, frames, printable};
+use crate::finding::{Finding, Side, Waiting};
 use crate::heap;
 use crate::held::{Mode, Then};
 use crate::memory::Memory;
 use crate::modules::Module;
+use crate::output::printable;
+use crate::stack::{call_sites, frames};
 use crate::thread;
 use rsan_model::ThreadId;
 use std::fmt::Write as _;

@@ -8,10 +8,11 @@
 //! a stack says so ([`forget`]). Not complete: memory of a function that has returned may be that of another call since.
 
 use super::Inside;
+use crate::finding::{Finding, Misuse, Side};
 use crate::heap;
 use crate::modules;
 use crate::race::Kind;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::thread::Entered;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -2,8 +2,8 @@
 
 use super::state::{For, Need, State, Status, Thread};
 use super::trace::Outcome;
-use crate::ending;
-use crate::report::{self, Waiting};
+use crate::finding::Waiting;
+use crate::report;
 use rsan_model::ThreadId;
 use rsan_schedule::Kind;
 
@@ -33,7 +33,7 @@ pub(super) fn end(state: &mut State) -> ! {
     state.end(Outcome::Deadlock);
     let threads = waiting(state);
     report::deadlock(&threads, false);
-    ending::now(ending::deadlock_status())
+    crate::system::end_process(crate::options::deadlock_status())
 }
 
 /// Lets threads try again that wait in loops, or for locks that somebody may have given back whom we do not see: the

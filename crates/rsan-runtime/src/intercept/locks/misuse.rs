@@ -8,11 +8,11 @@
 
 use super::{COUNT, KIND, kind_of};
 use crate::deadlock;
-use crate::ending;
+use crate::finding::{Finding, Misuse, Side};
 use crate::held::Mode;
 use crate::intercept::callers;
 use crate::memory::Memory;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::stack::{Node, Site};
 use crate::thread::{self, Context, enter, fiber};
 use crate::{modules, race, sync, tls};
@@ -113,7 +113,7 @@ impl Object {
 
     /// It was destroyed.
     pub(super) fn bury(&self, object: usize) {
-        if !crate::runtime::is_awake() {
+        if !crate::awake::is_awake() {
             return;
         }
         sync::bury(object, word(object, self.word));
@@ -235,7 +235,7 @@ pub(super) fn tried_spin(lock: usize) {
 fn wait_for_oneself(text: &'static str, lock: usize, holder: Option<Done>) {
     report(text, lock, "lock", holder.map(|holder| holder.side("lock")));
     if enter().is_some_and(|me| me.options.lock_misuse) {
-        ending::now(ending::deadlock_status());
+        crate::system::end_process(crate::options::deadlock_status());
     }
 }
 
@@ -341,7 +341,7 @@ pub(super) fn unlock_mutex(mutex: usize) {
 
 /// A lock is destroyed that somebody has.
 pub(super) fn destroyed_locked(text: &'static str, lock: usize, holder: Option<Side>) {
-    if crate::runtime::options().is_some_and(|options| options.destroy_locked) {
+    if crate::options::current().is_some_and(|options| options.destroy_locked) {
         report(text, lock, "destroy", holder);
     }
 }
