@@ -200,6 +200,13 @@ names! {
     }
 }
 
+impl Mode {
+    /// Whether one who wants it waits for another who has it.
+    pub fn excludes(self, other: Self) -> bool {
+        self == Self::Write || other == Self::Write
+    }
+}
+
 names! {
     /// How memory, a descriptor, a lock, a thread or a signal handler is misused.
     Misuse {

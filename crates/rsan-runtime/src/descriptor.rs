@@ -8,7 +8,7 @@
 //! after a close that happens before it is an error that the system reports (`EBADF`). After a `fork`, nothing is known
 //! in the child.
 
-use crate::finding::{Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::intercept::Call;
 use crate::race::{self, Kind};
 use crate::report;
@@ -209,7 +209,10 @@ pub(crate) fn report(
     (kind, function): (Kind, Function),
     (other, earlier): (Kind, Side),
 ) {
-    let name = |kind| if kind == Kind::READ { "use" } else { "close" };
+    let name = |kind| match kind {
+        Kind::READ => Operation::Use,
+        _ => Operation::Close,
+    };
     let finding = Finding::Misuse {
         what: Misuse::Descriptor,
         address,

@@ -193,7 +193,7 @@ pub(crate) extern "C" fn in_child() {
 pub(crate) extern "C" fn in_parent() {
     after_fork();
     if sched::active() {
-        journal::forked();
+        journal::say(rsan_log::Event::Forked);
     }
 }
 

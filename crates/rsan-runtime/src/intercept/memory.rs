@@ -12,6 +12,7 @@ use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
 use crate::{heap, interceptors, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
+use rsan_log::Operation;
 use std::arch::asm;
 use std::ffi::CStr;
 
@@ -49,7 +50,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        signals::called_by(&mut me, "allocation");
+        signals::called_by(&mut me, Operation::Allocation);
     }
     true
 }
@@ -149,7 +150,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            signals::called_by(&mut me, "free");
+            signals::called_by(&mut me, Operation::Free);
         }
     }
     true

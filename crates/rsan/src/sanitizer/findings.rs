@@ -326,7 +326,9 @@ impl Finding {
             }
         }
         let (wait, logged_chain) = match logged {
-            Logged::Violation { wait, chain, .. } => (wait.map(|wait| wait.to_string()), chain.as_ref()),
+            Logged::Violation { wait, chain, .. } => {
+                (wait.map(|wait| wait.to_string()), chain.as_ref())
+            }
             _ => (None, None),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));

@@ -57,7 +57,11 @@ impl Context {
 }
 
 impl Memory {
-    pub(super) fn new(logged: &rsan_log::Memory, address: Option<Address>, resolver: &mut Resolver) -> Self {
+    pub(super) fn new(
+        logged: &rsan_log::Memory,
+        address: Option<Address>,
+        resolver: &mut Resolver,
+    ) -> Self {
         match logged {
             rsan_log::Memory::Descriptor { number, created } => Self::Descriptor {
                 number: *number,
@@ -78,15 +82,13 @@ impl Memory {
                 size,
                 allocated,
                 freed,
-            } => {
-                Self::Heap {
-                    start: start.to_string(),
-                    size: *size,
-                    offset: address.map_or(0, |at| at.0.saturating_sub(start.0)),
-                    allocated: Context::new(allocated.as_ref(), resolver),
-                    freed: Context::new(freed.as_ref(), resolver),
-                }
-            }
+            } => Self::Heap {
+                start: start.to_string(),
+                size: *size,
+                offset: address.map_or(0, |at| at.0.saturating_sub(start.0)),
+                allocated: Context::new(allocated.as_ref(), resolver),
+                freed: Context::new(freed.as_ref(), resolver),
+            },
             rsan_log::Memory::Stack { thread } => Self::Stack {
                 thread: thread_name(*thread),
             },

@@ -28,8 +28,7 @@ impl Trial {
     pub(super) fn new(execution: Execution) -> Self {
         let fate = execution.fate();
         let record = &execution.record;
-        let nothing =
-            fate == Fate::Ended && record.findings.is_empty() && record.unreadable == 0;
+        let nothing = fate == Fate::Ended && record.findings.is_empty() && record.unreadable == 0;
         let schedule = (!nothing).then(|| execution.schedule());
         let Execution {
             record,
