@@ -18,12 +18,13 @@ pub use order::{fence_order, read_order, rmw_order, write_order};
 pub use word::Word;
 
 use crate::chain::Search;
+use crate::finding::{Holding, Side};
 use crate::horizon;
 use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Holding, Side};
+use crate::report;
 use crate::shadow::{Granule, HAS_MEETINGS};
 use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
@@ -109,8 +110,8 @@ impl Running<'_> {
             bytes: self.bytes,
             access: Side {
                 thread: Some(thread.id()),
-                operation: self.write.operation.name(),
-                order: self.write.order.map(RmwOrd::name),
+                operation: self.write.operation.logged(),
+                order: self.write.order,
                 value: None,
                 site: self.write.site(),
                 holding: Holding::Unknown,
@@ -258,8 +259,8 @@ fn side(logged: LoggedWrite) -> Side {
         operation: logged
             .write
             .map_or(Operation::Initial, |write| write.operation)
-            .name(),
-        order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
+            .logged(),
+        order: logged.write.and_then(|write| write.order),
         value: logged.value,
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
         holding: Holding::Unknown,

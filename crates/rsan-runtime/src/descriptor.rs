@@ -8,9 +8,10 @@
 //! after a close that happens before it is an error that the system reports (`EBADF`). After a `fork`, nothing is known
 //! in the child.
 
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::intercept::Call;
 use crate::race::{self, Kind};
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::shadow;
 use crate::stack::{Function, Node};
 use crate::thread::{Entered, enter_if_attached};
@@ -60,7 +61,7 @@ fn forget(cell: usize) {
 pub(crate) fn is_open(file: c_int) -> bool {
     // SAFETY: asks about a number.
     let ask = || unsafe { libc::syscall(libc::SYS_fcntl, file, libc::F_GETFD) };
-    crate::intercept::keeping_errno(ask) >= 0
+    crate::system::keeping_errno(ask) >= 0
 }
 
 /// The descriptor was created; nothing if it is none.
@@ -208,7 +209,10 @@ pub(crate) fn report(
     (kind, function): (Kind, Function),
     (other, earlier): (Kind, Side),
 ) {
-    let name = |kind| if kind == Kind::READ { "use" } else { "close" };
+    let name = |kind| match kind {
+        Kind::READ => Operation::Use,
+        _ => Operation::Close,
+    };
     let finding = Finding::Misuse {
         what: Misuse::Descriptor,
         address,

@@ -15,9 +15,10 @@
 //! **Cost**: nothing for a lock that is taken while no other is held. Edges that a thread has added are in a cache of its own.
 //! A lock's edges go with its life.
 
+use crate::finding::Finding;
 use crate::held::{Held, Life, Mode};
 use crate::lock::{Lock, RawLock};
-use crate::report::{self, Finding};
+use crate::report;
 use crate::stack::Site;
 use crate::thread::Entered;
 use rsan_model::ThreadId;

@@ -50,8 +50,8 @@ pub(crate) use cells::stamp;
 pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
 use crate::descriptor;
+use crate::finding::{Finding, Holding, Side};
 use crate::location::{Locked, Operation, WriteSite};
-use crate::report::{Finding, Holding, Side};
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};
@@ -460,7 +460,8 @@ fn report(
     let other = Remembered::from_cell(cell);
     if descriptor::at(address).is_some() {
         let (site, by) = unpack_site(word, cell);
-        let earlier = Side::plain(thread::owner(other.stamp()), "", site).by(by);
+        let earlier =
+            Side::plain(thread::owner(other.stamp()), other.kind.operation(), site).by(by);
         return descriptor::report(me, address, (kind, function), (other.kind, earlier));
     }
     if !me.options.races {
@@ -475,11 +476,11 @@ fn report(
         bytes,
         access: Side {
             slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
+            ..Side::plain(Some(me.state.id()), kind.operation(), me.site())
                 .by(function)
                 .holding(holding(me, true, u32::MAX))
         },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.operation(), site)
             .by(by)
             .holding(holding(
                 me,

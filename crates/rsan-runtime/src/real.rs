@@ -47,7 +47,7 @@ impl Real {
     fn resolve(&self) -> usize {
         let found = self.look_up().or_else(|| self.load());
         let Some(found) = found else {
-            crate::report::die(&[
+            crate::fatal::die(&[
                 "no function ",
                 self.name.to_str().unwrap_or("?"),
                 " in the libraries behind rsan's",

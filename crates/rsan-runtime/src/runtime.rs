@@ -1,9 +1,10 @@
 //! Start, end and fork.
 
-use crate::abi::hooks::default_options;
-use crate::options::Options;
+use crate::hooks::default_options;
+use crate::options::{self, Options};
 #[cfg(not(test))]
 use crate::system::system_call;
+use crate::upcall::answers;
 use crate::{
     allocator, benign, deadlock, ending, heap, horizon, inherited, journal, location, model, order,
     probe, report, sched, shadow, stack, suppress, thread, trail,
@@ -11,47 +12,17 @@ use crate::{
 #[cfg(not(test))]
 use libc::c_int;
 use libc::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+answers! {
+    "rsan_up_start" thread::start_runtime => start;
+}
 
 const NOT_STARTED: u8 = 0;
 const STARTING: u8 = 1;
 const STARTED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
-static OPTIONS: AtomicPtr<Options> = AtomicPtr::new(std::ptr::null_mut());
-static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// Whether anything is to be seen: not known yet, no, or yes.
-static AWAKE: AtomicU8 = AtomicU8::new(UNKNOWN);
-const UNKNOWN: u8 = 0;
-const ASLEEP: u8 = 1;
-const AWAKE_NOW: u8 = 2;
-
-/// Whether there is something to look at in this process. `rsan run` preloads the library: into programs that have nothing
-/// to do with it, too. There it does only what it is called for, and takes no memory, until a library that was compiled for it
-/// is loaded ([`wake`]).
-pub(crate) fn is_awake() -> bool {
-    // ORDERING: relaxed; whoever decides, decides alike.
-    match AWAKE.load(Ordering::Relaxed) {
-        UNKNOWN => decide(),
-        state => state == AWAKE_NOW,
-    }
-}
-
-#[cold]
-fn decide() -> bool {
-    let wanted = cfg!(test) || crate::symbols::is_wanted();
-    let state = if wanted { AWAKE_NOW } else { ASLEEP };
-    // ORDERING: relaxed; see `is_awake`. Nobody is told otherwise before.
-    AWAKE.store(state, Ordering::Relaxed);
-    wanted
-}
-
-/// Code that was compiled for the runtime is there.
-pub(crate) fn wake() {
-    // ORDERING: relaxed; see `is_awake`.
-    AWAKE.store(AWAKE_NOW, Ordering::Relaxed);
-}
 
 /// Leaves a trace in the list of mappings by which `rsan run` tells that this process, or the one that it is a copy of, is awake.
 #[cfg(not(test))]
@@ -100,7 +71,7 @@ pub fn start() {
         .filter(|_| !is_privileged());
     let tsan = tsan.unwrap_or_default();
     let (options, complaints) = Options::parse(&[], &text);
-    report::write_to(2, complaints.as_bytes());
+    crate::output::write_to(2, complaints.as_bytes());
     if !options.server.is_empty() {
         allocator::economise();
     }
@@ -108,7 +79,7 @@ pub fn start() {
     #[cfg(not(test))]
     std::panic::set_hook(Box::new(|panic| {
         let text = panic.to_string();
-        report::die(&["internal error, please report it: ", &text]);
+        crate::fatal::die(&["internal error, please report it: ", &text]);
     }));
     #[cfg(not(test))]
     mark_process();
@@ -118,12 +89,10 @@ pub fn start() {
     // The program's own functions are called from here on, and may be instrumented.
     let (options, _) = Options::parse(&[&default_options(), &tsan], &text);
     if options.help {
-        report::write_to(2, Options::table().as_bytes());
+        crate::output::write_to(2, Options::table().as_bytes());
     }
-    let options = Box::leak(Box::new(options));
-    // ORDERING: release, with the acquire in `options`.
-    OPTIONS.store(options, Ordering::Release);
-    report::set_path(&options.text_path);
+    let options = options::set(options);
+    crate::output::set_path(&options.text_path);
     suppress::start(options);
     crate::modules::start();
     thread::start(options);
@@ -135,10 +104,9 @@ pub fn start() {
             || libc::atexit(ending::at_exit) != 0
     };
     if failed {
-        report::die(&["cannot register with libc"]);
+        crate::fatal::die(&["cannot register with libc"]);
     }
-    // ORDERING: relaxed; published by the store below.
-    KEY.store(key, Ordering::Relaxed);
+    thread::set_key(key);
     // ORDERING: release, with the acquires above.
     STATE.store(STARTED, Ordering::Release);
 }
@@ -162,35 +130,11 @@ fn settings(
     }
 }
 
-/// The settings, if they are known yet.
-pub(crate) fn options() -> Option<&'static Options> {
-    // ORDERING: acquire, with the release in `start`.
-    let options = OPTIONS.load(Ordering::Acquire);
-    // SAFETY: null, or leaked by `start`.
-    unsafe { options.as_ref() }
-}
-
-/// How many rounds of destructors a thread's end has left.
-const ROUNDS: usize = 4;
-
-/// Asks libc to tell when the calling thread ends.
-pub(crate) fn notice_end_of_thread() {
-    wait_round(ROUNDS);
-}
-
-fn wait_round(rounds: usize) {
-    // ORDERING: relaxed; set before any context exists.
-    let key = KEY.load(Ordering::Relaxed);
-    // SAFETY: the key was created; the value is a number and never followed.
-    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
-}
-
 /// Called at the end of a thread; lets the other destructors go first.
 unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
-    let rounds = rounds as usize;
-    if rounds > 1 {
-        wait_round(rounds - 1);
-    } else if let Some(number) = finish_thread() {
+    if thread::is_last_round(rounds as usize)
+        && let Some(number) = finish_thread()
+    {
         sched::ended(number);
     }
 }
@@ -249,7 +193,7 @@ pub(crate) extern "C" fn in_child() {
 pub(crate) extern "C" fn in_parent() {
     after_fork();
     if sched::active() {
-        journal::forked();
+        journal::say(rsan_log::Event::Forked);
     }
 }
 
@@ -289,12 +233,12 @@ extern "C" fn after_fork() {
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
     unsafe extern "C" fn at_load(_: c_int, argv: Texts, environment: Texts) {
-        if !is_awake() {
+        if !crate::awake::is_awake() {
             return;
         }
         thread::attach();
-        crate::abi::hooks::initialized();
-        if options().is_some_and(Options::owns_schedule) {
+        crate::hooks::initialized();
+        if options::current().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.
             unsafe { sched::steady::restart(argv, environment) };
         }

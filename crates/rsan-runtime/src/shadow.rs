@@ -161,7 +161,7 @@ fn map(size: usize) -> usize {
     // SAFETY: a fresh private mapping; nothing else is touched.
     let place = unsafe { crate::system::system_call(libc::SYS_mmap, arguments) };
     if place <= 0 {
-        crate::report::not_mapped(place, "the shadow");
+        crate::fatal::not_mapped(place, "the shadow");
     }
     place as usize
 }

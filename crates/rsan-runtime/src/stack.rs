@@ -9,6 +9,9 @@
 //! another.
 
 mod contexts;
+mod frames;
+
+pub(crate) use frames::{call_sites, frames};
 
 pub use contexts::Callee;
 pub(crate) use contexts::lock as contexts_lock;

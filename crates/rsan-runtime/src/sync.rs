@@ -9,12 +9,12 @@
 //! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
 //! share its clocks of two rounds: this may hide findings.
 
+use crate::finding::{Operation, Side};
 use crate::held::{self, Life, Mode};
 use crate::horizon;
 use crate::location::{Intent, Locked};
 use crate::lock::Lock;
 use crate::order::Lifetime;
-use crate::report::Side;
 use crate::shadow::Granule;
 use crate::stack::Site;
 use crate::thread::{Body, Entered, enter};
@@ -152,7 +152,7 @@ pub struct Done {
 
 impl Done {
     /// For a report.
-    pub fn side(self, operation: &'static str) -> Side {
+    pub fn side(self, operation: Operation) -> Side {
         Side::plain(Some(self.thread), operation, self.site)
     }
 }
@@ -254,7 +254,7 @@ pub fn take(address: usize, taking: Taking) {
     drop(me);
     if let Some(caller) = in_handler {
         tls::set_caller(caller);
-        crate::intercept::signals::called("lock of a mutex");
+        crate::intercept::signals::called(Operation::MutexLock);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{entries, entries_as_they_are, entries_with_caller, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
-    crate::runtime::wake();
+    crate::awake::wake();
     attach();
     if let Some(_me) = crate::thread::enter() {
         intercept::instrumented();

@@ -1,15 +1,19 @@
 //! Fibers, as a program's scheduler announces them.
 
-use crate::entries;
 use crate::sync;
 use crate::thread::{enter, fiber};
+use crate::{entries, sched};
 use std::ffi::{c_char, c_uint};
 
 /// Flag of a switch: it orders nothing.
 const NO_SYNC: c_uint = 1;
 
 extern "C" fn create(_: c_uint) -> usize {
-    enter().map_or(0, |mut me| fiber::create(&mut me))
+    let Some(mut me) = enter() else {
+        return 0;
+    };
+    sched::stacks::give_up();
+    fiber::create(&mut me)
 }
 
 extern "C" fn destroy(fiber: usize) {

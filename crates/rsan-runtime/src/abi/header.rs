@@ -60,7 +60,7 @@ unsafe extern "C" fn compare_exchange(
 }
 
 fn refuse(what: &str) -> ! {
-    crate::report::die(&[what, " takes objects of 1, 2, 4 or 8 bytes"])
+    crate::fatal::die(&[what, " takes objects of 1, 2, 4 or 8 bytes"])
 }
 
 extern "C" fn benign_begin() {

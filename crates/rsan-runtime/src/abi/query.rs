@@ -5,7 +5,7 @@
 //! the name of the misuse as the description. Pointers that are handed out are good until the function returns.
 
 use crate::entries;
-use crate::report::{Finding, Side};
+use crate::finding::{Finding, Side};
 use crate::symbols::{self, Definer};
 use crate::thread;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -40,8 +40,8 @@ impl Asked {
             thread: side.thread.map_or(-1, |thread| thread.0 as c_int),
             address,
             bytes,
-            writes: !matches!(side.operation, "load" | "read" | "atomic read"),
-            atomic: side.order.is_some() || side.operation.starts_with("atomic"),
+            writes: side.operation.writes(),
+            atomic: side.order.is_some() || side.operation.is_atomic_half(),
             stack: side.site.stack(),
             parent: created.map_or(-1, |(parent, _)| parent.0 as c_int),
             created: created.map_or(Vec::new(), |(_, site)| site.stack()),
@@ -72,7 +72,7 @@ pub(crate) fn announce(finding: &Finding) {
     let description = match finding {
         Finding::Race { .. } => c"data-race",
         Finding::Violation { .. } => c"robustness",
-        Finding::Misuse { what, .. } => what.name(),
+        Finding::Misuse { what, .. } => what.kind().c_name(),
         Finding::Inversion { .. } => c"lock-order-inversion",
     };
     let (address, bytes) = finding.extent();

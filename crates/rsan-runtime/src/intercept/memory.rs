@@ -4,7 +4,7 @@
 //! do their work.
 
 use super::{callers, lifetime, signals};
-use crate::abi::hooks;
+use crate::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
@@ -12,6 +12,7 @@ use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
 use crate::{heap, interceptors, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
+use rsan_log::Operation;
 use std::arch::asm;
 use std::ffi::CStr;
 
@@ -49,7 +50,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        signals::called_by(&mut me, "allocation");
+        signals::called_by(&mut me, Operation::Allocation);
     }
     true
 }
@@ -129,7 +130,7 @@ fn died(block: *mut c_void) -> bool {
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
     if checked {
-        let exact = crate::runtime::options().is_some_and(|options| options.exact);
+        let exact = crate::options::current().is_some_and(|options| options.exact);
         let most = match exact {
             true => usize::MAX,
             false if sched::active() => SCHEDULED,
@@ -149,7 +150,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            signals::called_by(&mut me, "free");
+            signals::called_by(&mut me, Operation::Free);
         }
     }
     true

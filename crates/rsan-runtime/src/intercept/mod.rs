@@ -14,7 +14,6 @@ pub mod files;
 mod format;
 pub mod glib;
 pub mod guards;
-pub(crate) mod imports;
 pub(crate) mod lifetime;
 pub mod locks;
 pub mod memory;
@@ -37,7 +36,6 @@ mod variadic;
 pub mod wide;
 
 pub(crate) use call::Call;
-pub(crate) use channels::keeping_errno;
 
 /// Where the functions of all tables are.
 pub(crate) static TABLES: &[&[&crate::real::Real]] = &[

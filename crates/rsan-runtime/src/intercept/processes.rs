@@ -38,7 +38,11 @@ pub(crate) fn start() {
 
 /// A child that shared our memory would leave its calls on the parent's stack of calls. A fork is allowed instead.
 extern "C" fn vfork_target() -> usize {
-    let function = if runtime::is_awake() { &FORK } else { &VFORK };
+    let function = if crate::awake::is_awake() {
+        &FORK
+    } else {
+        &VFORK
+    };
     function.address()
 }
 

@@ -10,7 +10,8 @@
 //! runtime is kept.
 
 use super::{callers, deferred};
-use crate::report::{self, Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Operation, Side};
+use crate::report;
 use crate::stack::{Node, Site};
 use crate::thread::{self, Entered};
 use crate::{ignoring, interceptors, real, sync, tls};
@@ -178,7 +179,7 @@ fn check_errno(function: usize, before: c_int) {
             node: Node::UNKNOWN,
             pc: function + 1,
         };
-        report(&mut me, Misuse::SignalErrno, "change of errno", site);
+        report(&mut me, Misuse::SignalErrno, Operation::ErrnoChange, site);
     }
     // SAFETY: this thread's own word.
     unsafe { *libc::__errno_location() = after };
@@ -186,7 +187,7 @@ fn check_errno(function: usize, before: c_int) {
 
 /// The program calls, in a handler, what is not safe there.
 #[cold]
-pub(crate) fn called(operation: &'static str) {
+pub(crate) fn called(operation: Operation) {
     if let Some(mut me) = thread::enter_if_attached() {
         called_by(&mut me, operation);
     }
@@ -194,14 +195,14 @@ pub(crate) fn called(operation: &'static str) {
 
 /// The same.
 #[cold]
-pub(super) fn called_by(me: &mut Entered, operation: &'static str) {
+pub(super) fn called_by(me: &mut Entered, operation: Operation) {
     if callers::is_instrumented(me.caller) {
         let site = me.site();
         report(me, Misuse::SignalUnsafeCall, operation, site);
     }
 }
 
-fn report(me: &mut Entered, what: Misuse, operation: &'static str, site: Site) {
+fn report(me: &mut Entered, what: Misuse, operation: Operation, site: Site) {
     let finding = Finding::Misuse {
         what,
         address: 0,

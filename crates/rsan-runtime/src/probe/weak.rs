@@ -3,13 +3,14 @@
 //! See [`super::exact`] for what is decided. As in [`super::child`], every entry of the runtime ends up here, and the child has
 //! one thread. It has the state of locations, too, as other threads are not inside the runtime when the schedule is ours.
 
-use super::answer::{Answer, Step, Unknown};
+use super::answer::Answer;
 use super::arrivals::Point;
 use super::child;
 use super::exact::{Role, Trial};
 use super::messages;
 use super::trace::{Digest, Event, Sort};
 use super::writes::Writes;
+use crate::finding::{Step, Unknown};
 use crate::location::{Location, Locked};
 use crate::options::Approximation;
 use crate::sched::atomics::REGISTERS;

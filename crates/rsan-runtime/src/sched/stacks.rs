@@ -8,10 +8,11 @@
 //! a stack says so ([`forget`]). Not complete: memory of a function that has returned may be that of another call since.
 
 use super::Inside;
+use crate::finding::{Finding, Misuse, Side};
 use crate::heap;
 use crate::modules;
 use crate::race::Kind;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::thread::Entered;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -174,7 +175,7 @@ fn report(me: &mut Entered, (address, bytes): (usize, usize), kind: Kind, ended:
         what: Misuse::UseAfterReturn(text),
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        access: Side::plain(Some(me.state.id()), kind.operation(), me.site()),
         earlier: None,
     };
     report::report(me, &finding);
