@@ -7,9 +7,10 @@ pub use misuse::Misuse;
 pub use wait::{Step, Unknown, Wait};
 
 use crate::chain::{self, Chain, Search};
-use crate::held::{self, Held, Mode, Then};
+use crate::held::{Held, Mode, Then};
 use crate::order::Taken;
 use crate::stack::{Function, Node, Site};
+use crate::trail;
 use rsan_model::ThreadId;
 
 /// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
@@ -77,7 +78,7 @@ impl Holding {
     pub(crate) fn locks(self, thread: Option<ThreadId>) -> Option<Vec<Then>> {
         match self {
             Self::Unknown => None,
-            Self::At(epoch) => held::held_at(thread?, epoch),
+            Self::At(epoch) => trail::held_at(thread?, epoch),
             Self::Lock(lock) => Some(vec![lock]),
         }
     }

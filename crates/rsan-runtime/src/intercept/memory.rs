@@ -3,14 +3,16 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
-use super::{callers, lifetime, signals};
+use super::lifetime;
+use crate::entry::interceptors;
 use crate::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
 use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
-use crate::{heap, interceptors, probe, sched, shadow, tls};
+use crate::{callers, handler};
+use crate::{heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use std::arch::asm;
 use std::ffi::CStr;
@@ -49,7 +51,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        signals::called_by(&mut me, "allocation");
+        handler::called_by(&mut me, "allocation");
     }
     true
 }
@@ -149,7 +151,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            signals::called_by(&mut me, "free");
+            handler::called_by(&mut me, "free");
         }
     }
     true

@@ -8,7 +8,6 @@ use crate::memory::Memory;
 use crate::modules::Module;
 use crate::order::Taken;
 use crate::output::quote;
-use crate::sched;
 use crate::stack::{call_sites, frames};
 use crate::thread;
 use rsan_model::ThreadId;
@@ -43,7 +42,7 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
         line.push_str(",\"chain\":");
         json_chain(&mut line, chain, modules);
     }
-    if let Some(step) = sched::steps() {
+    if let Some(step) = super::steps() {
         let _ = write!(line, ",\"step\":{step}");
     }
     if let Finding::Misuse { what, .. } = finding {
