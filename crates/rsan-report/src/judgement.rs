@@ -2,11 +2,12 @@
 
 use crate::{Checked, Claim};
 use rsan_model::Verdict;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// What an answer says of its subject. The first line of the text, the field `verdict` of the document and the exit status
 /// follow from this value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Proved, for every execution.
     Robust,
@@ -28,12 +29,6 @@ impl Judgement {
             Self::Violation => "violation",
             Self::Unknown => "unknown",
         }
-    }
-}
-
-impl Serialize for Judgement {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod condition;
 mod describe;
+pub mod document;
 mod dot;
 mod excerpt;
 mod finding;
