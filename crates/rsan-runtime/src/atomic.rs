@@ -108,8 +108,8 @@ impl Running<'_> {
             bytes: self.bytes,
             access: Side {
                 thread: Some(thread.id()),
-                operation: self.write.operation.name(),
-                order: self.write.order.map(RmwOrd::name),
+                operation: self.write.operation.logged(),
+                order: self.write.order,
                 value: None,
                 site: self.write.site(),
                 holding: Holding::Unknown,
@@ -257,8 +257,8 @@ fn side(logged: LoggedWrite) -> Side {
         operation: logged
             .write
             .map_or(Operation::Initial, |write| write.operation)
-            .name(),
-        order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
+            .logged(),
+        order: logged.write.and_then(|write| write.order),
         value: logged.value,
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
         holding: Holding::Unknown,

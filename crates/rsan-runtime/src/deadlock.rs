@@ -17,7 +17,7 @@ mod tasks;
 
 pub(crate) use objects::semaphore_value;
 
-use crate::finding::Waiting;
+use crate::finding::{Operation, Waiting};
 use crate::handler;
 use crate::held::{Held, Mode};
 use crate::lock::{Lock, RawLock};
@@ -71,14 +71,14 @@ impl Wait {
         }
     }
 
-    fn operation(self) -> &'static str {
+    fn operation(self) -> Operation {
         match self {
-            Self::Mutex(_) | Self::Rwlock(_, Mode::Write) | Self::Spin(_) => "lock",
-            Self::Rwlock(_, Mode::Read) => "read lock",
-            Self::Join(_) => "join",
-            Self::Condition(..) => "condition wait",
-            Self::Semaphore(_) => "semaphore wait",
-            Self::Barrier(..) => "barrier wait",
+            Self::Mutex(_) | Self::Rwlock(_, Mode::Write) | Self::Spin(_) => Operation::Lock,
+            Self::Rwlock(_, Mode::Read) => Operation::ReadLock,
+            Self::Join(_) => Operation::Join,
+            Self::Condition(..) => Operation::ConditionWait,
+            Self::Semaphore(_) => Operation::SemaphoreWait,
+            Self::Barrier(..) => Operation::BarrierWait,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! that executes another program, has no summary, and its findings do not change its status.
 
 use crate::entry::entries;
-use crate::finding::{Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::hooks;
 use crate::options::{self, Options};
 use crate::system::end_process;
@@ -89,7 +89,7 @@ fn look_for_leaks() {
             what: Misuse::ThreadLeak(text.leak()),
             address: 0,
             bytes: 0,
-            access: Side::plain(Some(thread), "create thread", site),
+            access: Side::plain(Some(thread), Operation::CreateThread, site),
             earlier: None,
         };
         report::report(&mut me, &finding);

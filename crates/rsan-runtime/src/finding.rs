@@ -1,36 +1,20 @@
 //! Findings as values: their accesses, what makes two of them the same, and what a thread knows to be reported.
 
 mod misuse;
-mod wait;
 
 pub use misuse::Misuse;
-pub use wait::{Step, Unknown, Wait};
+pub use rsan_log::{Operation, Unknown, Visible as Step, Wait};
 
 use crate::chain::{self, Chain, Search};
 use crate::held::{Held, Mode, Then};
 use crate::order::Taken;
 use crate::stack::{Function, Node, Site};
 use crate::trail;
-use rsan_model::ThreadId;
+use rsan_model::{RmwOrd, ThreadId};
 
-/// What makes findings distinct: the kind, and two addresses of code. A violation that the value tells is reported although
-/// one that it does not tell was.
-pub type Key = (Kind, usize, usize);
-
-/// The kind of a finding.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    /// Two accesses race.
-    Race,
-    /// An access can be weak.
-    Violation,
-    /// A load can be weak, but only reads the value that it reads anyway.
-    SameValue,
-    /// Memory or a lock is used wrongly.
-    Misuse(Misuse),
-    /// Locks are taken in several orders.
-    Inversion,
-}
+/// What makes findings distinct here, by addresses of code, and whether the value tells nothing
+/// ([`Finding::is_of_same_value`]): a violation that the value tells is reported although one that it does not tell was.
+pub type Key = (rsan_log::Key<usize>, bool);
 
 /// An access in a finding.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +22,9 @@ pub struct Side {
     /// Who; `None` for the initial value.
     pub thread: Option<ThreadId>,
     /// What.
-    pub operation: &'static str,
+    pub operation: Operation,
     /// Memory order of an atomic access.
-    pub order: Option<&'static str>,
+    pub order: Option<RmwOrd>,
     /// The value written; of a load that can be weak, what it reads.
     pub value: Option<u128>,
     /// Where.
@@ -92,7 +76,7 @@ impl Side {
     }
 
     /// A side of a race.
-    pub fn plain(thread: Option<ThreadId>, operation: &'static str, site: Site) -> Self {
+    pub fn plain(thread: Option<ThreadId>, operation: Operation, site: Site) -> Self {
         Self {
             thread,
             operation,
@@ -137,8 +121,8 @@ pub enum Finding {
         missed: Side,
         /// The older write that it may read or follow.
         stale: Side,
-        /// What the program does with the old value.
-        wait: Wait,
+        /// What the program does with the old value, if that was asked.
+        wait: Option<Wait>,
         /// What the chain of accesses that forces the order is looked for with.
         search: Option<Search>,
     },
@@ -164,10 +148,11 @@ pub enum Finding {
 }
 
 impl Taken {
-    fn side(&self) -> Side {
+    /// As a side of its finding.
+    pub(crate) fn side(&self) -> Side {
         let operation = match self.mode {
-            Mode::Read => "read lock",
-            Mode::Write => "lock",
+            Mode::Read => Operation::ReadLock,
+            Mode::Write => Operation::Lock,
         };
         Side::plain(Some(self.thread), operation, self.site).holding(Holding::of(self.held))
     }
@@ -227,20 +212,14 @@ impl Finding {
         }
     }
 
+    /// What makes it distinct.
     pub(crate) fn key(&self) -> Key {
-        match self {
+        let key = match self {
             Self::Race {
                 access, earlier, ..
-            } => {
-                let (a, b) = (access.site.pc, earlier.site.pc);
-                (Kind::Race, a.min(b), a.max(b))
-            }
+            } => rsan_log::Key::race(access.site.pc, earlier.site.pc),
             Self::Violation { access, missed, .. } => {
-                let kind = match self.is_of_same_value() {
-                    true => Kind::SameValue,
-                    false => Kind::Violation,
-                };
-                (kind, access.site.pc, missed.site.pc)
+                rsan_log::Key::violation(access.site.pc, missed.site.pc)
             }
             Self::Misuse {
                 what,
@@ -249,16 +228,13 @@ impl Finding {
                 ..
             } => {
                 let earlier = earlier.map_or(0, |side| side.site.pc);
-                (Kind::Misuse(*what), access.site.pc, earlier)
+                rsan_log::Key::misuse(what.kind(), access.site.pc, earlier)
             }
             Self::Inversion { taken } => {
-                let mut places: Vec<usize> = taken.iter().map(|taken| taken.site.pc).collect();
-                places.sort_unstable();
-                let last = places.pop().unwrap_or_default();
-                let mix = |a: usize, b| a.wrapping_mul(31).wrapping_add(b);
-                (Kind::Inversion, places.into_iter().fold(0, mix), last)
+                rsan_log::Key::inversion(taken.iter().map(|taken| taken.site.pc))
             }
-        }
+        };
+        (key, self.is_of_same_value())
     }
 }
 
@@ -297,7 +273,7 @@ pub(crate) struct Waiting {
     /// Who.
     pub(crate) thread: ThreadId,
     /// What it is about to do.
-    pub(crate) operation: &'static str,
+    pub(crate) operation: Operation,
     /// To what.
     pub(crate) address: Option<usize>,
     /// The thread whose end it waits for.

@@ -97,7 +97,7 @@ fn in_child() {
 fn in_parent() {
     after_fork();
     if sched::active() {
-        journal::forked();
+        journal::say(rsan_log::Event::Forked);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The program's signal handlers, and what they must not do.
 
 use crate::callers;
-use crate::finding::{Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::report;
 use crate::stack::Site;
 use crate::thread::{self, Entered};
@@ -55,7 +55,7 @@ pub(crate) fn has_handlers() -> bool {
 
 /// The program calls, in a handler, what is not safe there.
 #[cold]
-pub(crate) fn called(operation: &'static str) {
+pub(crate) fn called(operation: Operation) {
     if let Some(mut me) = thread::enter_if_attached() {
         called_by(&mut me, operation);
     }
@@ -63,7 +63,7 @@ pub(crate) fn called(operation: &'static str) {
 
 /// The same.
 #[cold]
-pub(crate) fn called_by(me: &mut Entered, operation: &'static str) {
+pub(crate) fn called_by(me: &mut Entered, operation: Operation) {
     if callers::is_instrumented(me.caller) {
         let site = me.site();
         report(me, Misuse::SignalUnsafeCall, operation, site);
@@ -71,7 +71,7 @@ pub(crate) fn called_by(me: &mut Entered, operation: &'static str) {
 }
 
 /// A handler does what it must not.
-pub(crate) fn report(me: &mut Entered, what: Misuse, operation: &'static str, site: Site) {
+pub(crate) fn report(me: &mut Entered, what: Misuse, operation: Operation, site: Site) {
     let finding = Finding::Misuse {
         what,
         address: 0,

@@ -1,28 +1,6 @@
 //! The locks that a thread holds: a list of its own, which [`crate::sync`] keeps.
 
-/// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Mode {
-    /// With other readers.
-    Read,
-    /// Alone.
-    Write,
-}
-
-impl Mode {
-    /// Whether one who wants it waits for another who has it.
-    pub fn excludes(self, other: Self) -> bool {
-        self == Self::Write || other == Self::Write
-    }
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-}
+pub use rsan_log::Mode;
 
 /// The life of a lock from its initialisation, or its first use, to its destruction. No two have the same number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

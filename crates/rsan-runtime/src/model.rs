@@ -10,6 +10,7 @@ use crate::modules;
 use crate::thread::{Body, Entered};
 use crate::{journal, report};
 use rsan_clocks::write_log::{ReservedLocation, Rules};
+use rsan_log::Event;
 use rsan_model::{FenceOrd, Model};
 
 /// Where the SC fences of RC20 meet.
@@ -55,16 +56,23 @@ const REFUSED: i32 = 3;
 #[cold]
 fn refuse(me: &mut Entered, operation: Operation) -> ! {
     let (site, model) = (me.site(), me.options.model);
-    let what = format!("a seq_cst {}", operation.name());
+    let what = format!("a seq_cst {}", operation.logged());
     let why = format!("{model} has none; use model c20, or seq_cst fences");
     let modules = modules::modules();
     let frames = crate::stack::frames(site, &modules);
-    let place = frames.first().map_or(String::new(), |(module, offset)| {
-        format!(" at {}+{offset:#x}", module.unwrap_or("?"))
+    let place = frames.first().map_or(String::new(), |frame| {
+        format!(
+            " at {}+{}",
+            frame.module.as_deref().unwrap_or("?"),
+            frame.offset
+        )
     });
     let message = format!("rsan: {what}{place}: {why}\n");
     crate::output::write_to(2, message.as_bytes());
-    journal::refused(&format!("{what}: {why}"), &report::json_stack(&frames));
+    journal::say(Event::Refused {
+        message: format!("{what}: {why}").into(),
+        stack: frames,
+    });
     crate::system::end_process(match me.options.exitcode {
         status if report::count() > 0 && status != 0 => status,
         _ => REFUSED,

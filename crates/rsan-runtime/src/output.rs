@@ -3,7 +3,6 @@
 use crate::lock::{Lock, RawLock};
 use crate::system::{SIGNAL_SET, system_call};
 use std::ffi::{CString, c_char, c_int};
-use std::fmt::Write as _;
 use std::os::fd::RawFd;
 
 struct Output {
@@ -164,30 +163,4 @@ pub(crate) fn printable(text: &str) -> String {
         }
     }
     shown
-}
-
-/// A JSON string.
-pub(crate) fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c < ' ' => {
-                let _ = write!(quoted, "\\u{:04x}", c as u32);
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strings_are_quoted() {
-        assert_eq!(quote("a\"b\\c\n"), "\"a\\\"b\\\\c\\u000a\"");
-    }
 }

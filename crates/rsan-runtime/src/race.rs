@@ -46,7 +46,7 @@ pub use crate::shadow::Kind;
 pub use free::{allocate, free, free_by, touch, unmap};
 
 use crate::descriptor;
-use crate::finding::{Finding, Holding, Misuse, Side};
+use crate::finding::{self, Finding, Holding, Misuse, Side};
 use crate::location::{Locked, Operation, WriteSite};
 use crate::probe;
 use crate::sched;
@@ -463,7 +463,10 @@ fn report_descriptor(
     (kind, function): (Kind, Function),
     (other, earlier): (Kind, Side),
 ) {
-    let name = |kind| if kind == Kind::READ { "use" } else { "close" };
+    let name = |kind| match kind {
+        Kind::READ => finding::Operation::Use,
+        _ => finding::Operation::Close,
+    };
     let finding = Finding::Misuse {
         what: Misuse::Descriptor,
         address,
@@ -489,7 +492,8 @@ fn report(
     let other = Remembered::from_cell(cell);
     if descriptor::at(address).is_some() {
         let (site, by) = unpack_site(word, cell);
-        let earlier = Side::plain(thread::owner(other.stamp()), "", site).by(by);
+        let earlier =
+            Side::plain(thread::owner(other.stamp()), other.kind.operation(), site).by(by);
         return report_descriptor(me, address, (kind, function), (other.kind, earlier));
     }
     if !me.options.races {
@@ -504,11 +508,11 @@ fn report(
         bytes,
         access: Side {
             slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
+            ..Side::plain(Some(me.state.id()), kind.operation(), me.site())
                 .by(function)
                 .holding(holding(me, true, u32::MAX))
         },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.operation(), site)
             .by(by)
             .holding(holding(
                 me,

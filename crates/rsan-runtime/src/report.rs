@@ -1,46 +1,11 @@
-//! Findings: each distinct one once, at once, as text and as a JSON line.
+//! Findings: each distinct one once, at once, as text and in the log.
 //!
-//! Two findings are the same if the same two instructions are involved. The text goes to standard error. With
-//! `log=PATH` each finding is also appended to the file as one line:
-//!
-//! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"race"|"violation"|"misuse"|"inversion","address":"0x…","size":N,
-//!  "memory":MEMORY|null,            what is at the address
-//!  "access":SIDE,                   the access that was about to be made
-//!  "earlier":SIDE                   race: the other access; misuse: what makes it one, if that is known
-//!  "what":"…","text":"…"|null       misuse: its name (`Misuse::name`), and what that does not say
-//!  "missed":SIDE,"stale":SIDE,      violation: the write that every SC order puts before the access, and the
-//!                                   older one that the access may read or follow
-//!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
-//!  "chain":CHAIN|null               violation: the accesses that force the order, from the missed write to the
-//!                                   access, if they are known
-//!  "locks":[SIDE+{"address":"0x…","memory":MEMORY|null},…]     inversion: the locks that were taken, each while the one before it was held, and
-//!                                   the first one while the last was
-//!  "step":N}                        steps of the run until then, if its schedule is ours
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"deadlock","cycle":true|false,    they wait for each other, or every thread waits
-//!  "threads":[{"thread":N,"name":"…"|null,"operation":"…","joins":N|null,"memory":MEMORY|null,"held_by":N|null,"holds":[HELD,…],"stack":FRAMES},…]}
-//! CHAIN = {"fences_known":true|false,"links":[LINK,…]}      whether all fences in between are among the links
-//! LINK = {"thread":N,"operation":"…","order":"…","address":"0x…"|null,"memory":MEMORY|null,"stack":FRAMES,
-//!         "edge":"po"|"rf"|"mo"|"fr"|"asw"|"sw"|null}      to the next link
-//! SIDE = {"thread":N|null,"name":"…"|null,"created":FRAMES|null,"operation":"…","order":"…"|null,"value":"N"|null,"function":"…"|null,"stack":FRAMES,
-//!         "held":[HELD,…]|null,"slept":FRAMES|null}      the locks that its thread had; where it slept after the earlier access of a race
-//! HELD = {"address":"0x…","memory":MEMORY|null,"mode":"read"|"write","stack":FRAMES}      where it was taken
-//! MEMORY = {"kind":"global","module":"path","offset":"0x…"}
-//!        | {"kind":"heap","start":"0x…","size":N,"allocated":CONTEXT|null,"freed":CONTEXT|null}
-//!        | {"kind":"descriptor","number":N,"created":CONTEXT}
-//!        | {"kind":"stack"|"tls","thread":N}
-//! CONTEXT = {"thread":N,"stack":FRAMES}
-//! FRAMES = [{"module":"path"|null,"offset":"0x…"},…]      innermost first
-//! ```
-//!
-//! A frame's offset is an address in the module's file (what `addr2line -e module` takes) that lies in the call
-//! instruction; the function is one of libc that makes the access there. A thread is `null` for the initial value; a stack is empty where nothing is known.
+//! The text goes to standard error. With `log=PATH` each finding is also appended to the file as a line ([`rsan_log`], which
+//! says when two findings are the same).
 
 mod foreign;
-mod json;
+mod logged;
 mod text;
-
-pub(crate) use json::stack as json_stack;
 
 use crate::benign;
 use crate::finding::{Finding, Key, Waiting};
@@ -56,6 +21,7 @@ use crate::system::keeping_errno;
 use crate::tables::Set;
 use crate::thread::{self, Body};
 use crate::upcall::{answers, upcalls};
+use rsan_log::Event;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static REPORTED: Lock<Option<Set<Key>>> = Lock::new(None);
@@ -103,13 +69,13 @@ fn write_finding(me: &mut Body, finding: &Finding) {
         return;
     }
     let key = finding.key();
-    if !me.reported.insert(key) || !REPORTED.lock().get_or_insert_default().insert(key) {
+    if !me.reported.insert(key.clone()) || !REPORTED.lock().get_or_insert_default().insert(key) {
         return;
     }
     let modules = modules::modules();
     if suppress::suppresses(finding, &modules) {
         if me.options.announce {
-            journal::suppressed();
+            journal::say(Event::Suppressed);
         }
         return;
     }
@@ -117,10 +83,10 @@ fn write_finding(me: &mut Body, finding: &Finding) {
     COUNT.fetch_add(1, Ordering::Relaxed);
     let chain = finding.chain();
     let text = text::text(finding, &modules);
-    let line = json::line(finding, chain.as_ref(), &modules);
+    let entry = logged::entry(finding, chain.as_ref(), &modules);
     {
         let _one_at_a_time = OUTPUT.lock();
-        let logged = journal::append(line.as_bytes());
+        let logged = journal::say(entry);
         if me.options.text || !logged {
             write_text(text.as_bytes());
         }
@@ -142,13 +108,13 @@ fn write_finding(me: &mut Body, finding: &Finding) {
 pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
     let modules = modules::modules();
     if suppress::suppresses_deadlock(threads, &modules) {
-        journal::suppressed();
+        journal::say(Event::Suppressed);
         return false;
     }
     // ORDERING: relaxed; a statistic.
     COUNT.fetch_add(1, Ordering::Relaxed);
     let _one_at_a_time = OUTPUT.lock();
-    let logged = journal::append(json::deadlock(threads, cycle, &modules).as_bytes());
+    let logged = journal::say(logged::deadlock(threads, cycle, &modules));
     if !logged || crate::options::current().is_some_and(|options| options.text) {
         write_text(text::deadlock(threads, cycle, &modules).as_bytes());
     }
@@ -180,7 +146,10 @@ fn undecided_with(options: &Options, site: Site, why: &str) {
     let key = (site.pc, why.to_owned());
     if UNDECIDED.lock().get_or_insert_default().insert(key) {
         let modules = modules::modules();
-        journal::undecided(why, &json_stack(&frames(site, &modules)));
+        journal::say(Event::Undecided {
+            message: why.into(),
+            stack: frames(site, &modules),
+        });
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     let subject = match finding {
         Finding::Race { .. } => Subject::Race,
         Finding::Violation { .. } => Subject::Robustness,
-        Finding::Misuse { what, .. } => Subject::of_kind(&what.name().to_string_lossy()),
+        Finding::Misuse { what, .. } => Subject::of_kind(what.kind().name()),
         Finding::Inversion { .. } => Subject::Deadlock,
     };
     let variable = variable(finding.extent().0, modules);
@@ -115,20 +115,25 @@ fn matches(
         .collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();
-    for module in addresses.iter().flatten().filter_map(|frame| frame.0) {
+    for module in addresses
+        .iter()
+        .flatten()
+        .filter_map(|frame| frame.module.as_deref())
+    {
         if !functions.contains_key(module) {
             functions.insert(module.to_owned(), elf::functions(module));
         }
     }
-    let frame = |&(module, offset): &(Option<&'_ str>, usize)| Frame {
+    let frame = |rsan_log::Frame { module, offset }: &rsan_log::Frame<'_>| Frame {
         function: module
+            .as_deref()
             .and_then(|module| functions.get(module))
-            .and_then(|functions| elf::name(functions, offset as u64)),
+            .and_then(|functions| elf::name(functions, offset.0)),
         file: None,
         module: modules
             .iter()
             .map(|m| m.path.as_str())
-            .find(|path| Some(*path) == module),
+            .find(|path| Some(*path) == module.as_deref()),
     };
     let of_libc = |function: &Function| {
         let function = function.name();

@@ -11,7 +11,7 @@
 
 mod holding;
 
-use crate::finding::Side;
+use crate::finding::{Operation, Side};
 use crate::held::{Life, Mode};
 use crate::location::{Done, Intent, Left, Locked, SyncState};
 use crate::lock::Lock;
@@ -105,7 +105,7 @@ impl SyncState {
 
 impl Done {
     /// For a report.
-    pub fn side(self, operation: &'static str) -> Side {
+    pub fn side(self, operation: Operation) -> Side {
         Side::plain(Some(self.thread), operation, self.site)
     }
 }
@@ -207,7 +207,7 @@ pub fn take(address: usize, taking: Taking) {
     drop(me);
     if let Some(caller) = in_handler {
         tls::set_caller(caller);
-        crate::handler::called("lock of a mutex");
+        crate::handler::called(Operation::MutexLock);
     }
 }
 

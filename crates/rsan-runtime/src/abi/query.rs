@@ -42,8 +42,8 @@ impl Asked {
             thread: side.thread.map_or(-1, |thread| thread.0 as c_int),
             address,
             bytes,
-            writes: !matches!(side.operation, "load" | "read" | "atomic read"),
-            atomic: side.order.is_some() || side.operation.starts_with("atomic"),
+            writes: side.operation.writes(),
+            atomic: side.order.is_some() || side.operation.is_atomic_half(),
             stack: side.site.stack(),
             parent: created.map_or(-1, |(parent, _)| parent.0 as c_int),
             created: created.map_or(Vec::new(), |(_, site)| site.stack()),
@@ -78,7 +78,7 @@ fn announce(finding: &Finding) {
     let description = match finding {
         Finding::Race { .. } => c"data-race",
         Finding::Violation { .. } => c"robustness",
-        Finding::Misuse { what, .. } => what.name(),
+        Finding::Misuse { what, .. } => what.kind().c_name(),
         Finding::Inversion { .. } => c"lock-order-inversion",
     };
     let (address, bytes) = finding.extent();

@@ -18,6 +18,7 @@ use libc::{
 };
 use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
 use misuse::{BARRIER, CONDITION, MUTEX, RWLOCK, SEMAPHORE, SPIN};
+use rsan_log::Operation;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// What threads leave that may end with a robust mutex: whoever inherits it comes after. One for all of them.
@@ -250,7 +251,7 @@ macro_rules! waits {
                 mutex: *mut pthread_mutex_t
                 $(, $arg: $type)*
             ) -> c_int {
-                CONDITION.is_alive(cond as usize, "wait");
+                CONDITION.is_alive(cond as usize, Operation::Wait);
                 if crate::sched::active() {
                     let unlock = || {
                         misuse::unlock_mutex(mutex as usize);
@@ -308,7 +309,7 @@ macro_rules! signals {
 
             $(pub(super) unsafe extern "C-unwind" fn $name(cond: *mut pthread_cond_t) -> c_int {
                 let caller = tls::caller();
-                if CONDITION.is_alive(cond as usize, "signal") {
+                if CONDITION.is_alive(cond as usize, Operation::Signal) {
                     tls::set_caller(caller);
                     sync::post(cond as usize);
                 }

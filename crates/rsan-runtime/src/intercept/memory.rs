@@ -14,6 +14,7 @@ use crate::thread::{Entered, current, enter_if_attached};
 use crate::{callers, handler};
 use crate::{heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
+use rsan_log::Operation;
 use std::arch::asm;
 use std::ffi::CStr;
 
@@ -51,7 +52,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        handler::called_by(&mut me, "allocation");
+        handler::called_by(&mut me, Operation::Allocation);
     }
     true
 }
@@ -151,7 +152,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            handler::called_by(&mut me, "free");
+            handler::called_by(&mut me, Operation::Free);
         }
     }
     true

@@ -11,7 +11,7 @@
 
 use super::deferred;
 use crate::entry::interceptors;
-use crate::finding::Misuse;
+use crate::finding::{Misuse, Operation};
 use crate::handler::{self, HANDLERS};
 use crate::stack::{Node, Site};
 use crate::thread;
@@ -138,7 +138,7 @@ fn check_errno(function: usize, before: c_int) {
             node: Node::UNKNOWN,
             pc: function + 1,
         };
-        handler::report(&mut me, Misuse::SignalErrno, "change of errno", site);
+        handler::report(&mut me, Misuse::SignalErrno, Operation::ErrnoChange, site);
     }
     // SAFETY: this thread's own word.
     unsafe { *libc::__errno_location() = after };

@@ -179,7 +179,7 @@ impl Suspicion {
     }
 
     /// A finding of an access that found the value `current`.
-    fn finding(&self, stale: Side, wait: Wait, current: u128) -> Box<Finding> {
+    fn finding(&self, stale: Side, wait: Option<Wait>, current: u128) -> Box<Finding> {
         let loads = matches!(self.sort, Suspect::Load { .. });
         Box::new(Finding::Violation {
             address: self.address,
@@ -218,7 +218,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let asks = me.options.probes > 0;
     let tells = |candidate: &&Candidate| asks && candidate.side.value != Some(current);
     let best = all.iter().find(tells).unwrap_or(first);
-    let finding = suspicion.finding(best.side, Wait::NotAsked, current);
+    let finding = suspicion.finding(best.side, None, current);
     if report::is_known(me, &finding) {
         if !finding.is_of_same_value() {
             me.known.insert(suspicion.places);
@@ -230,11 +230,11 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     let writes = suspicion.sort == Suspect::Writes;
     if let Some(candidate) = all.iter().find(|candidate| writes || candidate.follows) {
-        let finding = suspicion.finding(candidate.side, Wait::NotAsked, current);
+        let finding = suspicion.finding(candidate.side, None, current);
         return Judgement::Report(finding);
     }
     if !asks {
-        let wait = Wait::Unknown(Unknown::Off);
+        let wait = Some(Wait::Unknown(Unknown::Off));
         return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
     if me.options.exact && !me.options.breaks(Approximation::Waits) {
@@ -279,7 +279,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                let wait = Wait::Passes(step);
+                let wait = Some(Wait::Passes(step));
                 return Judgement::Report(suspicion.finding(candidate.side, wait, current));
             }
             Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
@@ -287,7 +287,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     match unknown {
         Some((side, why)) => {
-            Judgement::Report(suspicion.finding(side, Wait::Unknown(why), current))
+            Judgement::Report(suspicion.finding(side, Some(Wait::Unknown(why)), current))
         }
         None => {
             crate::thread::dismiss();

@@ -3,7 +3,7 @@
 use super::cells::{Access, Race, mask, pack_site};
 use super::lanes::Pairs;
 use super::{Kind, granules, meet_locations};
-use crate::finding::{Finding, Misuse, Side};
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::heap;
 use crate::memory;
 use crate::report;
@@ -130,8 +130,8 @@ pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, f
         what: Misuse::UseAfterFree,
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()).by(function),
-        earlier: Some(free.side("free")),
+        access: Side::plain(Some(me.state.id()), kind.operation(), me.site()).by(function),
+        earlier: Some(free.side(Operation::Free)),
     };
     if !report::is_known(me, &finding) && memory::is_anonymous(address) {
         report::report(me, &finding);

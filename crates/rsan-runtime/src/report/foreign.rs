@@ -4,6 +4,7 @@ use crate::imports;
 use crate::journal;
 use crate::modules::Module;
 use crate::options::Options;
+use rsan_log::Event;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Libraries whose order is known, or which order nothing.
@@ -50,7 +51,8 @@ pub(super) fn announce(modules: &[Module], options: &Options) -> String {
         return String::new();
     }
     if options.announce {
-        journal::foreign(&names);
+        let modules = names.iter().map(|name| (*name).into()).collect();
+        journal::say(Event::Foreign { modules });
     }
     let names = names.join(", ");
     format!(

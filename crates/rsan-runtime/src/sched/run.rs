@@ -8,7 +8,8 @@ use super::trace::{Outcome, Trace};
 use super::views;
 use super::{Inside, SCHEDULED, STATE, give_way, scheduled};
 use crate::system::end_process;
-use crate::{journal, modules, report, thread};
+use crate::{journal, modules, thread};
+use rsan_log::Event;
 use rsan_schedule::strategy::Prefix;
 use rsan_schedule::{Kind, Op, Strategy};
 use std::sync::atomic::Ordering;
@@ -154,8 +155,8 @@ pub(super) fn stop(state: &mut State) -> ! {
         && let Some(context) = thread.context
     {
         let modules = modules::modules();
-        let frames = crate::stack::frames(context.stack().site(thread.pc), &modules);
-        journal::diverged(&report::json_stack(&frames));
+        let stack = crate::stack::frames(context.stack().site(thread.pc), &modules);
+        journal::say(Event::Diverged { stack });
     }
     state.end(Outcome::Stopped);
     end_process(0)

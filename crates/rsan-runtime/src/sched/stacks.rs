@@ -175,7 +175,7 @@ fn report(me: &mut Entered, (address, bytes): (usize, usize), kind: Kind, ended:
         what: Misuse::UseAfterReturn(text),
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        access: Side::plain(Some(me.state.id()), kind.operation(), me.site()),
         earlier: None,
     };
     report::report(me, &finding);

@@ -2,6 +2,8 @@
 
 use rsan_clocks::write_log::{Epoch, Slot};
 
+use rsan_log::Operation;
+
 /// How an access looks in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
@@ -57,17 +59,17 @@ impl Kind {
         (self.writes() || !old.writes()) && (!self.is_atomic() || old.is_atomic())
     }
 
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    /// As findings have it.
+    pub fn operation(self) -> Operation {
         match self {
-            Self::READ => "read",
-            Self::WRITE => "write",
-            Self::ATOMIC_READ => "atomic read",
-            Self::ATOMIC_WRITE => "atomic write",
-            Self::USE => "use",
-            Self::ALLOCATE => "allocation",
-            Self::UNMAP => "unmapping",
-            _ => "free",
+            Self::READ => Operation::Read,
+            Self::WRITE => Operation::Write,
+            Self::ATOMIC_READ => Operation::AtomicRead,
+            Self::ATOMIC_WRITE => Operation::AtomicWrite,
+            Self::USE => Operation::Use,
+            Self::ALLOCATE => Operation::Allocation,
+            Self::UNMAP => Operation::Unmapping,
+            _ => Operation::Free,
         }
     }
 

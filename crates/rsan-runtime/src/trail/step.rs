@@ -45,18 +45,18 @@ const ACTS: [Act; 9] = [
 ];
 
 impl Act {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    /// As findings have it.
+    pub fn operation(self) -> rsan_log::Operation {
         match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Rmw => "read-modify-write",
-            Self::PlainWrite => "plain write",
-            Self::Fence => "fence",
-            Self::Create => "create thread",
-            Self::Begin => "begin",
-            Self::Unlock => "unlock",
-            Self::Lock => "lock",
+            Self::Load => rsan_log::Operation::Load,
+            Self::Store => rsan_log::Operation::Store,
+            Self::Rmw => rsan_log::Operation::Rmw,
+            Self::PlainWrite => rsan_log::Operation::PlainWrite,
+            Self::Fence => rsan_log::Operation::Fence,
+            Self::Create => rsan_log::Operation::CreateThread,
+            Self::Begin => rsan_log::Operation::Begin,
+            Self::Unlock => rsan_log::Operation::Unlock,
+            Self::Lock => rsan_log::Operation::Lock,
         }
     }
 

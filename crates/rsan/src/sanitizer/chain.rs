@@ -1,7 +1,6 @@
 //! The accesses that force the order of a violation, and what would forbid the outcome.
 
 use super::findings::{Resolver, thread_name};
-use super::log;
 use super::memory::Memory;
 use super::repair::{self, Change};
 use super::symbols::{Frame, place_of};
@@ -23,18 +22,20 @@ pub(super) struct Link {
 }
 
 impl Link {
-    fn new(logged: &log::Link, resolver: &mut Resolver) -> Self {
-        let address = logged.address.as_ref();
+    fn new(logged: &rsan_log::Link, resolver: &mut Resolver) -> Self {
+        let address = logged.address;
         let memory = logged.memory.as_ref().zip(address);
-        let memory = memory.map(|(m, address)| Memory::new(m, address, resolver).place(address));
+        let memory = memory.map(|(memory, address)| {
+            Memory::new(memory, Some(address), resolver).place(&address.to_string())
+        });
         Self {
             thread: thread_name(logged.thread),
-            operation: logged.operation.clone(),
-            order: logged.order.clone(),
-            address: logged.address.clone(),
+            operation: logged.operation.to_string(),
+            order: logged.order.to_string(),
+            address: address.map(|address| address.to_string()),
             memory,
             stack: resolver.symbols.stack(&logged.stack),
-            edge: logged.edge.clone(),
+            edge: logged.edge.map(|edge| edge.to_string()),
         }
     }
 
@@ -58,7 +59,7 @@ impl Link {
 }
 
 /// All steps, the missed write first and the access last.
-pub(super) fn links(chain: &log::Chain, resolver: &mut Resolver) -> Vec<Link> {
+pub(super) fn links(chain: &rsan_log::Chain, resolver: &mut Resolver) -> Vec<Link> {
     let links = chain.links.iter();
     links.map(|link| Link::new(link, resolver)).collect()
 }
@@ -90,7 +91,7 @@ pub(super) enum RepairChange {
 }
 
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
-pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Option<Repair> {
+pub(super) fn repair(logged: &rsan_log::Chain, links: &[Link], model: Model) -> Option<Repair> {
     if !logged.fences_known {
         return None;
     }
@@ -99,9 +100,9 @@ pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Optio
         .iter()
         .map(|link| repair::Access {
             thread: link.thread,
-            operation: &link.operation,
-            order: &link.order,
-            address: link.address.as_deref(),
+            operation: link.operation,
+            order: link.order,
+            address: link.address,
         })
         .collect();
     let changes = repair::repair(&accesses, model)?;

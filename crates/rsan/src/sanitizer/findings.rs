@@ -4,14 +4,14 @@
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
 use super::chain::{self, Link, Repair};
-use super::log::{
-    self, Distinct, Findings, Held, Logged, Misuse as Freed, Process, Side, Taken, Waiting,
-};
+use super::log::{Distinct, Findings};
 use super::memory::Memory;
 use super::misuse;
 use super::names::Names;
+use super::record::Process;
 use super::sentence;
 use super::symbols::{Frame, Symbols, place_of};
+use rsan_log::{Address, Finding as Logged, Held, Misuse as Freed, Side, Taken, Waiting};
 use rsan_model::Model;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -122,8 +122,8 @@ pub(super) struct HeldLock {
 impl HeldLock {
     fn new(held: &Held, resolver: &mut Resolver) -> Self {
         Self {
-            lock: place_name(held.memory.as_ref(), &held.address, resolver),
-            mode: held.mode.clone(),
+            lock: place_name(held.memory.as_ref(), held.address, resolver),
+            mode: held.mode.to_string(),
             stack: resolver.symbols.stack(&held.stack),
         }
     }
@@ -138,9 +138,16 @@ impl HeldLock {
 }
 
 /// What people call the memory at an address.
-fn place_name(memory: Option<&log::Memory>, address: &str, resolver: &mut Resolver) -> String {
-    let memory = memory.map(|memory| Memory::new(memory, address, resolver).place(address));
-    memory.unwrap_or_else(|| address.to_owned())
+fn place_name(
+    memory: Option<&rsan_log::Memory>,
+    address: Address,
+    resolver: &mut Resolver,
+) -> String {
+    let text = address.to_string();
+    match memory {
+        Some(memory) => Memory::new(memory, Some(address), resolver).place(&text),
+        None => text,
+    }
 }
 
 /// How a thread is named.
@@ -158,10 +165,10 @@ impl Access {
         Self {
             role,
             thread: side.thread.map(thread_name),
-            name: side.name.clone(),
-            operation: side.operation.clone(),
-            order: side.order.clone(),
-            value: side.value.clone(),
+            name: side.name.as_deref().map(str::to_owned),
+            operation: side.operation.to_string(),
+            order: side.order.map(|order| order.to_string()),
+            value: side.value.map(|value| value.to_string()),
             stack: Frame::of_libc(side.function.as_deref())
                 .into_iter()
                 .chain(symbols.stack(&side.stack))
@@ -178,13 +185,13 @@ impl Access {
     /// A thread of a deadlock.
     fn waiting(waiting: &Waiting, resolver: &mut Resolver) -> Self {
         let memory = waiting.memory.as_ref();
-        let memory = memory.map(|memory| Memory::new(memory, "memory", resolver).place("memory"));
+        let memory = memory.map(|memory| Memory::new(memory, None, resolver).place("memory"));
         let joins = waiting.joins;
         Self {
             role: "waiting",
             thread: Some(thread_name(waiting.thread)),
-            name: waiting.name.clone(),
-            operation: waiting.operation.clone(),
+            name: waiting.name.as_deref().map(str::to_owned),
+            operation: waiting.operation.to_string(),
             order: None,
             value: None,
             stack: resolver.symbols.stack(&waiting.stack),
@@ -201,7 +208,7 @@ impl Access {
 
     /// A lock that was taken while another one was held.
     fn taken(taken: &Taken, resolver: &mut Resolver) -> Self {
-        let lock = place_name(taken.memory.as_ref(), &taken.address, resolver);
+        let lock = place_name(taken.memory.as_ref(), taken.address, resolver);
         Self {
             lock: Some(lock),
             ..Self::new("lock", &taken.side, resolver)
@@ -299,12 +306,13 @@ impl Finding {
                 address,
                 memory,
                 locks,
-            } => return Self::inversion((address, memory.as_ref()), locks, runs, resolver),
+            } => return Self::inversion((*address, memory.as_ref()), locks, runs, resolver),
         };
-        let (address, size, memory) = common;
+        let (&at, size, memory) = common;
         let memory = memory
             .as_ref()
-            .map(|memory| Memory::new(memory, address, resolver));
+            .map(|memory| Memory::new(memory, Some(at), resolver));
+        let address = at.to_string();
         let mut accesses: Vec<_> = accesses
             .into_iter()
             .map(|(role, side)| Access::new(role, side, resolver))
@@ -318,7 +326,9 @@ impl Finding {
             }
         }
         let (wait, logged_chain) = match logged {
-            Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
+            Logged::Violation { wait, chain, .. } => {
+                (wait.map(|wait| wait.to_string()), chain.as_ref())
+            }
             _ => (None, None),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
@@ -331,8 +341,8 @@ impl Finding {
             message: match logged {
                 Logged::Misuse { what, text, .. } => {
                     let place = memory.as_ref().map(|memory| match what {
-                        Freed::DoubleFree => memory.whole(address),
-                        _ => memory.place(address),
+                        Freed::DoubleFree => memory.whole(&address),
+                        _ => memory.place(&address),
                     });
                     let place = place.unwrap_or_else(|| address.clone());
                     misuse::message(*what, text.as_deref(), &accesses, &place)
@@ -341,15 +351,15 @@ impl Finding {
                     &accesses,
                     logged.is_of_same_value(),
                     memory.as_ref(),
-                    address,
+                    &address,
                 ),
             },
             thread: accesses[0].thread.clone(),
             location: accesses[0].location(),
             runs: runs.len(),
-            address: match address.as_str() {
-                "0x0" => String::new(),
-                known => known.to_owned(),
+            address: match at {
+                Address(0) => String::new(),
+                _ => address,
             },
             size: *size,
             memory,
@@ -380,18 +390,18 @@ impl Finding {
     }
 
     fn inversion(
-        (address, memory): (&str, Option<&log::Memory>),
+        (address, memory): (Address, Option<&rsan_log::Memory>),
         locks: &[Taken],
         runs: &BTreeSet<usize>,
         resolver: &mut Resolver,
     ) -> Self {
-        let memory = memory.map(|memory| Memory::new(memory, address, resolver));
+        let memory = memory.map(|memory| Memory::new(memory, Some(address), resolver));
         let locks = locks.iter().map(|taken| Access::taken(taken, resolver));
         let locks: Vec<_> = locks.collect();
         let message = sentence::inversion(&locks);
         Self {
             thread: locks.first().and_then(|lock| lock.thread.clone()),
-            address: address.to_owned(),
+            address: address.to_string(),
             memory,
             ..Self::of_threads("lock-order-inversion", message, locks, runs)
         }
@@ -546,7 +556,7 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Finding> {
             process,
         } = distinct;
         let mut finding = Finding::new(logged, runs, &mut resolver);
-        finding.process = process.clone();
+        finding.process = Some(process.clone());
         finding
     });
     merged(found.collect())

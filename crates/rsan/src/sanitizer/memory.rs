@@ -1,9 +1,9 @@
 //! What an address of data is: a variable, a block of the allocator, the stack of a thread; or a descriptor.
 
 use super::findings::{Resolver, thread_name};
-use super::log;
 use super::scratch;
-use super::symbols::{Frame, number, place_of};
+use super::symbols::{Frame, place_of};
+use rsan_log::Address;
 use serde::Serialize;
 
 /// Memory as people know it.
@@ -48,7 +48,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn new(logged: Option<&log::Context>, resolver: &mut Resolver) -> Option<Self> {
+    fn new(logged: Option<&rsan_log::Context>, resolver: &mut Resolver) -> Option<Self> {
         logged.map(|logged| Self {
             thread: thread_name(logged.thread),
             stack: resolver.symbols.stack(&logged.stack),
@@ -57,41 +57,42 @@ impl Context {
 }
 
 impl Memory {
-    pub(super) fn new(logged: &log::Memory, address: &str, resolver: &mut Resolver) -> Self {
+    pub(super) fn new(
+        logged: &rsan_log::Memory,
+        address: Option<Address>,
+        resolver: &mut Resolver,
+    ) -> Self {
         match logged {
-            log::Memory::Descriptor { number, created } => Self::Descriptor {
+            rsan_log::Memory::Descriptor { number, created } => Self::Descriptor {
                 number: *number,
                 created: Context::new(created.as_ref(), resolver),
             },
-            log::Memory::Global { module, offset } => {
-                let known = number(offset).and_then(|at| resolver.names.variable(module, at));
+            rsan_log::Memory::Global { module, offset } => {
+                let known = resolver.names.variable(module, offset.0);
                 let signed = known.as_ref().is_some_and(|(_, signed)| *signed);
                 Self::Variable {
                     name: known.map(|(name, _)| name),
                     module: scratch::shown(module).to_owned(),
-                    offset: offset.clone(),
+                    offset: offset.to_string(),
                     signed,
                 }
             }
-            log::Memory::Heap {
+            rsan_log::Memory::Heap {
                 start,
                 size,
                 allocated,
                 freed,
-            } => {
-                let offset = number(address).zip(number(start));
-                Self::Heap {
-                    start: start.clone(),
-                    size: *size,
-                    offset: offset.map_or(0, |(at, start)| at.saturating_sub(start)),
-                    allocated: Context::new(allocated.as_ref(), resolver),
-                    freed: Context::new(freed.as_ref(), resolver),
-                }
-            }
-            log::Memory::Stack { thread } => Self::Stack {
+            } => Self::Heap {
+                start: start.to_string(),
+                size: *size,
+                offset: address.map_or(0, |at| at.0.saturating_sub(start.0)),
+                allocated: Context::new(allocated.as_ref(), resolver),
+                freed: Context::new(freed.as_ref(), resolver),
+            },
+            rsan_log::Memory::Stack { thread } => Self::Stack {
                 thread: thread_name(*thread),
             },
-            log::Memory::Tls { thread } => Self::ThreadLocal {
+            rsan_log::Memory::Tls { thread } => Self::ThreadLocal {
                 thread: thread_name(*thread),
             },
         }

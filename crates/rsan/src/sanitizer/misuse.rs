@@ -2,8 +2,8 @@
 //! must not, in words.
 
 use super::findings::Access;
-use super::log::Misuse;
 use super::sentence::{at, subject};
+use rsan_log::Misuse;
 
 /// The kind of the finding, and the property that fails.
 pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {

@@ -1,11 +1,11 @@
 //! What a series of runs means: the exit status, and what there is to say about it.
 
 use super::execute::Runs;
-use super::log::Address;
 use super::record::{Fatal, Undecided};
 use super::symbols::{Frame, Symbols, place_of};
 use super::text::runs as count;
 use crate::status::Status;
+use rsan_log::Frame as Address;
 use rsan_report::number::plural;
 use signal_hook::low_level::signal_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,8 +72,8 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
         notes.push(format!("{} {what}", count(number)));
         status = status.and(Status::Undecided);
     }
-    if runs.findings.unreadable > 0 {
-        let lines = plural(runs.findings.unreadable as u64, "line");
+    if runs.unreadable > 0 {
+        let lines = plural(runs.unreadable as u64, "line");
         notes.push(format!("the log has {lines} that cannot be read"));
         status = status.and(Status::Undecided);
     }
@@ -175,7 +175,7 @@ mod tests {
         };
         let judged = |runs: &Runs| judge(runs, OsStr::new("a.out"), 0);
         assert_eq!(judged(&runs), (Status::Clean, Vec::new()));
-        runs.findings.add(0, "{\"kind\":\"ra");
+        runs.unreadable = 1;
         let note = "the log has 1 line that cannot be read".to_owned();
         assert_eq!(judged(&runs), (Status::Undecided, vec![note]));
     }
