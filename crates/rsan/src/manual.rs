@@ -17,40 +17,38 @@ fn answer(args: &ManArgs) -> Result<String, String> {
     if args.install {
         return install(args);
     }
-    let wanted = args.command.as_deref();
-    let page = pages().into_iter().find(|page| match wanted {
-        Some(name) => page.get_name() == name && page.get_bin_name() != Some("rsan"),
-        None => page.get_bin_name() == Some("rsan"),
-    });
+    let (rsan, commands) = pages();
+    let Some(name) = &args.command else {
+        return Ok(render(&rsan));
+    };
+    let page = commands.iter().find(|page| page.get_name() == name);
     let page = page.ok_or_else(|| {
-        let names: Vec<_> = pages()
-            .iter()
-            .skip(1)
-            .map(|p| p.get_name().to_owned())
-            .collect();
-        format!("rsan has no such command; it has {}\n", names.join(", "))
+        let names: Vec<_> = commands.iter().map(Command::get_name).collect();
+        let names = names.join(", ");
+        format!("rsan has no command {name}; it has {names}\n")
     })?;
-    Ok(render(&page))
+    Ok(render(page))
 }
 
 fn install(args: &ManArgs) -> Result<String, String> {
     let folder = args.dir.clone().or_else(|| Home::current().manuals());
     let folder = folder.ok_or("no folder for them: neither HOME nor --dir names one\n")?;
     let mut written = String::new();
-    for page in pages() {
-        let name = format!("{}.1", title(&page));
-        let path = folders::install(&folder.join("man1"), &name, render(&page).as_bytes())?;
+    let (rsan, commands) = pages();
+    for page in std::iter::once(&rsan).chain(&commands) {
+        let name = format!("{}.1", title(page));
+        let path = folders::install(&folder.join("man1"), &name, render(page).as_bytes())?;
         written.push_str(&format!("{}\n", path.display()));
     }
     Ok(written)
 }
 
-/// What there are pages about: `rsan`, then its commands.
-fn pages() -> Vec<Command> {
+/// What there are pages about: `rsan`, and its commands.
+fn pages() -> (Command, Vec<Command>) {
     let mut rsan = Cli::command().disable_help_subcommand(true);
     rsan.build();
-    let commands: Vec<_> = rsan.get_subcommands().cloned().collect();
-    std::iter::once(rsan).chain(commands).collect()
+    let commands = rsan.get_subcommands().cloned().collect();
+    (rsan, commands)
 }
 
 /// The name of a page: `rsan`, `rsan-check`.
@@ -144,11 +142,9 @@ fn lines(roff: &mut Roff, text: &str) {
 
 fn see_also(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let own = title(command);
-    let names: Vec<_> = pages()
-        .iter()
-        .map(title)
-        .filter(|name| *name != own)
-        .collect();
+    let (rsan, commands) = pages();
+    let all = std::iter::once(&rsan).chain(&commands).map(title);
+    let names: Vec<_> = all.filter(|name| *name != own).collect();
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]);
     for (i, name) in names.iter().enumerate() {
