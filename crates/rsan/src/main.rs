@@ -14,7 +14,6 @@ mod input;
 mod interrupt;
 mod litmus;
 mod manual;
-mod printable;
 mod progress;
 mod quantity;
 mod sanitizer;
