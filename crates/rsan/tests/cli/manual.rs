@@ -100,6 +100,14 @@ fn bash_completes_commands_and_options() {
     assert_eq!(commands, "verify");
     let option = offered(&["rsan", "check", "--exh"]);
     assert_eq!(option.as_deref(), Some("--exhaustive"));
+    for (words, expected) in [
+        (["rsan", "check", "--format", "js"], "json"),
+        (["rsan", "litmus", "--model", "rc"], "rc20 rc11"),
+        (["rsan", "verify", "--model", "rc"], "rc20"),
+        (["rsan", "run", "--sched", "p"], "pct pos"),
+    ] {
+        assert_eq!(offered(&words).as_deref(), Some(expected), "{words:?}");
+    }
 }
 
 /// Runs the command for a user whose home is an empty folder.
