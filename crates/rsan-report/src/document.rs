@@ -53,6 +53,19 @@ pub enum Command {
     Litmus,
 }
 
+impl Command {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verify => "verify",
+            Self::Fence => "fence",
+            Self::Check => "check",
+            Self::Run => "run",
+            Self::Litmus => "litmus",
+        }
+    }
+}
+
 /// What was asked about a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,6 +10,7 @@ pub mod document;
 mod dot;
 mod excerpt;
 mod finding;
+mod html;
 mod json;
 mod judgement;
 mod litmus;
@@ -22,6 +23,7 @@ mod tests;
 
 pub use condition::condition;
 pub use dot::{dot, quote};
+pub use html::html;
 pub use json::{Document, document, json};
 pub use judgement::Judgement;
 pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
