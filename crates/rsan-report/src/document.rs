@@ -141,9 +141,10 @@ impl Document {
         }
     }
 
-    /// A line of a source, from 1, if it is known.
-    pub fn line(&self, file: &str, line: u32) -> Option<&str> {
-        let of_file = self.sources.iter().filter(|excerpt| excerpt.file == file);
+    /// The line of the source that stands at a place, if it is known.
+    pub fn line(&self, place: &Place) -> Option<&str> {
+        let (file, line) = (&place.file, place.line?);
+        let of_file = self.sources.iter().filter(|excerpt| excerpt.file == *file);
         of_file.filter_map(|excerpt| excerpt.line(line)).next()
     }
 }
