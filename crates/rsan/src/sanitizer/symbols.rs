@@ -1,10 +1,10 @@
 //! Addresses of code as functions, files and lines, from the debug information of the modules. What is not known is left
 //! out: a stripped module, or one that is gone, is never an error.
 
-use super::log::Address;
 use super::scratch::shown as shown_module;
 use crate::files;
 use addr2line::Loader;
+use rsan_log::Frame as Address;
 use rsan_report::document::Frame;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -57,11 +57,6 @@ pub(crate) fn is_file(module: &str) -> bool {
     std::fs::metadata(module).is_ok_and(large)
 }
 
-/// A number as the runtime writes it, `0x…`.
-pub(crate) fn number(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
-}
-
 /// The modules whose debug information was needed.
 pub(crate) struct Symbols {
     modules: BTreeMap<String, Option<Loader>>,
@@ -111,15 +106,15 @@ impl Symbols {
                 .module
                 .as_deref()
                 .map(|m| shown_module(m).to_owned()),
-            offset: Some(address.offset.clone()),
+            offset: Some(address.offset.to_string()),
             library: None,
         };
-        let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
+        let (Some(module), offset) = (address.module.as_deref(), address.offset.0) else {
             return vec![bare];
         };
         let loader = self
             .modules
-            .entry(module.clone())
+            .entry(module.to_owned())
             .or_insert_with(|| is_file(module).then(|| Loader::new(module).ok())?);
         let Some(loader) = loader else {
             return vec![bare];
@@ -183,8 +178,8 @@ mod tests {
     #[test]
     fn what_is_not_known_is_shown_as_it_is() {
         let mut symbols = Symbols::default();
-        for module in [None, Some("/nonexistent/module".to_owned())] {
-            let offset = "0x10".to_owned();
+        for module in [None, Some("/nonexistent/module".into())] {
+            let offset = rsan_log::Address(0x10);
             let frames = symbols.stack(&[Address { module, offset }]);
             assert_eq!((frames.len(), frames[0].place()), (1, None));
             assert_eq!(frames[0].offset.as_deref(), Some("0x10"));

@@ -29,7 +29,10 @@ fn report(name: &str, args: &[&str]) -> (String, Option<i32>) {
 
 /// What the probe saw on the page: it puts that into the title.
 fn look(browser: &str, name: &str, page: &str) -> Value {
-    let probe = format!("<script>\n{}</script>\n</body>", include_str!("html_probe.js"));
+    let probe = format!(
+        "<script>\n{}</script>\n</body>",
+        include_str!("html_probe.js")
+    );
     let file = scratch(&format!("{name}.probed.html"));
     std::fs::write(&file, page.replace("</body>", &probe)).expect("scratch is writable");
     let profile = scratch(&format!("{name}.profile"));
