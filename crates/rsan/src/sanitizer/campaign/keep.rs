@@ -4,10 +4,11 @@
 //! the name of the file.
 
 use super::report::{FailedRuns, Schedules};
-use super::tally::{Failure, Tally, describe};
+use super::tally::{Failure, Tally};
 use super::{Request, quoted};
 use crate::files;
 use crate::sanitizer::findings::{Finding, Recorded};
+use crate::sanitizer::verdict::described;
 use rsan_schedule::Schedule;
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,10 +64,10 @@ impl<'a> Files<'a> {
     ) -> Vec<FailedRuns> {
         let mut all = Vec::new();
         for (number, failure) in failures.iter().enumerate() {
-            let how = describe(failure.fate);
+            let (how, shows) = (described(failure.end), failure.end.to_string());
             let name = format!("failure-{}", number + 1);
             let schedule = &failure.schedule;
-            let first = self.keep(&name, schedule, failure.first, &how, schedules);
+            let first = self.keep(&name, schedule, failure.first, &shows, schedules);
             let runs = failure.runs;
             all.push(FailedRuns { how, runs, first });
         }
