@@ -16,6 +16,7 @@ mod thread;
 
 pub use access::{Access, Edge, HeldLock, LockMode, Role};
 pub use answer::{Condition, FinalState, LitmusAnswer, Repair, RepairChange, RepairKind};
+pub(crate) use execution::letter;
 pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale, Step, StepKind};
 pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use kind::{Kind, Property, Severity};
@@ -51,6 +52,19 @@ pub enum Command {
     Run,
     /// `rsan litmus`
     Litmus,
+}
+
+impl Command {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verify => "verify",
+            Self::Fence => "fence",
+            Self::Check => "check",
+            Self::Run => "run",
+            Self::Litmus => "litmus",
+        }
+    }
 }
 
 /// What was asked about a program.
@@ -128,9 +142,10 @@ impl Document {
         }
     }
 
-    /// A line of a source, from 1, if it is known.
-    pub fn line(&self, file: &str, line: u32) -> Option<&str> {
-        let of_file = self.sources.iter().filter(|excerpt| excerpt.file == file);
+    /// The line of the source that stands at a place, if it is known.
+    pub fn line(&self, place: &Place) -> Option<&str> {
+        let (file, line) = (&place.file, place.line?);
+        let of_file = self.sources.iter().filter(|excerpt| excerpt.file == *file);
         of_file.filter_map(|excerpt| excerpt.line(line)).next()
     }
 }

@@ -36,7 +36,13 @@ impl Checked<'_> {
     /// What the answer says of the program.
     pub fn judgement(&self) -> Judgement {
         match (self.verdict, self.claim) {
-            (Verdict::Robust, Claim::Robust | Claim::Observational) => Judgement::Robust,
+            (
+                Verdict::Robust,
+                Claim::Robust
+                | Claim::RobustForAllInstances
+                | Claim::Observational
+                | Claim::TriangularRaceFree,
+            ) => Judgement::Robust,
             // Proved safe, which is less.
             (Verdict::Robust, Claim::Safe) => Judgement::NoFinding,
             (Verdict::Violation(_), _) => Judgement::Violation,

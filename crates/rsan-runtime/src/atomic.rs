@@ -10,16 +10,14 @@
 pub mod blocking;
 mod load;
 mod order;
-mod wide;
-mod word;
+pub mod scheduled;
 
-pub use load::{LoadCache, load};
+pub use crate::word::Word;
+pub use load::load;
 pub use order::{fence_order, read_order, rmw_order, write_order};
-pub use word::Word;
 
 use crate::chain::Search;
 use crate::finding::{Holding, Side};
-use crate::horizon;
 use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
@@ -359,7 +357,7 @@ fn operate_locked<W: Word>(
     {
         granule.set(HAS_MEETINGS);
     }
-    horizon::learnt(me);
+    me.learnt();
     if let Some(suspicion) = suspicion
         && let Some(value) = judge(me, suspicion, found.bits())
     {
@@ -394,7 +392,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
             unsafe { W::store_locked(at, value) };
         }
     };
-    let write = WriteSite::new(&mut me, Operation::Store, ord.into());
+    let write = WriteSite::new(me.leaf(), Operation::Store, ord.into());
     let effect = |value| Effect::Write { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         raw_locked();
@@ -437,7 +435,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     let Some(mut me) = enter_access() else {
         return probe::rmw(at, ord, &next, raw);
     };
-    let write = WriteSite::new(&mut me, name, ord);
+    let write = WriteSite::new(me.leaf(), name, ord);
     let effect = |value| Effect::Rmw { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         let old = raw();
@@ -451,7 +449,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
-            suspicion.operands = probe::operands_of(|bits| next(W::from_bits(bits)).bits());
+            suspicion.operands = crate::word::operands_of(|bits| next(W::from_bits(bits)).bits());
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {
@@ -490,7 +488,7 @@ pub unsafe fn compare_exchange<W: Word>(
     let Some(mut me) = enter_access() else {
         return probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
     };
-    let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
+    let write = WriteSite::new(me.leaf(), Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
     let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
@@ -509,7 +507,7 @@ pub unsafe fn compare_exchange<W: Word>(
         }
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.compare(expected.bits(), new.bits(), strength);
-            suspicion.operands = [expected, new].map(|word| probe::fold(word.bits()));
+            suspicion.operands = [expected, new].map(|word| crate::word::fold(word.bits()));
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {

@@ -18,8 +18,8 @@ mod tasks;
 pub(crate) use objects::semaphore_value;
 
 use crate::finding::{Operation, Waiting};
+use crate::handler;
 use crate::held::{Held, Mode};
-use crate::intercept::signals;
 use crate::lock::{Lock, RawLock};
 use crate::report;
 use crate::sched;
@@ -304,7 +304,7 @@ fn is_stuck(table: &Table, me: Option<ThreadId>) -> bool {
 /// them, so it looks again until that is clear.
 #[cold]
 fn look(me: Option<ThreadId>) {
-    if signals::has_handlers() {
+    if handler::has_handlers() {
         return;
     }
     loop {

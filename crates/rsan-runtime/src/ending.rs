@@ -4,12 +4,13 @@
 //! until no other thread can go on ([`sched`]), so that others may come to an end of the process, too. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
+use crate::entry::entries;
 use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::hooks;
 use crate::options::{self, Options};
 use crate::system::end_process;
 use crate::thread::{self, enter};
-use crate::{entries, journal, probe, real, report, sched, suppress};
+use crate::{journal, probe, real, report, sched, suppress};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -6,9 +6,10 @@ pub use misuse::Misuse;
 pub use rsan_log::{Operation, Unknown, Visible as Step, Wait};
 
 use crate::chain::{self, Chain, Search};
-use crate::held::{self, Held, Mode, Then};
+use crate::held::{Held, Mode, Then};
 use crate::order::Taken;
 use crate::stack::{Function, Node, Site};
+use crate::trail;
 use rsan_model::{RmwOrd, ThreadId};
 
 /// What makes findings distinct here, by addresses of code, and whether the value tells nothing
@@ -61,7 +62,7 @@ impl Holding {
     pub(crate) fn locks(self, thread: Option<ThreadId>) -> Option<Vec<Then>> {
         match self {
             Self::Unknown => None,
-            Self::At(epoch) => held::held_at(thread?, epoch),
+            Self::At(epoch) => trail::held_at(thread?, epoch),
             Self::Lock(lock) => Some(vec![lock]),
         }
     }

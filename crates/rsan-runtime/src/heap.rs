@@ -11,7 +11,7 @@
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
 use crate::finding::{Operation, Side};
-use crate::shadow::map_zeroed;
+use crate::mapping::map_zeroed;
 use crate::stack::Node;
 use crate::thread::Entered;
 use rsan_model::ThreadId;

@@ -14,13 +14,13 @@ use crate::journal;
 use crate::lock::Lock;
 use crate::modules;
 use crate::options::Options;
-use crate::output::{self, write_text, write_to};
+use crate::output::{write_text, write_to};
 use crate::stack::{Site, frames};
 use crate::suppress;
 use crate::system::keeping_errno;
 use crate::tables::Set;
 use crate::thread::{self, Body};
-use crate::upcall::answers;
+use crate::upcall::{answers, upcalls};
 use rsan_log::Event;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -31,13 +31,8 @@ static OUTPUT: Lock<()> = Lock::new(());
 static UNDECIDED: Lock<Option<Set<(usize, String)>>> = Lock::new(None);
 
 /// The locks of this module, for fork.
-pub(crate) fn locks() -> [&'static crate::lock::RawLock; 4] {
-    [
-        REPORTED.raw(),
-        OUTPUT.raw(),
-        UNDECIDED.raw(),
-        output::lock(),
-    ]
+pub(crate) fn locks() -> [&'static crate::lock::RawLock; 3] {
+    [REPORTED.raw(), OUTPUT.raw(), UNDECIDED.raw()]
 }
 
 /// Starts counting again.
@@ -102,7 +97,7 @@ fn write_finding(me: &mut Body, finding: &Finding) {
             write_to(2, text.as_bytes());
         }
     }
-    crate::abi::query::announce(finding);
+    announce(finding);
     if me.options.halt_on_error {
         hooks::dies();
         crate::system::end_process(me.options.exitcode);
@@ -130,6 +125,13 @@ pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
 /// is undecided then; without [`Options::exact`] nothing is said.
 pub(crate) fn undecided(me: &Body, site: Site, why: &str) {
     undecided_with(me.options, site, why);
+}
+
+upcalls! {
+    /// Tells the program of a finding, if it wants to know.
+    "rsan_up_announce" fn announce(finding: &Finding);
+    /// Steps of the run so far, if its schedule is ours.
+    "rsan_up_steps" fn steps() -> Option<u64>;
 }
 
 answers! {

@@ -5,10 +5,7 @@ use crate::options::{self, Options};
 #[cfg(not(test))]
 use crate::system::system_call;
 use crate::upcall::answers;
-use crate::{
-    allocator, benign, deadlock, ending, heap, horizon, inherited, journal, location, model, order,
-    probe, report, sched, shadow, stack, suppress, thread, trail,
-};
+use crate::{allocator, ending, fork, heap, inherited, journal, sched, shadow, suppress, thread};
 #[cfg(not(test))]
 use libc::c_int;
 use libc::c_void;
@@ -61,7 +58,7 @@ pub fn start() {
         }
         return;
     }
-    crate::real::resolve_all();
+    crate::real::start(crate::intercept::TABLES);
     crate::intercept::control::start();
     crate::intercept::processes::start();
     let given = std::env::var("RSAN_OPTIONS").ok();
@@ -100,7 +97,7 @@ pub fn start() {
     // SAFETY: plain registrations of functions that live as long as the process.
     let failed = unsafe {
         libc::pthread_key_create(&raw mut key, Some(end_of_thread)) != 0
-            || libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child)) != 0
+            || !fork::start()
             || libc::atexit(ending::at_exit) != 0
     };
     if failed {
@@ -133,98 +130,10 @@ fn settings(
 /// Called at the end of a thread; lets the other destructors go first.
 unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
     if thread::is_last_round(rounds as usize)
-        && let Some(number) = finish_thread()
+        && let Some(number) = crate::intercept::threads::finish_thread()
     {
         sched::ended(number);
     }
-}
-
-/// The calling thread is done, but for what libc does; its number, if it is scheduled.
-pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
-    crate::intercept::locks::end_of_thread();
-    let number = sched::number();
-    thread::finish();
-    deadlock::thread_ended();
-    number
-}
-
-/// The order in which locks are taken everywhere: registry, reports, log, blocks, contexts, memory.
-pub(crate) extern "C" fn before_fork() {
-    crate::abi::libatomic::locks()
-        .iter()
-        .for_each(|lock| lock.lock());
-    sched::lock().lock();
-    sched::lent::lock().lock();
-    sched::waits::lock().lock();
-    deadlock::lock().lock();
-    crate::intercept::lifetime::lock().lock();
-    thread::registry_lock().lock();
-    report::locks().iter().for_each(|lock| lock.lock());
-    suppress::lock().lock();
-    journal::lock().lock();
-    probe::lock().lock();
-    benign::lock().lock();
-    crate::intercept::locks::annotated::lock().lock();
-    location::lock_all();
-    order::lock().lock();
-    model::lock().lock();
-    stack::contexts_lock().lock();
-    trail::lock().lock();
-    thread::owners::lock().lock();
-    stack::spare_lock().lock();
-    horizon::lock().lock();
-    probe::inner_locks().iter().for_each(|lock| lock.lock());
-    crate::race::kept_lock().lock();
-    allocator::lock_all();
-}
-
-/// In the child: what the parent found is the parent's.
-pub(crate) extern "C" fn in_child() {
-    after_fork();
-    thread::end_others();
-    deadlock::reset();
-    crate::descriptor::forget_all();
-    sched::end_in_child();
-    report::reset_count();
-    suppress::reset_count();
-}
-
-/// In the parent, which may be the last to say so: the child is ended with the run.
-pub(crate) extern "C" fn in_parent() {
-    after_fork();
-    if sched::active() {
-        journal::say(rsan_log::Event::Forked);
-    }
-}
-
-/// In the parent and in the child.
-extern "C" fn after_fork() {
-    allocator::unlock_all();
-    probe::inner_locks().iter().for_each(|lock| lock.unlock());
-    crate::race::kept_lock().unlock();
-    horizon::lock().unlock();
-    stack::spare_lock().unlock();
-    thread::owners::lock().unlock();
-    trail::lock().unlock();
-    stack::contexts_lock().unlock();
-    model::lock().unlock();
-    order::lock().unlock();
-    location::unlock_all();
-    crate::intercept::locks::annotated::lock().unlock();
-    benign::lock().unlock();
-    probe::lock().unlock();
-    journal::lock().unlock();
-    suppress::lock().unlock();
-    report::locks().iter().for_each(|lock| lock.unlock());
-    thread::registry_lock().unlock();
-    crate::intercept::lifetime::lock().unlock();
-    deadlock::lock().unlock();
-    sched::waits::lock().unlock();
-    sched::lent::lock().unlock();
-    sched::lock().unlock();
-    crate::abi::libatomic::locks()
-        .iter()
-        .for_each(|lock| lock.unlock());
 }
 
 /// The loader starts the runtime with the library.
@@ -240,7 +149,7 @@ static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
         crate::hooks::initialized();
         if options::current().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.
-            unsafe { sched::steady::restart(argv, environment) };
+            unsafe { crate::intercept::steady::restart(argv, environment) };
         }
     }
     at_load

@@ -17,7 +17,7 @@ pub use contexts::Callee;
 pub(crate) use contexts::lock as contexts_lock;
 
 use crate::lock::Lock;
-use crate::shadow::map_zeroed;
+use crate::mapping::map_zeroed;
 use contexts::{Call, child};
 use std::ffi::{CStr, c_char};
 

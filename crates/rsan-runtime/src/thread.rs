@@ -8,26 +8,28 @@
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
 pub mod fiber;
+mod learning;
 mod life;
 mod names;
-pub(crate) mod owners;
 mod registry;
 mod sleep;
+mod trusted;
 
+pub use crate::owners::owner;
 pub use life::{Awaited, Newborn, attach, begin, detach, find, main_pointer, spawn};
 pub(crate) use life::{end_others, finish, is_last_round, leaks, set_key};
-pub use owners::owner;
 pub use registry::{Info, StackPart, info, stack_at};
 pub(crate) use registry::{NAME, live, name, registry_lock, set_name, set_stack, start};
 pub use sleep::Slept;
 pub(crate) use sleep::slept;
+pub use trusted::Trusted;
+pub(crate) use trusted::{dismiss, dismissed};
 
-use crate::atomic::LoadCache;
 use crate::finding::{Key, KnownPlaces};
 use crate::held::HeldLocks;
+use crate::location::LoadCache;
 use crate::options::Options;
 use crate::order::KnownEdges;
-use crate::probe::Trusted;
 use crate::stack::{Function, Node, Site, Stack};
 use crate::tables::Set;
 use crate::tls::{self, PROBING};
@@ -146,7 +148,7 @@ impl Body {
         if stamp.epoch.is_exhausted() {
             say_exhausted(self);
         }
-        self.own = crate::race::stamp(stamp.slot, stamp.epoch);
+        self.own = crate::shadow::stamp(stamp.slot, stamp.epoch);
     }
 
     /// Makes `own` a stamp that nobody else knows yet.

@@ -5,24 +5,25 @@ mod help;
 mod values;
 
 pub(crate) use flags::parse;
-pub(crate) use values::{Goal, OutputFormat};
+pub(crate) use values::{Goal, OutputFormat, Shell};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP,
-    RUN_HELP, VERIFY_HELP,
+    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, FENCE_HELP,
+    LITMUS_HELP, MAN_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
+use rsan_report::Details;
 use rsan_schedule::strategy::Spec;
 use rsan_verify::Options;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, verify_model,
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, shell, verify_model,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -60,6 +61,12 @@ pub(crate) enum Command {
     /// The same for C++
     #[command(name = "c++", disable_help_flag = true, after_help = COMPILER_HELP)]
     Cpp(CompilerArgs),
+    /// Prints a manual page, or installs all of them
+    #[command(after_help = MAN_HELP)]
+    Man(ManArgs),
+    /// Prints what a shell completes command lines with, or installs it
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(CompletionsArgs),
 }
 
 /// What `check` takes.
@@ -161,6 +168,10 @@ pub(crate) struct SanitizerArgs {
     /// Do not show the findings that a line of this file matches (race:FUNCTION, robustness:FILE)
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<PathBuf>,
+
+    /// Count findings whose accesses are all inside libraries like others
+    #[arg(long)]
+    pub(crate) include_libraries: bool,
 }
 
 /// What `run` takes.
@@ -200,9 +211,52 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// How to answer.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
+
+    /// Write the answer to this file instead of standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Show everything that is known: stacks, schedules, cycles
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// The form of answers, and where they go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rendering<'a> {
+    pub(crate) format: OutputFormat,
+    /// Standard output, if there is none.
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) details: Details,
+}
+
+impl ReportArgs {
+    /// What to do with answers.
+    pub(crate) fn rendering(&self) -> Rendering<'_> {
+        Rendering {
+            format: self.format,
+            file: self.report.as_deref(),
+            details: match self.verbose {
+                true => Details::Full,
+                false => Details::Short,
+            },
+        }
+    }
+
+    /// Whether standard output is free for what programs print.
+    pub(crate) fn leaves_stdout(&self) -> bool {
+        self.format == OutputFormat::Text || self.report.is_some()
+    }
 }
 
 /// What `cc` and `c++` take.
@@ -243,9 +297,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Write the execution graph of a violation to this file, for Graphviz
     #[arg(long, value_name = "FILE")]
@@ -339,9 +392,8 @@ pub(crate) struct LitmusArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// What `emit-c` takes.
@@ -362,6 +414,38 @@ pub(crate) struct EmitCArgs {
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+/// What `man` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The command that the page is about; without one, it is about all of rsan
+    #[arg(value_name = "COMMAND", conflicts_with = "install")]
+    pub(crate) command: Option<String>,
+
+    /// Install the pages of all commands, for this user
+    #[arg(long)]
+    pub(crate) install: bool,
+
+    /// Install them in this folder of manuals instead, as /usr/local/share/man
+    #[arg(long, value_name = "DIR", requires = "install")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// What `completions` takes.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell: bash, zsh or fish
+    #[arg(value_name = "SHELL", value_parser = shell)]
+    pub(crate) shell: Shell,
+
+    /// Install the script where the shell looks for it, for this user
+    #[arg(long)]
+    pub(crate) install: bool,
+
+    /// Install it in this folder instead
+    #[arg(long, value_name = "DIR", requires = "install")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[cfg(test)]

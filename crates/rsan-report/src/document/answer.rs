@@ -13,6 +13,8 @@ pub struct LitmusAnswer {
     /// Absent when the test has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
+    /// What is observed at the end, in the order in which it is shown.
+    pub observed: Vec<String>,
     /// Every final state that the model allows.
     pub states: Vec<FinalState>,
     /// Whether some consistent execution has a data race.

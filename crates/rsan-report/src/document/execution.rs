@@ -1,8 +1,9 @@
 //! An execution that weak memory allows and sequential consistency does not, or the run that leads to a failure.
 
-use super::{Edge, Frame, Thread};
+use super::{Edge, Frame, Thread, place_of};
 use rsan_model::Value;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Events, how they are related, and the cycle that sequential consistency forbids. Events are named by their position in `events`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -27,6 +28,83 @@ pub struct Execution {
     /// TSO: the store that is delayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
+}
+
+impl Execution {
+    /// The threads, in the order in which they first do something.
+    pub fn threads(&self) -> Vec<&Thread> {
+        let mut threads = Vec::new();
+        for thread in self.events.iter().filter_map(|event| event.thread.as_ref()) {
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+        }
+        threads
+    }
+
+    /// The edges of the cycle: from, to, and what the edge is.
+    pub fn cycle_edges(&self) -> impl Iterator<Item = (u32, u32, Edge)> {
+        let next = self.cycle.iter().cycle().skip(1);
+        let pairs = self.cycle.iter().zip(next);
+        pairs.map(|(from, to)| (from.event, to.event, from.edge))
+    }
+
+    /// Program order, reads-from, modification order and from-read, each as its immediate edges: the rest follows.
+    pub fn immediate_edges(&self) -> Vec<(u32, u32, Edge)> {
+        let mut edges = Vec::new();
+        let mut last: BTreeMap<&Thread, u32> = BTreeMap::new();
+        for (event, number) in self.events.iter().zip(0..) {
+            let before = event.thread.as_ref().and_then(|t| last.insert(t, number));
+            edges.extend(before.map(|before| (before, number, Edge::Po)));
+            if event.read.is_some() {
+                let from = self.rf.iter().find(|(_, read)| *read == number);
+                let from = from.map(|(write, _)| *write);
+                edges.extend(from.map(|write| (write, number, Edge::Rf)));
+                let next = self.next_write(event.location.as_deref(), from);
+                let next = next.filter(|next| *next != number);
+                edges.extend(next.map(|next| (number, next, Edge::Fr)));
+            }
+        }
+        for order in &self.mo {
+            let pairs = order.writes.windows(2);
+            edges.extend(pairs.map(|pair| (pair[0], pair[1], Edge::Mo)));
+        }
+        edges
+    }
+
+    /// The write that overwrites another one, or the initial value.
+    fn next_write(&self, location: Option<&str>, write: Option<u32>) -> Option<u32> {
+        let order = self.mo.iter().find(|order| match write {
+            Some(write) => order.writes.contains(&write),
+            None => Some(order.location.as_str()) == location,
+        })?;
+        let position = match write {
+            Some(write) => order.writes.iter().position(|known| *known == write)? + 1,
+            None => 0,
+        };
+        order.writes.get(position).copied()
+    }
+
+    /// The short name of an event on the cycle; names follow the order of the run.
+    pub fn letter(&self, event: u32) -> Option<String> {
+        let mut events: Vec<_> = self.cycle.iter().map(|step| step.event).collect();
+        events.sort_unstable();
+        events.dedup();
+        events.binary_search(&event).ok().map(letter)
+    }
+}
+
+/// Short names `a`, `b`, …, `z`, `aa`, …
+pub(crate) fn letter(index: usize) -> String {
+    let mut rest = index;
+    let mut name = String::new();
+    loop {
+        name.insert(0, char::from(b'a' + (rest % 26) as u8));
+        if rest < 26 {
+            return name;
+        }
+        rest = rest / 26 - 1;
+    }
 }
 
 /// An event.
@@ -57,6 +135,20 @@ pub struct Event {
     /// Of a compiled program: where, innermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
+}
+
+impl Event {
+    /// `line:column` in the source of the subject, or `file:line` of a compiled program.
+    pub fn position(&self) -> Option<String> {
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => Some(format!("{line}:{column}")),
+            (Some(line), None) => Some(line.to_string()),
+            (None, _) => {
+                let place = place_of(&self.stack).and_then(Frame::place);
+                place.map(|place| place.file_line())
+            }
+        }
+    }
 }
 
 /// The writes of a location, in order.

@@ -1,6 +1,7 @@
 //! A finding.
 
 use super::{Access, Execution, Kind, Memory, Place, Property, Severity, Thread};
+use rsan_model::Model;
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a program.
@@ -14,6 +15,9 @@ pub struct Finding {
     pub property: Property,
     /// One sentence, without a full stop.
     pub message: String,
+    /// What it is about, in words: a variable, a lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// Whose access it is.
     pub thread: Option<Thread>,
     /// Where.
@@ -70,6 +74,7 @@ impl Finding {
             severity,
             property: kind.property(),
             message,
+            object: None,
             thread: None,
             location: None,
             label: None,
@@ -87,6 +92,28 @@ impl Finding {
             same_value: false,
             recorded: None,
         }
+    }
+}
+
+impl Finding {
+    /// What it is, in a few words: `data race on `x``, `not robust against rc20`.
+    pub fn headline(&self, model: Option<Model>) -> String {
+        let title = self.kind.title();
+        match (self.kind, &self.object, model) {
+            (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {
+                format!("{title} against {model}")
+            }
+            (Kind::DataRace | Kind::TriangularRace, Some(object), _) => {
+                format!("{title} on {object}")
+            }
+            _ => title.to_owned(),
+        }
+    }
+
+    /// The same finding as another document may have it: its kind, and the places of its accesses in the sources.
+    pub fn places(&self) -> Vec<&Place> {
+        let related = self.related.iter().map(|related| &related.location);
+        self.location.iter().chain(related).collect()
     }
 }
 

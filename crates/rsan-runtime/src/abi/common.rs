@@ -1,8 +1,9 @@
 //! What the sanitizers of gcc and clang have in common: accesses without alignment, the allocator, and where reports go.
 
+use crate::entry::entries;
 use crate::race::{self, Kind};
 use crate::thread::enter;
-use crate::{entries, heap, report};
+use crate::{heap, report};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,9 @@
 //! Fibers, as a program's scheduler announces them.
 
+use crate::entry::entries;
+use crate::sched;
 use crate::sync;
 use crate::thread::{enter, fiber};
-use crate::{entries, sched};
 use std::ffi::{c_char, c_uint};
 
 /// Flag of a switch: it orders nothing.

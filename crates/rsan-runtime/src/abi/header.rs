@@ -1,7 +1,8 @@
 //! What `rsan.h` calls.
 
 use crate::atomic::blocking;
-use crate::{benign, entries};
+use crate::benign;
+use crate::entry::entries;
 use std::ffi::c_int;
 
 unsafe extern "C" fn wait(at: usize, bytes: usize, value: u64, order: c_int) {

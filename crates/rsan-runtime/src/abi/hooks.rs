@@ -1,6 +1,7 @@
 //! The functions that a program may define ([`crate::hooks`]), as the library has them, and those that install others.
 
-use crate::{entries, hooks};
+use crate::entry::entries;
+use crate::hooks;
 use std::ffi::{c_char, c_int, c_void};
 
 extern "C" fn says_nothing() -> *const c_char {

@@ -4,10 +4,12 @@
 //! two accesses and their threads. Violations of robustness and misuses are told of too, with `data-race`, `robustness` or
 //! the name of the misuse as the description. Pointers that are handed out are good until the function returns.
 
-use crate::entries;
+use crate::entry::entries;
 use crate::finding::{Finding, Side};
+use crate::report;
 use crate::symbols::{self, Definer};
 use crate::thread;
+use crate::upcall::answers;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -62,8 +64,12 @@ pub(crate) fn look_up() {
     }
 }
 
+answers! {
+    "rsan_up_announce" report::announce => announce;
+}
+
 /// Tells the program of a finding, if it wants to know.
-pub(crate) fn announce(finding: &Finding) {
+fn announce(finding: &Finding) {
     // ORDERING: relaxed; the address of a function.
     let wanted = WANTED.load(Ordering::Relaxed);
     if wanted == 0 {

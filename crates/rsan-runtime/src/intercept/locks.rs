@@ -8,9 +8,10 @@ mod scheduled;
 
 use super::cleanup;
 use crate::deadlock::{self, Wait};
+use crate::entry::interceptors;
 use crate::real;
 use crate::sched::{self, waits};
-use crate::{interceptors, sync, tls};
+use crate::{sync, tls};
 use libc::{
     c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,

@@ -3,14 +3,16 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
-use super::{callers, lifetime, signals};
+use super::lifetime;
+use crate::entry::interceptors;
 use crate::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
 use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
-use crate::{heap, interceptors, probe, sched, shadow, tls};
+use crate::{callers, handler};
+use crate::{heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use rsan_log::Operation;
 use std::arch::asm;
@@ -50,7 +52,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        signals::called_by(&mut me, Operation::Allocation);
+        handler::called_by(&mut me, Operation::Allocation);
     }
     true
 }
@@ -150,7 +152,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            signals::called_by(&mut me, Operation::Free);
+            handler::called_by(&mut me, Operation::Free);
         }
     }
     true

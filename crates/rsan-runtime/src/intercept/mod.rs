@@ -4,7 +4,6 @@
 //! (what it gives away) or after (what it gets).
 
 mod call;
-mod callers;
 mod channels;
 mod cleanup;
 pub mod control;
@@ -15,6 +14,7 @@ mod format;
 pub mod glib;
 pub mod guards;
 pub(crate) mod lifetime;
+mod lives;
 pub mod locks;
 pub mod memory;
 pub mod numbers;
@@ -27,6 +27,7 @@ pub mod processes;
 pub mod signals;
 pub mod sockets;
 pub mod stdio;
+pub mod steady;
 pub mod strings;
 pub mod system;
 mod table;
@@ -52,7 +53,6 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
 
 /// An instrumented file of the program or of a library is loaded.
 pub(crate) fn instrumented() {
-    callers::note();
+    crate::callers::note();
     order::check();
-    crate::abi::query::look_up();
 }

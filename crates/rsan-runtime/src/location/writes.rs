@@ -5,7 +5,7 @@
 //! values here.
 
 use crate::stack::{Node, Site};
-use crate::thread::Entered;
+use crate::trail::Act;
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{LocationState, NOTE_BITS};
 use rsan_model::{RmwOrd, ThreadId, Value};
@@ -79,6 +79,17 @@ impl Operation {
     }
 }
 
+impl From<Operation> for Act {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Load => Self::Load,
+            Operation::Store => Self::Store,
+            Operation::PlainWrite => Self::PlainWrite,
+            _ => Self::Rmw,
+        }
+    }
+}
+
 /// A write, as a report shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteSite {
@@ -106,9 +117,9 @@ impl WriteSite {
     /// An access that a thread is about to make. To be asked for before the location is locked, which others may wait
     /// for.
     #[inline]
-    pub fn new(me: &mut Entered, operation: Operation, order: RmwOrd) -> Self {
+    pub fn new(leaf: Node, operation: Operation, order: RmwOrd) -> Self {
         Self {
-            leaf: me.leaf(),
+            leaf,
             operation,
             order: Some(order),
         }

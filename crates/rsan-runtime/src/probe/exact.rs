@@ -372,7 +372,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         return undecided(me, site, why);
     }
     rely_on(me, &words, site);
-    super::sites::dismiss();
+    crate::thread::dismiss();
     Judgement::Nothing
 }
 

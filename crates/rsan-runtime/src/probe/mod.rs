@@ -60,7 +60,6 @@ mod child;
 pub(crate) mod exact;
 pub(crate) mod failure;
 mod maps;
-pub(crate) mod messages;
 mod plain;
 mod process;
 mod question;
@@ -71,12 +70,9 @@ mod writes;
 
 pub use answer::Answer;
 pub(crate) use child::{is_probing, passes};
-pub(crate) use plain::{exit, plain_entry};
-pub use sites::Trusted;
+pub(crate) use plain::{exit, plain_access, plain_entry};
 pub(crate) use sites::{counts, lock};
-pub(crate) use weak::{fold, operands_of};
 
-use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
 use crate::finding::{Finding, Side, Step, Unknown, Wait};
@@ -85,6 +81,7 @@ use crate::report;
 use crate::stack::Node;
 use crate::thread::Entered;
 use crate::tls;
+use crate::word::Word;
 use answer::Place;
 use child::Cas;
 use process::Fork;
@@ -92,11 +89,6 @@ use question::{Kind, Question, Replaceable};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Stamp, ThreadState};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
-
-/// Locks of this module that are taken while a location is locked, for fork.
-pub(crate) fn inner_locks() -> [&'static crate::lock::RawLock; 2] {
-    [exact::lock(), messages::lock()]
-}
 
 /// The sort of an access that can be weak.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -261,7 +253,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         if loads {
             me.trusted.trust(leaf, until_due);
         }
-        sites::dismiss();
+        crate::thread::dismiss();
         return Judgement::Nothing;
     }
     let mut unknown = None;
@@ -298,7 +290,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             Judgement::Report(suspicion.finding(side, Some(Wait::Unknown(why)), current))
         }
         None => {
-            sites::dismiss();
+            crate::thread::dismiss();
             Judgement::Nothing
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn fork(shadow: bool) -> Fork {
     let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
     match pid {
         0 => {
-            crate::abi::plain::stop();
+            crate::shadow::plain::stop();
             Fork::Child
         }
         _ => {

@@ -7,7 +7,6 @@ use crate::held::Then;
 use crate::memory::Memory;
 use crate::modules::Module;
 use crate::order::Taken;
-use crate::sched;
 use crate::stack::{Site, call_sites, frames};
 use crate::thread;
 use rsan_log::{Entry, Stack};
@@ -22,7 +21,7 @@ pub(super) fn entry<'a>(
 ) -> Entry<'a> {
     Entry::Finding {
         finding: Box::new(Logger { modules }.finding(finding, chain)),
-        step: sched::steps(),
+        step: super::steps(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::state::{For, Locks, State, Status};
 use super::switch;
 use super::trace::Trace;
 use super::views;
-use super::{ACTIVE, Inside, STATE, give_way, scheduled};
+use super::{Inside, SCHEDULED, STATE, give_way, scheduled};
 use crate::system::end_process;
 use crate::{journal, modules, thread};
 use rsan_log::Event;
@@ -89,7 +89,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         super::heap::start();
     }
     // ORDERING: relaxed; there is one thread.
-    ACTIVE.store(true, Ordering::Relaxed);
+    SCHEDULED.store(true, Ordering::Relaxed);
 }
 
 /// The process has come to its end by itself.

@@ -11,9 +11,11 @@ use super::run::Plan;
 use super::trace::Trace;
 use super::views::Views;
 use super::{begin_run, leave, lent, snapshot};
+use crate::entry::entries;
 use crate::options::Options;
+use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
-use crate::{entries, files, real, report, thread};
+use crate::{files, real, report, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_schedule::strategy::{Prefix, Replay};
 use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
@@ -24,9 +26,6 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// The type of `main`.
-pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 /// The program's `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);

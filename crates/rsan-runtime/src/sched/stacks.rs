@@ -11,8 +11,8 @@ use super::Inside;
 use crate::finding::{Finding, Misuse, Side};
 use crate::heap;
 use crate::modules;
-use crate::race::Kind;
 use crate::report;
+use crate::shadow::Kind;
 use crate::thread::Entered;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -134,7 +134,7 @@ pub(crate) fn check(me: &mut Entered, address: usize, bytes: usize, kind: Kind) 
 }
 
 /// The same for a scheduled atomic load, which may be one that need not be looked at otherwise.
-pub(super) fn check_load(address: usize, bytes: usize) {
+pub(crate) fn check_load(address: usize, bytes: usize) {
     if let Some(mut inside) = Inside::enter() {
         check(&mut inside.entered, address, bytes, Kind::ATOMIC_READ);
     }

@@ -1,10 +1,11 @@
 //! All threads: who has which slot of the clocks, which context belongs to which handle, and what reports call them.
 
 use super::names::Names;
-use super::{Context, owners, undecided};
+use super::{Context, undecided};
 use crate::horizon;
 use crate::lock::Lock;
 use crate::options::Options;
+use crate::owners;
 use crate::stack::Site;
 use crate::tables::Map;
 use libc::pthread_t;

@@ -1,7 +1,6 @@
 //! What a thread did, when and where, in a few words of memory.
 
 use super::Trail;
-use crate::location::Operation;
 use crate::stack::{Node, Site};
 use rsan_clocks::write_log::ThreadState;
 use rsan_model::{FenceOrd, RmwOrd, ThreadId};
@@ -158,17 +157,6 @@ impl Step {
             order: *RmwOrd::ALL.get((words[1] & 0xff) as usize)?,
             place: Place(words[2]),
         })
-    }
-}
-
-impl From<Operation> for Act {
-    fn from(operation: Operation) -> Self {
-        match operation {
-            Operation::Load => Self::Load,
-            Operation::Store => Self::Store,
-            Operation::PlainWrite => Self::PlainWrite,
-            _ => Self::Rmw,
-        }
     }
 }
 

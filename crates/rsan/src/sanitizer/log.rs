@@ -1,8 +1,9 @@
 //! The distinct findings of several runs. The same finding of several runs, or of several processes, is one
 //! ([`rsan_log::Key`]).
 
-use super::record::{Logged, Process};
+use super::record::Logged;
 use rsan_log::{Finding, Frame, Key};
+use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A distinct finding.

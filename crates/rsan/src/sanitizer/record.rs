@@ -2,7 +2,7 @@
 
 use rsan_log::{Entry, Event, Finding, Line, Stack};
 use rsan_model::Model;
-use serde::Serialize;
+use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A log, read.
@@ -36,14 +36,6 @@ pub(crate) struct Logged {
     pub(crate) finding: Finding<'static>,
     /// Steps of the run until then, if its schedule is ours.
     pub(crate) step: Option<u64>,
-}
-
-/// A process that showed a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    /// Its command line, if it is known.
-    pub(crate) command: Option<String>,
 }
 
 /// Why the runtime ended a process.

@@ -1,8 +1,9 @@
 //! Locks of the program's own, as its annotations tell of them.
 
 use super::misuse::{destroyed_locked, end_of_life, is_anothers, own, report};
+use crate::location::Done;
 use crate::lock::{Lock, RawLock};
-use crate::sync::{self, Done};
+use crate::sync;
 use crate::tables::Map;
 use crate::thread::enter;
 use crate::tls;

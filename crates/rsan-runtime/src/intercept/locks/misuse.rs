@@ -7,17 +7,18 @@
 //! Sound; not complete: a lock that was never initialised looks like one that was if its memory is zero.
 
 use super::{COUNT, KIND, kind_of};
+use crate::callers;
 use crate::deadlock;
 use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::held::Mode;
-use crate::intercept::callers;
+use crate::location::Done;
 use crate::memory::Memory;
 use crate::report;
 use crate::stack::{Node, Site};
 use crate::thread::{self, Context, enter, fiber};
 use crate::{modules, race, sync, tls};
 use libc::c_int;
-use sync::{Done, Taking};
+use sync::Taking;
 
 /// A kind of objects, and how one that was destroyed is told.
 #[derive(Debug)]
