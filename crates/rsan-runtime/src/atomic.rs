@@ -17,7 +17,7 @@ pub use load::{LoadCache, load};
 pub use order::{fence_order, read_order, rmw_order, write_order};
 pub use word::Word;
 
-use crate::chain::Search;
+use crate::chain::{Along, Search};
 use crate::horizon;
 use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
@@ -152,6 +152,7 @@ impl Running<'_> {
                 ..step(&missed.write?)
             },
             address: self.address,
+            along: Along::ScOrder,
         })
     }
 

@@ -49,6 +49,7 @@ pub use kind::Kind;
 pub(crate) use cells::stamp;
 pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
+use crate::chain::{Along, Search};
 use crate::descriptor;
 use crate::location::{Locked, Operation, WriteSite};
 use crate::report::{Finding, Holding, Side};
@@ -57,9 +58,11 @@ use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, ch
 use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
+use crate::trail::{Act, Place, Step};
 use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
 use lanes::Pairs;
 use quick::Recorded;
+use rsan_model::RmwOrd;
 
 #[inline(always)]
 fn kind<const WRITES: bool>() -> Kind {
@@ -486,6 +489,29 @@ fn report(
                 other.kind.is_plain(),
                 other.stamp().epoch.number(),
             )),
+        search: search(me, address, kind, other),
     };
     crate::report::report(me, &finding);
+}
+
+/// What the chain of accesses is looked for with that would order a plain access after an earlier one, were its orders
+/// strong enough.
+fn search(me: &Body, address: usize, kind: Kind, other: Remembered) -> Option<Search> {
+    let thread = thread::owner(other.stamp())?;
+    let step = |act| Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, Place::line(0));
+    let earlier = match other.kind {
+        Kind::ATOMIC_WRITE => Act::Store,
+        _ => Act::Plain,
+    };
+    let epoch = other.stamp().epoch.number();
+    kind.is_plain().then(|| Search {
+        access: step(Act::Plain),
+        missed: Step {
+            thread,
+            epoch,
+            ..step(earlier)
+        },
+        address,
+        along: Along::Synchronisation,
+    })
 }

@@ -13,7 +13,8 @@
 //!                                   older one that the access may read or follow
 //!  "wait":"…"|null,                 violation: what the program does with the old value, or why that is not known
 //!  "chain":CHAIN|null               violation: the accesses that force the order, from the missed write to the
-//!                                   access, if they are known
+//!                                   access, if they are known; race: those that would order it with stronger orders,
+//!                                   from the earlier access (a "plain access", or its link) to the access
 //!  "locks":[SIDE+{"address":"0x…","memory":MEMORY|null},…]     inversion: the locks that were taken, each while the one before it was held, and
 //!                                   the first one while the last was
 //!  "step":N}                        steps of the run until then, if its schedule is ours
@@ -204,6 +205,8 @@ pub enum Finding {
         access: Side,
         /// The earlier one.
         earlier: Side,
+        /// What the chain of accesses that would order them is looked for with.
+        search: Option<Search>,
     },
     /// An access can be weak.
     Violation {
@@ -299,11 +302,13 @@ impl Finding {
         }
     }
 
-    /// The accesses that force the order of a violation, if they are known.
+    /// The accesses that force the order of a violation, or would order a race, if they are known.
     fn chain(&self) -> Option<Chain> {
         match self {
-            Self::Race { .. } | Self::Misuse { .. } | Self::Inversion { .. } => None,
-            Self::Violation { search, .. } => chain::find(search.as_ref()?),
+            Self::Misuse { .. } | Self::Inversion { .. } => None,
+            Self::Race { search, .. } | Self::Violation { search, .. } => {
+                chain::find(search.as_ref()?)
+            }
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) fn line(finding: &Finding, chain: Option<&Chain>, modules: &[Module])
     if let Finding::Violation { wait, .. } = finding {
         let wait = wait.text().map_or("null".to_owned(), |text| quote(&text));
         let _ = write!(line, ",\"wait\":{wait}");
+    }
+    if let Finding::Race { .. } | Finding::Violation { .. } = finding {
         line.push_str(",\"chain\":");
         json_chain(&mut line, chain, modules);
     }

@@ -31,9 +31,11 @@ pub enum Act {
     Unlock,
     /// A lock or the like is taken.
     Lock,
+    /// A non-atomic access of a race.
+    Plain,
 }
 
-const ACTS: [Act; 9] = [
+const ACTS: [Act; 10] = [
     Act::Load,
     Act::Store,
     Act::Rmw,
@@ -43,6 +45,7 @@ const ACTS: [Act; 9] = [
     Act::Begin,
     Act::Unlock,
     Act::Lock,
+    Act::Plain,
 ];
 
 impl Act {
@@ -58,6 +61,7 @@ impl Act {
             Self::Begin => "begin",
             Self::Unlock => "unlock",
             Self::Lock => "lock",
+            Self::Plain => "plain access",
         }
     }
 

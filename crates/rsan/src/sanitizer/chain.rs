@@ -94,18 +94,31 @@ pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Optio
     if !logged.fences_known {
         return None;
     }
-    let accesses: Vec<_> = logged
-        .links
-        .iter()
-        .map(|link| repair::Access {
-            thread: link.thread,
-            operation: &link.operation,
-            order: &link.order,
-            address: link.address.as_deref(),
-        })
-        .collect();
+    let accesses: Vec<_> = logged.links.iter().map(access).collect();
     let changes = repair::repair(&accesses, model)?;
-    Some(Repair {
+    Some(described(changes, links))
+}
+
+/// The smallest change that makes the way from the earlier access of a race to the later one part of happens-before.
+pub(super) fn order_race(logged: &log::Chain, links: &[Link]) -> Option<Repair> {
+    let way = logged.links.iter();
+    let way: Vec<_> = way
+        .map(|link| (access(link), link.edge.as_deref()))
+        .collect();
+    Some(described(repair::order_race(&way)?, links))
+}
+
+fn access(link: &log::Link) -> repair::Access<'_> {
+    repair::Access {
+        thread: link.thread,
+        operation: &link.operation,
+        order: &link.order,
+        address: link.address.as_deref(),
+    }
+}
+
+fn described(changes: Vec<Change>, links: &[Link]) -> Repair {
+    Repair {
         message: message(&changes, links),
         changes: changes
             .into_iter()
@@ -122,7 +135,7 @@ pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Optio
                 },
             })
             .collect(),
-    })
+    }
 }
 
 /// The same change in several threads is one.

@@ -255,6 +255,7 @@ impl Finding {
                 memory,
                 access,
                 earlier,
+                ..
             } => {
                 let accesses = vec![("access", access), ("earlier", earlier)];
                 let common = (address, size, memory);
@@ -319,12 +320,16 @@ impl Finding {
         }
         let (wait, logged_chain) = match logged {
             Logged::Violation { wait, chain, .. } => (wait.clone(), chain.as_ref()),
+            Logged::Race { chain, .. } => (None, chain.as_ref()),
             _ => (None, None),
         };
         let links = logged_chain.map(|chain| chain::links(chain, resolver));
         let repair = logged_chain.zip(links.as_ref());
         let model = resolver.model.unwrap_or(Model::C20);
-        let repair = repair.and_then(|(logged, links)| chain::repair(logged, links, model));
+        let repair = repair.and_then(|(chain, links)| match logged {
+            Logged::Race { .. } => chain::order_race(chain, links),
+            _ => chain::repair(chain, links, model),
+        });
         Self {
             kind,
             property,

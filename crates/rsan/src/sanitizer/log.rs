@@ -15,6 +15,9 @@ pub(crate) enum Logged {
         memory: Option<Memory>,
         access: Side,
         earlier: Side,
+        /// The accesses that would order them if their orders were stronger.
+        #[serde(default)]
+        chain: Option<Chain>,
     },
     /// An access can be weak.
     Violation {
@@ -206,7 +209,10 @@ const INVERSION: u8 = 100;
 impl Logged {
     /// How much a finding says: whether the value tells, and whether the order is explained.
     fn content(&self) -> (bool, bool) {
-        let chain = matches!(self, Self::Violation { chain: Some(_), .. });
+        let chain = matches!(
+            self,
+            Self::Violation { chain: Some(_), .. } | Self::Race { chain: Some(_), .. }
+        );
         (!self.is_of_same_value(), chain)
     }
 

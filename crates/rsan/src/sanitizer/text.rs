@@ -82,7 +82,7 @@ fn write_finding(text: &mut String, finding: &Finding, all_runs: usize, paint: &
     if let Some(wait) = &finding.wait {
         let _ = writeln!(text, "  with the older value the program {wait}");
     }
-    if finding.is_weak() {
+    if finding.is_weak() || finding.chain.is_some() {
         write_chain(text, finding, paint);
     }
     if let Some(memory) = &finding.memory {

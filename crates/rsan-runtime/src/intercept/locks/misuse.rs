@@ -376,6 +376,7 @@ pub(super) fn end_of_life(object: usize, operation: &'static str, used: &'static
         bytes: 0,
         access: Side::plain(Some(me.state.id()), operation, me.site()),
         earlier: earlier.by.side(used),
+        search: None,
     };
     report::report(&mut me, &finding);
 }
