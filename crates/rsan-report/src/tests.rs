@@ -3,7 +3,7 @@
 mod litmus;
 mod verify;
 
-use crate::{Checked, Claim, Effort};
+use crate::{Checked, Claim, Command, Effort};
 use rsan_model::{
     Domain, Event, EventId, Expr, Graph, Instr, Label, LocId, LocKind, Location, Pc, Place,
     Program, ReadOrd, RegId, Register, Source, Span, Start, Step, Thread, ThreadId, Value, Verdict,
@@ -144,7 +144,7 @@ fn steps(graph: &Graph, until: EventId) -> Vec<Step> {
 
 fn checked<'a>(program: &'a Program, claim: Claim, verdict: &'a Verdict) -> Checked<'a> {
     Checked {
-        command: "verify",
+        command: Command::Verify,
         subject: "sb.litmus",
         program,
         model: rsan_model::Model::C20,

@@ -15,10 +15,11 @@ use help::{
 };
 use rsan_model::Model;
 use rsan_repair::Target;
+use rsan_report::Details;
 use rsan_schedule::strategy::Spec;
 use rsan_verify::Options;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
@@ -161,6 +162,10 @@ pub(crate) struct SanitizerArgs {
     /// Do not show the findings that a line of this file matches (race:FUNCTION, robustness:FILE)
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<PathBuf>,
+
+    /// Count findings whose accesses are all inside libraries like others
+    #[arg(long)]
+    pub(crate) include_libraries: bool,
 }
 
 /// What `run` takes.
@@ -200,9 +205,52 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// How to answer.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
     /// How to answer: text or json
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
+
+    /// Write the answer to this file instead of standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Show everything that is known: stacks, schedules, cycles
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// The form of answers, and where they go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rendering<'a> {
+    pub(crate) format: OutputFormat,
+    /// Standard output, if there is none.
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) details: Details,
+}
+
+impl ReportArgs {
+    /// What to do with answers.
+    pub(crate) fn rendering(&self) -> Rendering<'_> {
+        Rendering {
+            format: self.format,
+            file: self.report.as_deref(),
+            details: match self.verbose {
+                true => Details::Full,
+                false => Details::Short,
+            },
+        }
+    }
+
+    /// Whether standard output is free for what programs print.
+    pub(crate) fn leaves_stdout(&self) -> bool {
+        self.format == OutputFormat::Text || self.report.is_some()
+    }
 }
 
 /// What `cc` and `c++` take.
@@ -243,9 +291,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Write the execution graph of a violation to this file, for Graphviz
     #[arg(long, value_name = "FILE")]
@@ -339,9 +386,8 @@ pub(crate) struct LitmusArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// What `emit-c` takes.

@@ -11,7 +11,6 @@ mod files;
 mod input;
 mod interrupt;
 mod litmus;
-mod printable;
 mod progress;
 mod quantity;
 mod sanitizer;

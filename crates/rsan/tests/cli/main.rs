@@ -5,6 +5,7 @@ mod common;
 mod contract;
 mod docs;
 mod exact;
+mod examples;
 mod goldens;
 mod hostile;
 mod interface;

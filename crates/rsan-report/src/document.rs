@@ -1,0 +1,178 @@
+//! What a command answers about one input: one type for every command, with the parts that it has.
+//!
+//! The types are the schema `rsan/2`: a field's name and place change only with the schema's number. Users find it in
+//! `docs/json.md`; the renderers of this crate ([`text`](crate::text), [`dot`](crate::dot), …) know nothing else, so a document
+//! that was written to a file can be rendered again, in any form, on another machine.
+
+mod access;
+mod answer;
+mod execution;
+mod finding;
+mod kind;
+mod memory;
+mod place;
+mod stats;
+mod thread;
+
+pub use access::{Access, Edge, HeldLock, LockMode, Role};
+pub use answer::{Condition, FinalState, LitmusAnswer, Repair, RepairChange, RepairKind};
+pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale, Step, StepKind};
+pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
+pub use kind::{Kind, Property, Severity};
+pub use memory::{Context, Memory};
+pub use place::{Excerpt, Frame, Place, place_of};
+pub use stats::{Exploration, FailedRuns, Schedules, Stats};
+pub use thread::Thread;
+
+use crate::judgement::Judgement;
+use rsan_model::Model;
+use serde::{Deserialize, Serialize};
+
+/// The version of the documents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Schema {
+    /// The current one.
+    #[default]
+    #[serde(rename = "rsan/2")]
+    V2,
+}
+
+/// A command that answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Command {
+    /// `rsan verify`
+    Verify,
+    /// `rsan fence`
+    Fence,
+    /// `rsan check`
+    Check,
+    /// `rsan run`
+    Run,
+    /// `rsan litmus`
+    Litmus,
+}
+
+impl Command {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verify => "verify",
+            Self::Fence => "fence",
+            Self::Check => "check",
+            Self::Run => "run",
+            Self::Litmus => "litmus",
+        }
+    }
+}
+
+/// What was asked about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// Every execution that the model allows is sequentially consistent.
+    Robust,
+    /// The same, for any number of copies of each thread.
+    RobustForAllInstances,
+    /// The same, up to reads whose value is never used.
+    Observational,
+    /// Assertions hold and nothing races, under sequential consistency.
+    Safe,
+    /// No load with an unfenced store before it races with a store.
+    #[serde(rename = "trf")]
+    TriangularRaceFree,
+}
+
+/// The answer about one input.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Document {
+    /// The version of this form.
+    pub schema: Schema,
+    /// Who answers.
+    pub command: Command,
+    /// The input as the user named it.
+    pub subject: String,
+    /// The answer. For `fence`: about the repaired program.
+    pub verdict: Judgement,
+    /// The memory model.
+    #[serde(with = "model")]
+    pub model: Model,
+    /// What was asked, unless it was the condition of a litmus test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub property: Option<Claim>,
+    /// Why the verdict is `unknown`, and what else there is to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The final states of a litmus test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub litmus: Option<LitmusAnswer>,
+    /// What `fence` proposes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
+    /// The repaired program, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What is wrong, the most severe first.
+    pub findings: Vec<Finding>,
+    /// What it took.
+    pub stats: Stats,
+    /// The lines of sources that findings name, with their neighbours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Excerpt>,
+}
+
+impl Document {
+    /// A document without findings.
+    pub fn new(command: Command, subject: &str, verdict: Judgement, model: Model) -> Self {
+        Self {
+            schema: Schema::V2,
+            command,
+            subject: subject.to_owned(),
+            verdict,
+            model,
+            property: None,
+            notes: Vec::new(),
+            litmus: None,
+            repair: None,
+            diff: None,
+            findings: Vec::new(),
+            stats: Stats::default(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// The line of the source that stands at a place, if it is known.
+    pub fn line(&self, place: &Place) -> Option<&str> {
+        let (file, line) = (&place.file, place.line?);
+        let of_file = self.sources.iter().filter(|excerpt| excerpt.file == *file);
+        of_file.filter_map(|excerpt| excerpt.line(line)).next()
+    }
+}
+
+/// Documents as JSON: one of them alone, or an array when several inputs were given.
+///
+/// # Panics
+/// Never: the documents have string keys and finite numbers only.
+pub fn json(documents: &[Document], several: bool) -> String {
+    let text = match documents {
+        [only] if !several => serde_json::to_string_pretty(only),
+        all => serde_json::to_string_pretty(all),
+    };
+    text.expect("documents have string keys and finite numbers") + "\n"
+}
+
+/// Models by their names.
+mod model {
+    use rsan_model::Model;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(model: &Model, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(model.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Model, D::Error> {
+        let name = String::deserialize(from)?;
+        name.parse()
+            .map_err(|_| Error::custom(format!("`{name}` is no memory model")))
+    }
+}
