@@ -10,20 +10,19 @@
 pub mod blocking;
 mod load;
 mod order;
-mod wide;
-mod word;
+pub mod scheduled;
 
-pub use load::{LoadCache, load};
+pub use crate::word::Word;
+pub use load::load;
 pub use order::{fence_order, read_order, rmw_order, write_order};
-pub use word::Word;
 
 use crate::chain::{Along, Search};
-use crate::horizon;
+use crate::finding::{Holding, Side};
 use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Holding, Side};
+use crate::report;
 use crate::shadow::{Granule, HAS_MEETINGS};
 use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
@@ -109,8 +108,8 @@ impl Running<'_> {
             bytes: self.bytes,
             access: Side {
                 thread: Some(thread.id()),
-                operation: self.write.operation.name(),
-                order: self.write.order.map(RmwOrd::name),
+                operation: self.write.operation.logged(),
+                order: self.write.order,
                 value: None,
                 site: self.write.site(),
                 holding: Holding::Unknown,
@@ -259,8 +258,8 @@ fn side(logged: LoggedWrite) -> Side {
         operation: logged
             .write
             .map_or(Operation::Initial, |write| write.operation)
-            .name(),
-        order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
+            .logged(),
+        order: logged.write.and_then(|write| write.order),
         value: logged.value,
         site: logged.write.map(WriteSite::site).unwrap_or_default(),
         holding: Holding::Unknown,
@@ -359,7 +358,7 @@ fn operate_locked<W: Word>(
     {
         granule.set(HAS_MEETINGS);
     }
-    horizon::learnt(me);
+    me.learnt();
     if let Some(suspicion) = suspicion
         && let Some(value) = judge(me, suspicion, found.bits())
     {
@@ -394,7 +393,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
             unsafe { W::store_locked(at, value) };
         }
     };
-    let write = WriteSite::new(&mut me, Operation::Store, ord.into());
+    let write = WriteSite::new(me.leaf(), Operation::Store, ord.into());
     let effect = |value| Effect::Write { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         raw_locked();
@@ -437,7 +436,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     let Some(mut me) = enter_access() else {
         return probe::rmw(at, ord, &next, raw);
     };
-    let write = WriteSite::new(&mut me, name, ord);
+    let write = WriteSite::new(me.leaf(), name, ord);
     let effect = |value| Effect::Rmw { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         let old = raw();
@@ -451,7 +450,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
-            suspicion.operands = probe::operands_of(|bits| next(W::from_bits(bits)).bits());
+            suspicion.operands = crate::word::operands_of(|bits| next(W::from_bits(bits)).bits());
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {
@@ -490,7 +489,7 @@ pub unsafe fn compare_exchange<W: Word>(
     let Some(mut me) = enter_access() else {
         return probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
     };
-    let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
+    let write = WriteSite::new(me.leaf(), Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
     let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
@@ -509,7 +508,7 @@ pub unsafe fn compare_exchange<W: Word>(
         }
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.compare(expected.bits(), new.bits(), strength);
-            suspicion.operands = [expected, new].map(|word| probe::fold(word.bits()));
+            suspicion.operands = [expected, new].map(|word| crate::word::fold(word.bits()));
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {

@@ -39,26 +39,24 @@
 mod cells;
 mod free;
 mod kept;
-mod kind;
 mod lanes;
 mod quick;
 
+pub use crate::shadow::Kind;
 pub use free::{allocate, free, free_by, touch, unmap};
-pub use kind::Kind;
-
-pub(crate) use cells::stamp;
-pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
 
 use crate::chain::{Along, Search};
 use crate::descriptor;
+use crate::finding::{self, Finding, Holding, Misuse, Side};
 use crate::location::{Locked, Operation, WriteSite};
-use crate::report::{Finding, Holding, Side};
+use crate::probe;
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
 use crate::trail::{Act, Place, Step};
+use crate::upcall::answers;
 use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
 use lanes::Pairs;
 use quick::Recorded;
@@ -133,7 +131,7 @@ pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
 #[inline(never)]
 extern "C" fn anywhere<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
     let Some(context) = thread::current() else {
-        return crate::probe::plain_entry(address, BYTES, pc, WRITES);
+        return probe::plain_entry(address, BYTES, pc, WRITES);
     };
     let recorded = within_page::<BYTES>(address).and_then(|granule| {
         let me = context.enter_plain()?;
@@ -255,7 +253,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
 /// The same if a function of libc makes it for the program.
 pub fn range_by(function: Function, address: usize, bytes: usize, kind: Kind) {
     let Some(mut me) = thread::enter_access() else {
-        return crate::probe::plain(address, bytes, kind.writes());
+        return probe::plain(address, bytes, kind.writes());
     };
     let me = &mut me;
     if me.outermost != 0 {
@@ -451,6 +449,40 @@ fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
     }
 }
 
+answers! {
+    "rsan_up_plain_access" probe::plain_access => plain_access;
+}
+
+/// A plain access of a process that only finds something out.
+fn plain_access(address: usize, bytes: usize, kind: Kind) {
+    range(address, bytes, kind);
+}
+
+/// A use and a close, or two closes, that are not ordered.
+#[cold]
+fn report_descriptor(
+    me: &mut Entered,
+    address: usize,
+    (kind, function): (Kind, Function),
+    (other, earlier): (Kind, Side),
+) {
+    let name = |kind| match kind {
+        Kind::READ => finding::Operation::Use,
+        _ => finding::Operation::Close,
+    };
+    let finding = Finding::Misuse {
+        what: Misuse::Descriptor,
+        address,
+        bytes: 0,
+        access: Side::plain(Some(me.state.id()), name(kind), me.site()).by(function),
+        earlier: Some(Side {
+            operation: name(other),
+            ..earlier
+        }),
+    };
+    crate::report::report(me, &finding);
+}
+
 #[cold]
 fn report(
     me: &mut Entered,
@@ -463,8 +495,9 @@ fn report(
     let other = Remembered::from_cell(cell);
     if descriptor::at(address).is_some() {
         let (site, by) = unpack_site(word, cell);
-        let earlier = Side::plain(thread::owner(other.stamp()), "", site).by(by);
-        return descriptor::report(me, address, (kind, function), (other.kind, earlier));
+        let earlier =
+            Side::plain(thread::owner(other.stamp()), other.kind.operation(), site).by(by);
+        return report_descriptor(me, address, (kind, function), (other.kind, earlier));
     }
     if !me.options.races {
         return;
@@ -478,11 +511,11 @@ fn report(
         bytes,
         access: Side {
             slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
+            ..Side::plain(Some(me.state.id()), kind.operation(), me.site())
                 .by(function)
                 .holding(holding(me, true, u32::MAX))
         },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
+        earlier: Side::plain(thread::owner(other.stamp()), other.kind.operation(), site)
             .by(by)
             .holding(holding(
                 me,

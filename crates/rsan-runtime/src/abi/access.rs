@@ -1,17 +1,19 @@
 //! Functions, plain accesses, and copies.
 
+use crate::entry::{entries, entries_as_they_are, entries_with_caller};
+use crate::intercept;
 use crate::probe;
 use crate::race::{self, Kind};
 use crate::stack::Callee;
 use crate::thread::{attach, current};
-use crate::{entries, entries_as_they_are, entries_with_caller, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
-    crate::runtime::wake();
+    crate::awake::wake();
     attach();
     if let Some(_me) = crate::thread::enter() {
         intercept::instrumented();
+        super::query::look_up();
     }
 }
 

@@ -3,15 +3,18 @@
 //! These functions are also called by this library itself, by libc and before the runtime starts; then they only
 //! do their work.
 
-use super::{callers, lifetime, signals};
-use crate::abi::hooks;
+use super::lifetime;
+use crate::entry::interceptors;
+use crate::hooks;
 use crate::race::{self, Kind};
 use crate::real::{self, Real};
 use crate::sched::heap as steady;
 use crate::stack::Function;
 use crate::thread::{Entered, current, enter_if_attached};
-use crate::{heap, interceptors, probe, sched, shadow, tls};
+use crate::{callers, handler};
+use crate::{heap, probe, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
+use rsan_log::Operation;
 use std::arch::asm;
 use std::ffi::CStr;
 
@@ -49,7 +52,7 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     begin_life(&mut me, caller, block as usize, bytes);
     heap::allocated(&mut me, block as usize, asked);
     if me.handling != 0 {
-        signals::called_by(&mut me, "allocation");
+        handler::called_by(&mut me, Operation::Allocation);
     }
     true
 }
@@ -129,7 +132,7 @@ fn died(block: *mut c_void) -> bool {
     // SAFETY: a block of the allocator, as the program says.
     let bytes = unsafe { libc::malloc_usable_size(block) };
     if checked {
-        let exact = crate::runtime::options().is_some_and(|options| options.exact);
+        let exact = crate::options::current().is_some_and(|options| options.exact);
         let most = match exact {
             true => usize::MAX,
             false if sched::active() => SCHEDULED,
@@ -149,7 +152,7 @@ fn died(block: *mut c_void) -> bool {
         }
         heap::freed(&mut me, block as usize);
         if me.handling != 0 {
-            signals::called_by(&mut me, "free");
+            handler::called_by(&mut me, Operation::Free);
         }
     }
     true

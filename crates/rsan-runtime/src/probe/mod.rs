@@ -60,7 +60,6 @@ mod child;
 pub(crate) mod exact;
 pub(crate) mod failure;
 mod maps;
-pub(crate) mod messages;
 mod plain;
 mod process;
 mod question;
@@ -69,21 +68,20 @@ mod trace;
 mod weak;
 mod writes;
 
-pub use answer::{Answer, Step, Unknown};
+pub use answer::Answer;
 pub(crate) use child::{is_probing, passes};
-pub(crate) use plain::{exit, plain_entry};
-pub use sites::Trusted;
+pub(crate) use plain::{exit, plain_access, plain_entry};
 pub(crate) use sites::{counts, lock};
-pub(crate) use weak::{fold, operands_of};
 
-use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
+use crate::finding::{Finding, Side, Step, Unknown, Wait};
 use crate::options::Approximation;
-use crate::report::{self, Finding, Side};
+use crate::report;
 use crate::stack::Node;
 use crate::thread::Entered;
 use crate::tls;
+use crate::word::Word;
 use answer::Place;
 use child::Cas;
 use process::Fork;
@@ -91,33 +89,6 @@ use question::{Kind, Question, Replaceable};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Stamp, ThreadState};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
-
-/// Locks of this module that are taken while a location is locked, for fork.
-pub(crate) fn inner_locks() -> [&'static crate::lock::RawLock; 2] {
-    [exact::lock(), messages::lock()]
-}
-
-/// What is known about the program's behaviour with an old value, for a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
-    /// A write into the past: there is nothing to ask.
-    NotAsked,
-    /// The program goes on with a visible step.
-    Passes(Step),
-    /// Not recognised as a wait.
-    Unknown(Unknown),
-}
-
-impl Wait {
-    /// For a report: what "the program" does.
-    pub fn text(self) -> Option<String> {
-        match self {
-            Self::NotAsked => None,
-            Self::Passes(step) => Some(format!("goes on with {}", step.text())),
-            Self::Unknown(why) => Some(format!("is not recognised as a wait: {}", why.text())),
-        }
-    }
-}
 
 /// The sort of an access that can be weak.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -208,7 +179,7 @@ impl Suspicion {
     }
 
     /// A finding of an access that found the value `current`.
-    fn finding(&self, stale: Side, wait: Wait, current: u128) -> Box<Finding> {
+    fn finding(&self, stale: Side, wait: Option<Wait>, current: u128) -> Box<Finding> {
         let loads = matches!(self.sort, Suspect::Load { .. });
         Box::new(Finding::Violation {
             address: self.address,
@@ -247,7 +218,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let asks = me.options.probes > 0;
     let tells = |candidate: &&Candidate| asks && candidate.side.value != Some(current);
     let best = all.iter().find(tells).unwrap_or(first);
-    let finding = suspicion.finding(best.side, Wait::NotAsked, current);
+    let finding = suspicion.finding(best.side, None, current);
     if report::is_known(me, &finding) {
         if !finding.is_of_same_value() {
             me.known.insert(suspicion.places);
@@ -259,11 +230,11 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     let writes = suspicion.sort == Suspect::Writes;
     if let Some(candidate) = all.iter().find(|candidate| writes || candidate.follows) {
-        let finding = suspicion.finding(candidate.side, Wait::NotAsked, current);
+        let finding = suspicion.finding(candidate.side, None, current);
         return Judgement::Report(finding);
     }
     if !asks {
-        let wait = Wait::Unknown(Unknown::Off);
+        let wait = Some(Wait::Unknown(Unknown::Off));
         return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
     if me.options.exact && !me.options.breaks(Approximation::Waits) {
@@ -282,7 +253,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         if loads {
             me.trusted.trust(leaf, until_due);
         }
-        sites::dismiss();
+        crate::thread::dismiss();
         return Judgement::Nothing;
     }
     let mut unknown = None;
@@ -308,7 +279,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                let wait = Wait::Passes(step);
+                let wait = Some(Wait::Passes(step));
                 return Judgement::Report(suspicion.finding(candidate.side, wait, current));
             }
             Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
@@ -316,10 +287,10 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     match unknown {
         Some((side, why)) => {
-            Judgement::Report(suspicion.finding(side, Wait::Unknown(why), current))
+            Judgement::Report(suspicion.finding(side, Some(Wait::Unknown(why)), current))
         }
         None => {
-            sites::dismiss();
+            crate::thread::dismiss();
             Judgement::Nothing
         }
     }

@@ -444,7 +444,7 @@ impl State {
     pub(super) fn context(&mut self, number: usize) -> (*mut Saved, *const AtomicU32) {
         match self.thread(number) {
             Some(thread) => (&raw mut thread.saved, &raw const thread.settled),
-            None => crate::report::die(&["a thread is gone"]),
+            None => crate::fatal::die(&["a thread is gone"]),
         }
     }
 

@@ -74,6 +74,23 @@ pub(super) fn property(text: &str) -> Result<Goal, String> {
     }
 }
 
+/// A shell that completes command lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+pub(super) fn shell(text: &str) -> Result<Shell, String> {
+    match text {
+        "bash" => Ok(Shell::Bash),
+        "zsh" => Ok(Shell::Zsh),
+        "fish" => Ok(Shell::Fish),
+        _ => Err("there are bash, zsh and fish".to_owned()),
+    }
+}
+
 /// Largest number of workers that is taken for a wish rather than a typing error.
 const MAX_JOBS: usize = 1024;
 

@@ -2,16 +2,17 @@
 //! those that would order a race if they were stronger.
 
 use super::convert::Resolver;
-use super::log;
 use super::memory::described;
 use super::repair::{self, Change as Step};
+use rsan_log::{Chain, Link, Operation};
+use rsan_model::RmwOrd;
 use rsan_report::document::{
     Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Role, Stale, Thread, place_of,
 };
 use rsan_report::printable::name;
 
 /// Adds the cycle to a finding, and the change that breaks it.
-pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut Resolver) {
+pub(super) fn explain(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut Resolver) {
     let links = chain.links.iter();
     let events: Vec<_> = links.map(|link| event(link, resolver)).collect();
     let Some(last) = events.len().checked_sub(1) else {
@@ -26,10 +27,7 @@ pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut 
         Some("store") => Edge::Mo,
         _ => Edge::Fr,
     };
-    let edges = chain
-        .links
-        .iter()
-        .map(|link| link.edge.as_deref().map_or(back, edge));
+    let edges = chain.links.iter().map(|link| link.edge.map_or(back, edge));
     let cycle = edges
         .zip(0..)
         .map(|(edge, event)| CycleEdge { event, edge });
@@ -48,26 +46,28 @@ pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut 
     finding.execution = Some(execution);
 }
 
-/// An edge by its name in the log.
-fn edge(name: &str) -> Edge {
-    match name {
-        "po" => Edge::Po,
-        "rf" => Edge::Rf,
-        "mo" => Edge::Mo,
-        "fr" => Edge::Fr,
-        "asw" => Edge::Asw,
-        _ => Edge::Sw,
+fn edge(edge: rsan_log::Edge) -> Edge {
+    match edge {
+        rsan_log::Edge::Po => Edge::Po,
+        rsan_log::Edge::Rf => Edge::Rf,
+        rsan_log::Edge::Mo => Edge::Mo,
+        rsan_log::Edge::Fr => Edge::Fr,
+        rsan_log::Edge::Create => Edge::Asw,
+        rsan_log::Edge::Lock => Edge::Sw,
     }
 }
 
-fn event(link: &log::Link, resolver: &mut Resolver) -> Event {
-    let address = link.address.as_ref();
-    let memory = link.memory.as_ref().zip(address);
-    let memory = memory.map(|(m, address)| described(m, address, resolver).0.place(address));
-    let location = memory.or_else(|| link.address.clone());
+fn event(link: &Link<'_>, resolver: &mut Resolver) -> Event {
+    let address = link.address;
+    let memory = link.memory.as_ref();
+    let memory = memory.map(|memory| described(memory, address, resolver).0);
+    let location = address.map(|address| match &memory {
+        Some(memory) => memory.place(&address.to_string()),
+        None => address.to_string(),
+    });
     let has_order = matches!(
-        link.operation.as_str(),
-        "load" | "store" | "read-modify-write" | "fence"
+        link.operation,
+        Operation::Load | Operation::Store | Operation::Rmw | Operation::Fence
     );
     let what = location
         .as_ref()
@@ -84,28 +84,26 @@ fn event(link: &log::Link, resolver: &mut Resolver) -> Event {
         location,
         read: None,
         written: None,
-        order: has_order.then(|| link.order.clone()),
+        order: has_order.then(|| link.order.to_string()),
         stack: resolver.symbols.stack(&link.stack),
     }
 }
 
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
-fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
+fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
     if !chain.fences_known {
         return None;
     }
     let accesses: Vec<_> = chain.links.iter().map(access).collect();
     let steps = repair::repair(&accesses, resolver.model)?;
-    Some(described(&steps, chain, &execution.events))
+    Some(fixed(&steps, chain, &execution.events))
 }
 
 /// Adds to a race the accesses through which the later side knows of the earlier one, which of them are too weak to order
 /// the two, and the change that makes them strong enough.
-pub(super) fn order_race(finding: &mut Finding, chain: &log::Chain, resolver: &mut Resolver) {
+pub(super) fn order_race(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut Resolver) {
     let way = chain.links.iter();
-    let way: Vec<_> = way
-        .map(|link| (access(link), link.edge.as_deref()))
-        .collect();
+    let way: Vec<_> = way.map(|link| (access(link), link.edge)).collect();
     let Some(steps) = repair::order_race(&way) else {
         return;
     };
@@ -127,9 +125,9 @@ pub(super) fn order_race(finding: &mut Finding, chain: &log::Chain, resolver: &m
     let mut sentences: Vec<_> = sentences.collect();
     sentences.dedup();
     finding.because.push(sentences.join(", and "));
-    finding.fix = Some(described(&steps, chain, &events));
+    finding.fix = Some(fixed(&steps, chain, &events));
     let reads = chain.links.iter().zip(0..);
-    let reads = reads.filter(|(link, _)| link.edge.as_deref() == Some("rf"));
+    let reads = reads.filter(|(link, _)| link.edge == Some(rsan_log::Edge::Rf));
     finding.execution = Some(Execution {
         rf: reads.map(|(_, write)| (write, write + 1)).collect(),
         events,
@@ -138,16 +136,18 @@ pub(super) fn order_race(finding: &mut Finding, chain: &log::Chain, resolver: &m
 }
 
 /// ``the relaxed store of `tail` at ring.c:20 does not release``
-fn too_weak(step: Step, chain: &log::Chain, events: &[Event]) -> Option<String> {
+fn too_weak(step: Step, chain: &Chain<'_>, events: &[Event]) -> Option<String> {
     let Step::Order { step, to } = step else {
         return None;
     };
     let link = &chain.links[step];
-    let lacks = |half: &str| {
-        let has = |order: &str| order == half || ["acq_rel", "seq_cst"].contains(&order);
-        has(to) && !has(&link.order)
+    let lacks = |half: &str, has: fn(RmwOrd) -> bool| {
+        [half, "acq_rel", "seq_cst"].contains(&to) && !has(link.order)
     };
-    let verb = match (lacks("acquire"), lacks("release")) {
+    let verb = match (
+        lacks("acquire", RmwOrd::acquires),
+        lacks("release", RmwOrd::releases),
+    ) {
         (true, true) => "neither acquires nor releases",
         (true, false) => "does not acquire",
         _ => "does not release",
@@ -156,22 +156,22 @@ fn too_weak(step: Step, chain: &log::Chain, events: &[Event]) -> Option<String> 
     let named = events[step].location.as_ref();
     let named = named.filter(|location| location.starts_with('`'));
     let of = named.map_or(String::new(), |location| format!(" of {location}"));
-    let (order, operation) = (&link.order, &link.operation);
+    let (order, operation) = (link.order, link.operation);
     let at = places(&[At::new(&events[step])]);
     Some(format!("the {order} {operation}{of} at {at} {verb}"))
 }
 
-fn access(link: &log::Link) -> repair::Access<'_> {
+fn access(link: &Link<'_>) -> repair::Access {
     repair::Access {
         thread: link.thread,
-        operation: &link.operation,
-        order: &link.order,
-        address: link.address.as_deref(),
+        operation: link.operation,
+        order: link.order,
+        address: link.address,
     }
 }
 
 /// Changes of the accesses of a chain as a fix.
-fn described(steps: &[Step], chain: &log::Chain, events: &[Event]) -> Fix {
+fn fixed(steps: &[Step], chain: &Chain<'_>, events: &[Event]) -> Fix {
     let place = |event: usize| place_of(&events[event].stack).and_then(Frame::place);
     let change = |step: &Step| match *step {
         Step::Fence { after } => Change::Fence {
@@ -182,7 +182,7 @@ fn described(steps: &[Step], chain: &log::Chain, events: &[Event]) -> Fix {
         },
         Step::Order { step, to } => Change::Order {
             event: step as u32,
-            from: chain.links[step].order.clone(),
+            from: chain.links[step].order.to_string(),
             to: to.to_owned(),
             location: place(step),
         },
@@ -195,15 +195,15 @@ fn described(steps: &[Step], chain: &log::Chain, events: &[Event]) -> Fix {
 }
 
 /// `make the loads at queue.h:31 and :44 seq_cst, and put a seq_cst fence between a.c:3 and :5`
-fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> At) -> String {
+fn message(steps: &[Step], chain: &Chain<'_>, place: &dyn Fn(usize) -> At) -> String {
     let mut fences: Vec<[At; 2]> = Vec::new();
     // What is made of which operations, and where.
-    let mut orders: Vec<(&str, &str, Vec<At>)> = Vec::new();
+    let mut orders: Vec<(Operation, &str, Vec<At>)> = Vec::new();
     for step in steps {
         match *step {
             Step::Fence { after } => fences.push([place(after), place(after + 1)]),
             Step::Order { step, to } => {
-                let operation = chain.links[step].operation.as_str();
+                let operation = chain.links[step].operation;
                 let known = orders
                     .iter_mut()
                     .find(|(o, t, _)| (*o, *t) == (operation, to));

@@ -2,11 +2,11 @@
 
 use super::chain;
 use super::convert::Resolver;
-use super::log;
+use rsan_log::Chain;
 use rsan_report::document::{Access, Finding, Fix, HeldLock, LockMode, Place};
 
 /// Adds the reason why the accesses are not ordered, as far as it is known, and what would order them.
-pub(super) fn explain(finding: &mut Finding, chain: Option<&log::Chain>, resolver: &mut Resolver) {
+pub(super) fn explain(finding: &mut Finding, chain: Option<&Chain<'_>>, resolver: &mut Resolver) {
     if let Some(chain) = chain {
         chain::order_race(finding, chain, resolver);
     }

@@ -187,7 +187,11 @@ impl Example {
     /// The line of the innermost frame in the example.
     fn line(&self, access: &Value) -> Option<u64> {
         let mut frames = access["stack"].as_array()?.iter();
-        let own = |frame: &&Value| frame["file"].as_str().is_some_and(|at| at.ends_with(self.file));
+        let own = |frame: &&Value| {
+            frame["file"]
+                .as_str()
+                .is_some_and(|at| at.ends_with(self.file))
+        };
         frames.find(own)?["line"].as_u64()
     }
 }
@@ -279,8 +283,14 @@ fn the_table_has_every_example() {
     }
     let files = std::fs::read_dir(root().join("examples")).expect("the examples");
     for file in files.map(|file| file.expect("an entry").path()) {
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("-");
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("-");
         let is_program = name.ends_with(".c") || name.ends_with(".cpp");
-        assert!(!is_program || table.contains(&format!("({name})")), "{name}");
+        assert!(
+            !is_program || table.contains(&format!("({name})")),
+            "{name}"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod book;
 mod citations;
 mod common;
 mod contract;
@@ -11,6 +12,7 @@ mod hostile;
 mod interface;
 mod layers;
 mod limits;
+mod manual;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;

@@ -4,8 +4,9 @@
 //! `rsan-axioms` defines that. None of the changes can be left out. The way is one of the run that was seen: in
 //! another run the accesses may come in another order.
 
-use super::{Access, Change, order};
+use super::{Access, Change};
 use rsan_axioms::happens_before;
+use rsan_log::{Edge, Operation};
 use rsan_model::{
     Event, EventId, FenceOrd, Graph, Label, LocId, Model, Pc, ReadOrd, RmwOrd, ThreadId, WriteOrd,
 };
@@ -39,7 +40,7 @@ enum Act {
 
 /// The smallest changes, from the first to the last step, each with the name of the edge to the next; `None` if the way is
 /// of no kind that is understood, or none is needed.
-pub(in super::super) fn order_race(way: &[(Access<'_>, Option<&str>)]) -> Option<Vec<Change>> {
+pub(in super::super) fn order_race(way: &[(Access, Option<Edge>)]) -> Option<Vec<Change>> {
     let steps = steps(way)?;
     let mut strong = steps.clone();
     for step in &mut strong {
@@ -124,19 +125,19 @@ impl Step {
     }
 }
 
-fn steps(way: &[(Access<'_>, Option<&str>)]) -> Option<Vec<Step>> {
+fn steps(way: &[(Access, Option<Edge>)]) -> Option<Vec<Step>> {
     let mut addresses = Vec::new();
     let mut reads_last = false;
     let mut steps = Vec::new();
     for (access, edge) in way {
         let act = match access.operation {
-            "plain access" => Act::Plain,
-            "load" => Act::Load,
-            "store" => Act::Store,
-            "read-modify-write" => Act::Rmw,
-            "fence" => Act::Fence,
-            "unlock" | "create thread" => Act::Gives,
-            "lock" | "begin" => Act::Takes,
+            Operation::PlainAccess => Act::Plain,
+            Operation::Load => Act::Load,
+            Operation::Store => Act::Store,
+            Operation::Rmw => Act::Rmw,
+            Operation::Fence => Act::Fence,
+            Operation::Unlock | Operation::CreateThread => Act::Gives,
+            Operation::Lock | Operation::Begin => Act::Takes,
             _ => return None,
         };
         let known = addresses.iter().position(|known| *known == access.address);
@@ -147,7 +148,7 @@ fn steps(way: &[(Access<'_>, Option<&str>)]) -> Option<Vec<Step>> {
         let order = match act {
             Act::Gives => RmwOrd::Release,
             Act::Takes => RmwOrd::Acquire,
-            _ => order(access.order)?,
+            _ => access.order,
         };
         steps.push(Step {
             thread: access.thread,
@@ -157,9 +158,9 @@ fn steps(way: &[(Access<'_>, Option<&str>)]) -> Option<Vec<Step>> {
             reads_last,
         });
         reads_last = match edge {
-            Some("rf" | "asw" | "sw") => true,
-            Some("po") | None => false,
-            Some(_) => return None,
+            Some(Edge::Rf | Edge::Create | Edge::Lock) => true,
+            Some(Edge::Po) | None => false,
+            Some(Edge::Mo | Edge::Fr) => return None,
         };
     }
     Some(steps)
@@ -199,6 +200,7 @@ fn is_ordered(steps: &[Step]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rsan_log::Address;
 
     type Link = (u32, &'static str, &'static str, &'static str, &'static str);
 
@@ -206,13 +208,14 @@ mod tests {
         let way: Vec<_> = way
             .iter()
             .map(|&(thread, operation, order, address, edge)| {
+                let known = RmwOrd::ALL.into_iter().find(|known| known.name() == order);
                 let access = Access {
                     thread,
-                    operation,
-                    order,
-                    address: (!address.is_empty()).then_some(address),
+                    operation: Operation::from_name(operation).expect("an operation"),
+                    order: known.expect("an order"),
+                    address: address.bytes().next().map(|name| Address(name.into())),
                 };
-                (access, Some(edge))
+                (access, Some(Edge::from_name(edge).expect("an edge")))
             })
             .collect();
         let changes = order_race(&way)?;

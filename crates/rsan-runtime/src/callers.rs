@@ -2,10 +2,9 @@
 //!
 //! A library that was not compiled for rsan may order its own accesses by means that are not seen, so what it copies
 //! or frees is not looked at. Each instrumented file of a program or library calls `__tsan_init` when it is loaded;
-//! then [`imports`] tells which modules have such files. The C++ standard library counts as instrumented: it copies for its caller.
+//! then [`crate::imports`] tells which modules have such files. The C++ standard library counts as instrumented: it copies for its caller.
 
-use super::imports;
-use crate::modules;
+use crate::{imports, modules};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const RANGES: usize = 256;

@@ -1,8 +1,6 @@
 //! Memory that is used after its end, descriptors and locks that are used as they must not be, and signal handlers that do
 //! what they must not.
 
-use std::ffi::CStr;
-
 /// What is wrong about an access, or about a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Misuse {
@@ -27,22 +25,22 @@ pub enum Misuse {
 }
 
 impl Misuse {
-    /// Its name in the log, and for a program that asks.
-    pub fn name(self) -> &'static CStr {
+    /// Without the text.
+    pub(crate) fn kind(self) -> rsan_log::Misuse {
         match self {
-            Self::UseAfterFree => c"use-after-free",
-            Self::DoubleFree => c"double-free",
-            Self::InvalidFree => c"invalid-free",
-            Self::UseAfterReturn(_) => c"use-after-return",
-            Self::Descriptor => c"descriptor-race",
-            Self::SignalUnsafeCall => c"signal-unsafe-call",
-            Self::SignalErrno => c"signal-errno",
-            Self::Lock(_) => c"lock-misuse",
-            Self::ThreadLeak(_) => c"thread-leak",
+            Self::UseAfterFree => rsan_log::Misuse::UseAfterFree,
+            Self::DoubleFree => rsan_log::Misuse::DoubleFree,
+            Self::InvalidFree => rsan_log::Misuse::InvalidFree,
+            Self::UseAfterReturn(_) => rsan_log::Misuse::UseAfterReturn,
+            Self::Descriptor => rsan_log::Misuse::Descriptor,
+            Self::SignalUnsafeCall => rsan_log::Misuse::SignalUnsafeCall,
+            Self::SignalErrno => rsan_log::Misuse::SignalErrno,
+            Self::Lock(_) => rsan_log::Misuse::Lock,
+            Self::ThreadLeak(_) => rsan_log::Misuse::ThreadLeak,
         }
     }
 
-    /// What the name does not say.
+    /// What the kind does not say.
     pub(crate) fn text(self) -> Option<&'static str> {
         match self {
             Self::UseAfterFree

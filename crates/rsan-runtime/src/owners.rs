@@ -18,7 +18,7 @@ pub(crate) fn lock() -> &'static RawLock {
 }
 
 /// A thread gets a slot, and stands there before its first event.
-pub(super) fn add(start: Stamp, thread: ThreadId) {
+pub(crate) fn add(start: Stamp, thread: ThreadId) {
     ALL.lock().get_or_insert_default().add(start, thread);
     let word = u64::from(start.epoch.number()) << 32 | u64::from(thread.0);
     // ORDERING: release, with the acquire in `owner`.
@@ -26,7 +26,7 @@ pub(super) fn add(start: Stamp, thread: ThreadId) {
 }
 
 /// Forgets who had a slot first, and has ended.
-pub(super) fn forget_first(slot: Slot) {
+pub(crate) fn forget_first(slot: Slot) {
     if let Some(owners) = ALL.lock().as_mut() {
         owners.forget_first(slot);
     }

@@ -1,6 +1,7 @@
 //! Words of all sizes.
 
-use super::wide;
+mod wide;
+
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// A word that can be accessed atomically.
@@ -37,6 +38,16 @@ pub trait Word: Copy + Eq {
     /// # Safety
     /// `at` is valid and aligned.
     unsafe fn compare_exchange(at: *mut Self, old: Self, new: Self) -> Self;
+}
+
+/// A value as a word.
+pub(crate) fn fold(bits: u128) -> u64 {
+    bits as u64 ^ (bits >> 64) as u64
+}
+
+/// What a read-modify-write makes of two values, which tells its operand.
+pub(crate) fn operands_of(next: impl Fn(u128) -> u128) -> [u64; 2] {
+    [0, u128::MAX].map(|bits| fold(next(bits)))
 }
 
 macro_rules! words {

@@ -1,12 +1,16 @@
-//! Kinds of accesses, and what they have to do with each other.
+//! How cells hold accesses: their kinds, and what these have to do with each other.
+
+use rsan_clocks::write_log::{Epoch, Slot};
+
+use rsan_log::Operation;
 
 /// How an access looks in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
-pub struct Kind(pub(super) u64);
+pub struct Kind(pub(crate) u64);
 
 /// The bit that only [`Kind::FREE`] has.
-pub(super) const FREED: u64 = 4;
+pub(crate) const FREED: u64 = 4;
 
 impl Kind {
     /// Plain read.
@@ -29,50 +33,50 @@ impl Kind {
     pub const USE: Self = Self(16);
 
     #[inline]
-    pub(super) fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         self.0 & 1 != 0
     }
 
     #[inline]
-    pub(super) fn is_atomic(self) -> bool {
+    pub(crate) fn is_atomic(self) -> bool {
         self.0 & !1 == 2
     }
 
     /// Whether it has a stamp that tells between which changes of its thread's locks it was made.
-    pub(super) fn is_plain(self) -> bool {
+    pub(crate) fn is_plain(self) -> bool {
         self.0 & 0xff < 2 || self == Self::FREE || self == Self::ALLOCATE
     }
 
     /// Whether two accesses of a byte that are not ordered race.
     #[inline]
-    pub(super) fn conflicts_with(self, other: Self) -> bool {
+    pub(crate) fn conflicts_with(self, other: Self) -> bool {
         (self.writes() || other.writes()) && !(self.is_atomic() && other.is_atomic())
     }
 
     /// Whether everything that races with `old` and not with what comes after it races with this.
     #[inline]
-    pub(super) fn stands_for(self, old: Self) -> bool {
+    pub(crate) fn stands_for(self, old: Self) -> bool {
         (self.writes() || !old.writes()) && (!self.is_atomic() || old.is_atomic())
     }
 
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    /// As findings have it.
+    pub fn operation(self) -> Operation {
         match self {
-            Self::READ => "read",
-            Self::WRITE => "write",
-            Self::ATOMIC_READ => "atomic read",
-            Self::ATOMIC_WRITE => "atomic write",
-            Self::USE => "use",
-            Self::ALLOCATE => "allocation",
-            Self::UNMAP => "unmapping",
-            _ => "free",
+            Self::READ => Operation::Read,
+            Self::WRITE => Operation::Write,
+            Self::ATOMIC_READ => Operation::AtomicRead,
+            Self::ATOMIC_WRITE => Operation::AtomicWrite,
+            Self::USE => Operation::Use,
+            Self::ALLOCATE => Operation::Allocation,
+            Self::UNMAP => Operation::Unmapping,
+            _ => Operation::Free,
         }
     }
 
     /// The bits in which the kind of another access has to be like this one to stand for it. Where memory was freed is
     /// worth to be known.
     #[inline]
-    pub(super) const fn telling_bits(self) -> u64 {
+    pub(crate) const fn telling_bits(self) -> u64 {
         match self {
             Self::READ => 2,
             Self::WRITE => 3,
@@ -81,6 +85,12 @@ impl Kind {
             _ => 0xff,
         }
     }
+}
+
+/// A cell without mask and kind.
+#[inline]
+pub(crate) fn stamp(slot: Slot, epoch: Epoch) -> u64 {
+    u64::from(slot.0) << 48 | u64::from(epoch.number()) << 16
 }
 
 #[cfg(test)]

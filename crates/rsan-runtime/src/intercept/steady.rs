@@ -1,8 +1,9 @@
 //! What a program takes from outside is kept from varying between runs: addresses, the time, random numbers.
 
-use super::active;
-use crate::intercept::Call;
-use crate::{entries, real};
+use super::Call;
+use crate::entry::entries;
+use crate::real;
+use crate::sched::{self, active};
 #[cfg(not(test))]
 use libc::c_char;
 use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval};
@@ -126,7 +127,7 @@ static RANDOM: AtomicU64 = AtomicU64::new(0);
 
 fn random() -> u64 {
     // ORDERING: relaxed; see `sleep`.
-    let state = super::draw().map_or_else(
+    let state = sched::draw().map_or_else(
         || RANDOM.fetch_add(Random::STEP, Ordering::Relaxed),
         |number| number.wrapping_mul(Random::STEP),
     );

@@ -39,7 +39,7 @@ pub(crate) fn note(address: usize, state: &mut LocationState) {
 }
 
 /// What a write says, if it is known.
-pub(super) fn with<R>(
+pub(crate) fn with<R>(
     address: usize,
     (write, by): (Timestamp, Stamp),
     tell: impl FnOnce(Option<&VectorClock>) -> R,
