@@ -4,6 +4,7 @@ use super::chain;
 use super::memory::{described, value};
 use super::misuse;
 use super::names::Names;
+use super::race;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
 use rsan_log::{Address, Finding as Logged, Held, Misuse, Side, Taken, Waiting};
@@ -38,12 +39,15 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             memory,
             access,
             earlier,
+            chain,
         } => {
             let sides = [(Role::Access, access), (Role::Earlier, earlier)];
             let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let message = sentence::race(&accesses, &about);
-            about.finding(Kind::DataRace, message, accesses)
+            let mut finding = about.finding(Kind::DataRace, message, accesses);
+            race::explain(&mut finding, chain.as_ref(), resolver);
+            finding
         }
         Logged::Violation {
             address,

@@ -6,6 +6,7 @@ mod common;
 mod contract;
 mod docs;
 mod exact;
+mod examples;
 mod goldens;
 mod hostile;
 mod html;
