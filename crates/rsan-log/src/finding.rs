@@ -306,6 +306,19 @@ impl<'a> Finding<'a> {
         }
     }
 
+    /// Whether a stale value makes no difference that was seen: it is the one that is read anyway, or the program goes on as with
+    /// the current one.
+    pub fn is_minor(&self) -> bool {
+        let alike = matches!(
+            self,
+            Self::Violation {
+                wait: Some(Wait::Alike(_)),
+                ..
+            }
+        );
+        alike || self.is_of_same_value()
+    }
+
     /// What makes it distinct.
     pub fn key(&self) -> Key<Option<Frame<'a>>> {
         let place = |side: &Side<'a>| side.stack.first().cloned();

@@ -70,8 +70,10 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             let message = sentence::weak(&accesses, same_value, &about);
             let mut finding = about.finding(Kind::WeakBehaviour, message, accesses);
             finding.same_value = same_value;
-            if same_value {
+            if logged.is_minor() {
                 finding.severity = Severity::Note;
+            }
+            if same_value {
                 finding.because.push(sentence::SAME_VALUE.to_owned());
             }
             let wait = wait.as_ref();

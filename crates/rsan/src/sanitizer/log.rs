@@ -27,7 +27,7 @@ fn content(finding: &Finding<'_>) -> (bool, bool) {
         Finding::Race { chain, .. } | Finding::Violation { chain, .. } => chain.is_some(),
         Finding::Misuse { .. } | Finding::Deadlock { .. } | Finding::Inversion { .. } => false,
     };
-    (!finding.is_of_same_value(), chain)
+    (!finding.is_minor(), chain)
 }
 
 impl Findings {
