@@ -108,6 +108,8 @@ pub enum Finding {
         access: Side,
         /// The earlier one.
         earlier: Side,
+        /// What the chain of accesses that would order them is looked for with.
+        search: Option<Search>,
     },
     /// An access can be weak.
     Violation {
@@ -207,8 +209,10 @@ impl Finding {
     /// The accesses that force the order of a violation, if they are known.
     pub(crate) fn chain(&self) -> Option<Chain> {
         match self {
-            Self::Race { .. } | Self::Misuse { .. } | Self::Inversion { .. } => None,
-            Self::Violation { search, .. } => chain::find(search.as_ref()?),
+            Self::Misuse { .. } | Self::Inversion { .. } => None,
+            Self::Race { search, .. } | Self::Violation { search, .. } => {
+                chain::find(search.as_ref()?)
+            }
         }
     }
 
