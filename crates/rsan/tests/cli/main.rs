@@ -8,6 +8,7 @@ mod docs;
 mod exact;
 mod goldens;
 mod hostile;
+mod html;
 mod interface;
 mod layers;
 mod limits;
