@@ -181,6 +181,10 @@ fn schedules_are_minimised() {
         "run --replay rsan-out/violation-1.min.sched -- ./sb",
     );
     says(&again, "; reproduced\n");
+    let odd = "an 'odd' \"name\": a=1.sched";
+    std::fs::write(Path::new(&folder).join(odd), after).expect("a copy");
+    let again = run_in(&folder, &["run", "--replay", odd, "--", "./sb"]);
+    says(&again, "; reproduced\n");
 }
 
 #[test]
