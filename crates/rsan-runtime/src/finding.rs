@@ -13,7 +13,7 @@ use crate::trail;
 use rsan_model::{RmwOrd, ThreadId};
 
 /// What makes findings distinct here, by addresses of code, and whether the value tells nothing
-/// ([`Finding::is_of_same_value`]): a violation that the value tells is reported although one that it does not tell was.
+/// (`Finding::is_of_same_value`): a violation that the value tells is reported although one that it does not tell was.
 pub type Key = (rsan_log::Key<usize>, bool);
 
 /// An access in a finding.

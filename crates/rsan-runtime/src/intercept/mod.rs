@@ -7,6 +7,7 @@ mod call;
 mod channels;
 mod cleanup;
 pub mod control;
+pub mod copies;
 mod deferred;
 pub mod descriptors;
 pub mod files;
