@@ -16,11 +16,16 @@ const LIMIT: usize = 34;
 const GUTTER: f64 = 84.0;
 /// Between columns, for edges.
 const BETWEEN: f64 = 128.0;
+/// The same when there are more than three columns.
+const BETWEEN_MANY: f64 = 92.0;
 /// Inside a lane, beside its boxes.
 const INSET: f64 = 14.0;
 pub(super) const HEADER: f64 = 34.0;
 const BOX_HEIGHT: f64 = 42.0;
 const ROW_HEIGHT: f64 = 66.0;
+/// The same when there are more than this many rows.
+const LOW_ROW: f64 = 55.0;
+const MANY_ROWS: usize = 14;
 const FLUSH_HEIGHT: f64 = 26.0;
 const SLIM_ROW: f64 = 44.0;
 
@@ -80,6 +85,11 @@ impl Layout {
         let widths: Vec<f64> = (0..graph.threads.len())
             .map(|column| column_width(graph, column))
             .collect();
+        let between = if widths.len() > 3 {
+            BETWEEN_MANY
+        } else {
+            BETWEEN
+        };
         let mut x = GUTTER;
         let mut lanes: Vec<Area> = Vec::new();
         for width in widths {
@@ -89,10 +99,10 @@ impl Layout {
                 width: width + 2.0 * INSET,
                 height: 0.0,
             });
-            x += width + 2.0 * INSET + BETWEEN;
+            x += width + 2.0 * INSET + between;
         }
         let mut layout = Self {
-            width: x - BETWEEN + 64.0,
+            width: x - between + 64.0,
             height: 0.0,
             lanes,
             boxes: BTreeMap::new(),
@@ -145,9 +155,14 @@ impl Layout {
 
     fn grid(&mut self, graph: &Graph<'_>, top: f64) {
         let mut y = top;
+        let full = if graph.rows.len() > MANY_ROWS {
+            LOW_ROW
+        } else {
+            ROW_HEIGHT
+        };
         for row in &graph.rows {
             let (height, step) = match row {
-                Row::Event(..) => (BOX_HEIGHT, ROW_HEIGHT),
+                Row::Event(..) => (BOX_HEIGHT, full),
                 Row::Flush(..) | Row::Gap(_) => (FLUSH_HEIGHT, SLIM_ROW),
             };
             let lane = match *row {
@@ -172,7 +187,7 @@ impl Layout {
             self.rows.push(area);
             y += step;
         }
-        let bottom = y - (ROW_HEIGHT - BOX_HEIGHT) + 14.0;
+        let bottom = y - (full - BOX_HEIGHT) + 14.0;
         for lane in &mut self.lanes {
             lane.height = bottom;
         }

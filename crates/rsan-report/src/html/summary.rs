@@ -2,7 +2,7 @@
 
 use super::finding::sign;
 use super::finding_id;
-use super::markup::{Sentence, Text, shortened};
+use super::markup::{Prose, Sentence, Text, shortened};
 use crate::Judgement;
 use crate::document::{Document, Finding, Kind, Severity};
 use crate::number::plural;
@@ -78,7 +78,7 @@ pub(super) fn navigation(out: &mut String, documents: &[Document]) {
     for (d, document) in documents.iter().enumerate() {
         let _ = write!(
             out,
-            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>\n<ol>",
+            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>\n",
             document.verdict.name(),
             sign_of(document.verdict),
             Text(&document.subject),
@@ -88,6 +88,10 @@ pub(super) fn navigation(out: &mut String, documents: &[Document]) {
             .iter()
             .enumerate()
             .partition(|(_, finding)| finding.in_libraries);
+        if document.findings.is_empty() {
+            continue;
+        }
+        out.push_str("<ol>");
         for (f, finding) in own.into_iter().chain(libraries) {
             entry(out, finding, &finding_id(d, f));
         }
@@ -105,7 +109,7 @@ fn entry(out: &mut String, finding: &Finding, id: &str) {
         finding.kind.name(),
         finding.in_libraries,
         sign(finding.severity),
-        Text(finding.kind.title()),
+        Prose(&shortened(&finding.headline(None), 60)),
     );
     if let Some(place) = &finding.location {
         let file = place.file_line();

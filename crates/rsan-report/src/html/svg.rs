@@ -13,14 +13,18 @@ use std::fmt::Write;
 /// More edges than this have no label unless they are on the cycle.
 const FEW_EDGES: usize = 16;
 
+/// How far a drawing shrinks where there is little space, before it scrolls.
+const SMALLEST: f64 = 0.72;
+
 /// The drawing. `id` is unique on the page.
 pub(super) fn svg(out: &mut String, graph: &Graph<'_>, id: &str) {
     let layout = Layout::new(graph);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
     let _ = writeln!(
         out,
-        "<svg class=\"graph\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+        "<svg class=\"graph\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" style=\"min-width:{}px\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>",
+        (width * SMALLEST).floor(),
         Text(title(graph)),
         Text(description(graph)),
     );
