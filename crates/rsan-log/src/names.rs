@@ -68,6 +68,8 @@ names! {
         Initial "initial value",
         /// A write that is not atomic, in the modification order of an atomic location.
         PlainWrite "plain write",
+        /// Any access that is not atomic, in a chain.
+        PlainAccess "plain access",
         /// An atomic store.
         Store "store",
         /// An atomic exchange.

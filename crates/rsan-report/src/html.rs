@@ -18,7 +18,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-use crate::document::{Document, Edge, Event, place_of};
+use crate::document::{Document, Edge, Event};
 use graph::Graph;
 use markup::Text;
 use source::Sources;
@@ -87,7 +87,7 @@ fn one(out: &mut String, document: &Document, number: usize) {
         .enumerate()
         .partition(|(_, finding)| finding.in_libraries);
     for (i, finding) in own {
-        finding::article(out, finding, &sources, &finding_id(number, i));
+        finding::article(out, document, finding, &sources, &finding_id(number, i));
     }
     if !libraries.is_empty() {
         let _ = writeln!(
@@ -97,7 +97,7 @@ fn one(out: &mut String, document: &Document, number: usize) {
             crate::number::plural(libraries.len() as u64, "finding")
         );
         for (i, finding) in libraries {
-            finding::article(out, finding, &sources, &finding_id(number, i));
+            finding::article(out, document, finding, &sources, &finding_id(number, i));
         }
         out.push_str("</details>\n");
     }
@@ -123,21 +123,14 @@ fn words_of_edge(edge: Edge) -> &'static str {
     }
 }
 
-/// `line:column` in the subject, or `file:line` of a compiled program.
+/// Where an event is, in a few characters: the folder of a source is left out.
 fn event_place(event: &Event) -> Option<String> {
-    if let Some(line) = event.line {
-        return Some(match event.column {
-            Some(column) => format!("{line}:{column}"),
-            None => format!("line {line}"),
-        });
+    let position = event.position()?;
+    if event.line.is_some() && event.column.is_none() {
+        return Some(format!("line {position}"));
     }
-    let frame = place_of(&event.stack)?;
-    let file = frame.file.as_deref()?;
-    let name = file.rsplit('/').next().unwrap_or(file);
-    Some(match frame.line {
-        Some(line) => format!("{name}:{line}"),
-        None => name.to_owned(),
-    })
+    let name = position.rsplit('/').next();
+    name.map(str::to_owned)
 }
 
 /// All that is known of an event, one fact in a line.

@@ -25,7 +25,7 @@ static CODE: [Range; RANGES] = [const {
     }
 }; RANGES];
 
-/// How many ranges there are.
+/// How many places of them are taken.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Modules whose callers are taken for the program.
@@ -34,15 +34,13 @@ const LIKE_THE_PROGRAM: &[&str] = &["libstdc++.so", "libc++.so"];
 /// The instrumented code that a return address lies in.
 #[inline]
 fn find(pc: usize) -> Option<&'static Range> {
-    // ORDERING: acquire, with the release in `add`.
-    let count = COUNT.load(Ordering::Acquire).min(RANGES);
+    // ORDERING: relaxed; a place that is not filled in yet is empty.
+    let count = COUNT.load(Ordering::Relaxed).min(RANGES);
     CODE[..count].iter().find(|range| {
-        // ORDERING: relaxed; published by the count, or by the loader that ran in between.
-        let (start, end) = (
-            range.start.load(Ordering::Relaxed),
-            range.end.load(Ordering::Relaxed),
-        );
-        start <= pc && pc < end
+        // ORDERING: acquire, with the release in `add`: who sees the end sees the rest.
+        let end = range.end.load(Ordering::Acquire);
+        // ORDERING: relaxed, as above.
+        pc < end && range.start.load(Ordering::Relaxed) <= pc
     })
 }
 
@@ -60,15 +58,15 @@ pub(crate) fn is_of_program(pc: usize) -> bool {
 }
 
 fn add(start: usize, end: usize, standard: bool) {
-    // ORDERING: release, for the places before, which are filled in. This one is empty until it is, too.
-    let place = COUNT.fetch_add(1, Ordering::Release);
+    // ORDERING: relaxed; only distinct places matter.
+    let place = COUNT.fetch_add(1, Ordering::Relaxed);
     if let Some(range) = CODE.get(place) {
-        // ORDERING: relaxed; see `find`.
+        // ORDERING: relaxed; published by the end.
         range.standard.store(standard, Ordering::Relaxed);
         // ORDERING: relaxed, as above.
         range.start.store(start, Ordering::Relaxed);
-        // ORDERING: relaxed, as above.
-        range.end.store(end, Ordering::Relaxed);
+        // ORDERING: release, with the acquire in `find`. The range is empty until now.
+        range.end.store(end, Ordering::Release);
     }
 }
 

@@ -44,7 +44,7 @@
 //!    contexts, of blocks, of [`order`] and of [`allocator`], which take none of the others.
 //! 4. *Nothing asks the loader, or allocates in libc, before the program runs or while another thread may wait for us in the
 //!    loader*: functions of libc are found at the start, by `symbols`.
-//! 5. *Asleep* ([`runtime`]) until instrumented code is there: the library may be preloaded into any program.
+//! 5. *Asleep* (`awake`) until instrumented code is there: the library may be preloaded into any program.
 //! 6. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
 //!    (`fork`). The other threads do not exist in the child; nothing waits for them.
 //! 7. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.

@@ -37,6 +37,7 @@
 //! reached it has synchronised with it after the access.
 
 mod cells;
+mod found;
 mod free;
 mod kept;
 mod lanes;
@@ -45,8 +46,6 @@ mod quick;
 pub use crate::shadow::Kind;
 pub use free::{allocate, free, free_by, touch, unmap};
 
-use crate::descriptor;
-use crate::finding::{self, Finding, Holding, Misuse, Side};
 use crate::location::{Locked, Operation, WriteSite};
 use crate::probe;
 use crate::sched;
@@ -55,7 +54,8 @@ use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
 use crate::upcall::answers;
-use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
+use cells::{Access, Race, mask, pack_site};
+use found::report;
 use lanes::Pairs;
 use quick::Recorded;
 
@@ -438,14 +438,6 @@ fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     }
 }
 
-/// What is known of the locks of a plain access; epochs say nothing about atomic ones.
-fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
-    match is_plain && !me.options.exact {
-        true => Holding::At(epoch),
-        false => Holding::Unknown,
-    }
-}
-
 answers! {
     "rsan_up_plain_access" probe::plain_access => plain_access;
 }
@@ -453,72 +445,4 @@ answers! {
 /// A plain access of a process that only finds something out.
 fn plain_access(address: usize, bytes: usize, kind: Kind) {
     range(address, bytes, kind);
-}
-
-/// A use and a close, or two closes, that are not ordered.
-#[cold]
-fn report_descriptor(
-    me: &mut Entered,
-    address: usize,
-    (kind, function): (Kind, Function),
-    (other, earlier): (Kind, Side),
-) {
-    let name = |kind| match kind {
-        Kind::READ => finding::Operation::Use,
-        _ => finding::Operation::Close,
-    };
-    let finding = Finding::Misuse {
-        what: Misuse::Descriptor,
-        address,
-        bytes: 0,
-        access: Side::plain(Some(me.state.id()), name(kind), me.site()).by(function),
-        earlier: Some(Side {
-            operation: name(other),
-            ..earlier
-        }),
-    };
-    crate::report::report(me, &finding);
-}
-
-#[cold]
-fn report(
-    me: &mut Entered,
-    address: usize,
-    bytes: usize,
-    kind: Kind,
-    (cell, word): Race,
-    function: Function,
-) {
-    let other = Remembered::from_cell(cell);
-    if descriptor::at(address).is_some() {
-        let (site, by) = unpack_site(word, cell);
-        let earlier =
-            Side::plain(thread::owner(other.stamp()), other.kind.operation(), site).by(by);
-        return report_descriptor(me, address, (kind, function), (other.kind, earlier));
-    }
-    if !me.options.races {
-        return;
-    }
-    if other.kind == Kind::FREE && cells::is_after(me.own, me.state.hb().slice(), cell) {
-        return free::used(me, address, bytes, kind, function);
-    }
-    let (site, by) = unpack_site(word, cell);
-    let finding = Finding::Race {
-        address,
-        bytes,
-        access: Side {
-            slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.operation(), me.site())
-                .by(function)
-                .holding(holding(me, true, u32::MAX))
-        },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.operation(), site)
-            .by(by)
-            .holding(holding(
-                me,
-                other.kind.is_plain(),
-                other.stamp().epoch.number(),
-            )),
-    };
-    crate::report::report(me, &finding);
 }

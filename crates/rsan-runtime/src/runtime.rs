@@ -82,7 +82,7 @@ pub fn start() {
     mark_process();
     shadow::start();
     heap::start();
-    crate::intercept::memory::start();
+    crate::intercept::copies::start();
     // The program's own functions are called from here on, and may be instrumented.
     let (options, _) = Options::parse(&[&default_options(), &tsan], &text);
     if options.help {

@@ -3,7 +3,8 @@
 //! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
 //! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
 //! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
-//! The context belongs to the thread; only who joins the thread looks at it later.
+//! The context belongs to the thread. While the thread runs, others read its number and nothing else; who joins it takes what it
+//! knew; and where the schedule is ours, whoever runs may look at the stack of one that does not.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 

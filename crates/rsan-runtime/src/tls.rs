@@ -5,8 +5,8 @@
 //! Rust does not offer but assembly does.
 //!
 //! `rsan_tls_pc` is where the program called us: an entry stores its return address there and jumps on, which works
-//! for every signature (see [`crate::entry::entries`]). The word behind it is the stack pointer of that call. `rsan_tls_stamp` is for plain accesses that are known already
-//! ([`crate::abi::plain`]).
+//! for every signature (see `entry`). The word behind it is the stack pointer of that call. `rsan_tls_stamp` is for plain accesses that are known already
+//! ([`crate::shadow::plain`]).
 
 use std::arch::{asm, global_asm};
 

@@ -218,7 +218,7 @@ pub(crate) struct RunArgs {
 /// How to answer.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// How to answer: text or json
+    /// How to answer: text, json or html
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 
@@ -364,7 +364,7 @@ pub(crate) struct FenceArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text or json
+    /// How to answer: text, json or html
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 }

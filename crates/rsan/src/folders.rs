@@ -1,7 +1,7 @@
 //! What `rsan` makes for other programs is printed, or installed in folders of the user's in which they look for it.
 
 use crate::files;
-use crate::session::{Output, eprint};
+use crate::session::{self, eprint};
 use crate::status::Status;
 use std::ffi::OsString;
 use std::io;
@@ -66,11 +66,7 @@ impl Home {
 /// Prints what was made, or why it could not be.
 pub(crate) fn print(made: Result<String, String>) -> Status {
     match made {
-        Ok(text) => {
-            let mut out = Output::new();
-            out.print(&text);
-            out.finish()
-        }
+        Ok(text) => session::print(&text),
         Err(message) => {
             eprint(&message);
             Status::BadInput

@@ -7,7 +7,7 @@ use crate::input;
 use crate::status::Status;
 use crate::terminal;
 use rsan_report::printable::printable;
-use rsan_report::{Document, Style, dot, json, text};
+use rsan_report::{Document, Style, dot, html, json, text};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -165,7 +165,7 @@ impl<'a> Output<'a> {
     fn add(&mut self, document: Document) {
         match self.rendering.format {
             OutputFormat::Text => self.report(&document),
-            OutputFormat::Json => self.documents.push(document),
+            OutputFormat::Json | OutputFormat::Html => self.documents.push(document),
         }
     }
 
@@ -203,8 +203,9 @@ impl<'a> Output<'a> {
         let rendered = match self.rendering.format {
             OutputFormat::Text => String::new(),
             // Inputs that cannot be read have no document.
-            OutputFormat::Json if documents.is_empty() => String::new(),
+            OutputFormat::Json | OutputFormat::Html if documents.is_empty() => String::new(),
             OutputFormat::Json => json(&documents, several),
+            OutputFormat::Html => html(&documents),
         };
         self.print(&rendered);
         match self.rendering.file {

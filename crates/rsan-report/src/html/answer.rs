@@ -4,7 +4,6 @@ use super::finding::drawing;
 use super::markup::{Sentence, Text};
 use crate::document::{Document, LitmusAnswer, RepairChange, RepairKind, Stats};
 use crate::number::{bytes, count, plural};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The final states of a litmus test.
@@ -48,13 +47,9 @@ pub(super) fn litmus(out: &mut String, document: &Document) {
 }
 
 fn states(out: &mut String, answer: &LitmusAnswer) {
-    let names: BTreeSet<&String> = answer
-        .states
-        .iter()
-        .flat_map(|state| state.values.keys())
-        .collect();
+    let names = &answer.observed;
     out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Final states\"><table><thead><tr>");
-    for name in &names {
+    for name in names {
         let _ = write!(out, "<th scope=\"col\"><code>{}</code></th>", Text(name));
     }
     out.push_str(
@@ -67,8 +62,8 @@ fn states(out: &mut String, answer: &LitmusAnswer) {
             None => ("", ""),
         };
         let _ = write!(out, "<tr{class}>");
-        for name in &names {
-            let value = state.values.get(*name).map(ToString::to_string);
+        for name in names {
+            let value = state.values.get(name).map(ToString::to_string);
             let _ = write!(
                 out,
                 "<td class=\"figure\">{}</td>",

@@ -4,8 +4,9 @@ use super::graph::Graph;
 use super::markup::{Prose, Sentence, Text};
 use super::source::{self, Sources};
 use super::{access, cycle_in_letters, event_place, schedule, svg};
-use crate::document::{Execution, Finding, Severity};
+use crate::document::{Document, Execution, Finding, Severity};
 use crate::number::plural;
+use crate::text::model;
 use std::fmt::Write;
 
 /// A sign for a severity that does not need its colour.
@@ -28,14 +29,21 @@ pub(super) fn badge(out: &mut String, severity: Severity) {
 }
 
 /// The whole finding.
-pub(super) fn article(out: &mut String, finding: &Finding, sources: &Sources<'_>, id: &str) {
+pub(super) fn article(
+    out: &mut String,
+    document: &Document,
+    finding: &Finding,
+    sources: &Sources<'_>,
+    id: &str,
+) {
     let _ = writeln!(
         out,
         "<article class=\"finding {}\" id=\"{id}\" aria-labelledby=\"{id}-heading\" tabindex=\"-1\">\n<header><h3 id=\"{id}-heading\">",
         finding.severity.name(),
     );
     badge(out, finding.severity);
-    let _ = write!(out, " {}", Text(finding.kind.title()));
+    let what = finding.headline(model(document));
+    let _ = write!(out, " <span>{}</span>", Prose(&what));
     if let Some(place) = &finding.location {
         let _ = write!(
             out,
@@ -138,7 +146,16 @@ fn more(out: &mut String, finding: &Finding) {
         return;
     }
     if known {
-        out.push_str("<details class=\"accesses\"><summary>Accesses, stacks and locks</summary>\n");
+        // Without a drawing this is what explains the finding.
+        let open = if finding.execution.is_none() {
+            " open"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "<details class=\"accesses\"{open}><summary>Accesses, stacks and locks</summary>"
+        );
         access::cards(out, finding);
         if let Some(process) = &finding.process {
             let command = process.command.as_deref().unwrap_or("an unknown command");

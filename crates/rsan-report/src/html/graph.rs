@@ -105,9 +105,8 @@ impl<'a> Graph<'a> {
 
     fn edges(&self, drawn: &[u32]) -> Vec<Line> {
         let shown: BTreeSet<u32> = drawn.iter().chain(&self.initial).copied().collect();
-        let cycle = cycle_edges(self.execution);
         let mut lines: BTreeSet<Line> = BTreeSet::new();
-        let mut add = |edge, from, to, on_cycle| {
+        let mut add = |(from, to, edge): (u32, u32, Edge), on_cycle| {
             if shown.contains(&from) && shown.contains(&to) && from != to {
                 lines.insert(Line {
                     on_cycle,
@@ -117,64 +116,51 @@ impl<'a> Graph<'a> {
                 });
             }
         };
-        let on_cycle: BTreeSet<(Edge, u32, u32)> = cycle.iter().copied().collect();
+        let cycle: BTreeSet<(u32, u32, Edge)> = self.execution.cycle_edges().collect();
         let mut others = self.program_order(drawn);
         others.extend(self.communication());
-        for (edge, from, to) in others {
-            if !on_cycle.contains(&(edge, from, to)) {
-                add(edge, from, to, false);
+        for other in others {
+            if !cycle.contains(&other) {
+                add(other, false);
             }
         }
-        for (edge, from, to) in cycle {
-            add(edge, from, to, true);
+        for edge in cycle {
+            add(edge, true);
         }
         lines.into_iter().collect()
     }
 
-    fn program_order(&self, drawn: &[u32]) -> Vec<(Edge, u32, u32)> {
+    fn program_order(&self, drawn: &[u32]) -> Vec<(u32, u32, Edge)> {
         let mut last: BTreeMap<&Thread, u32> = BTreeMap::new();
         let mut edges = Vec::new();
         for &event in drawn {
             let thread = self.event(event).and_then(|event| event.thread.as_ref());
             if let Some(before) = thread.and_then(|thread| last.insert(thread, event)) {
-                edges.push((Edge::Po, before, event));
+                edges.push((before, event, Edge::Po));
             }
         }
         edges
     }
 
-    /// `rf`, `mo` and `fr` between threads. `fr` leads to the write directly after the one that is read.
-    fn communication(&self) -> Vec<(Edge, u32, u32)> {
-        let mut next: BTreeMap<u32, u32> = BTreeMap::new();
-        for order in &self.execution.mo {
-            next.extend(order.writes.windows(2).map(|pair| (pair[0], pair[1])));
-        }
+    /// `rf`, `mo` and `fr` between threads. A read that leaves the cycle by `fr` has one such edge already.
+    fn communication(&self) -> Vec<(u32, u32, Edge)> {
         let thread = |e: u32| self.event(e).and_then(|event| event.thread.as_ref());
-        let apart = |a: u32, b: u32| thread(a) != thread(b);
-        // A read of the cycle that leaves it by `fr` has one such edge already.
-        let leaves: BTreeSet<u32> = cycle_edges(self.execution)
-            .into_iter()
-            .filter(|(edge, ..)| *edge == Edge::Fr)
-            .map(|(_, from, _)| from)
+        let leaves: BTreeSet<u32> = self
+            .execution
+            .cycle_edges()
+            .filter(|&(_, _, edge)| edge == Edge::Fr)
+            .map(|(from, _, _)| from)
             .collect();
-        let mut edges = Vec::new();
-        for &(write, read) in &self.execution.rf {
-            if apart(write, read) {
-                edges.push((Edge::Rf, write, read));
-            }
-            if let Some(&after) = next.get(&write)
-                && after != read
-                && apart(read, after)
-                && !leaves.contains(&read)
-            {
-                edges.push((Edge::Fr, read, after));
-            }
-        }
-        for (&from, &to) in &next {
-            if thread(from).is_some() && apart(from, to) {
-                edges.push((Edge::Mo, from, to));
-            }
-        }
+        let mut edges = self.execution.immediate_edges();
+        edges.retain(|&(from, to, edge)| {
+            let legible = match edge {
+                Edge::Po => false,
+                Edge::Fr => !leaves.contains(&from),
+                Edge::Mo => thread(from).is_some(),
+                Edge::Asw | Edge::Sw | Edge::Rf | Edge::Sc => true,
+            };
+            legible && thread(from) != thread(to)
+        });
         edges
     }
 }
@@ -187,16 +173,6 @@ impl Row {
             Self::Flush(..) | Self::Gap(_) => None,
         }
     }
-}
-
-/// The edges of the cycle, in its order.
-pub(super) fn cycle_edges(execution: &Execution) -> Vec<(Edge, u32, u32)> {
-    let cycle = &execution.cycle;
-    let next = cycle.iter().cycle().skip(1);
-    let pairs = cycle.iter().zip(next);
-    pairs
-        .map(|(here, next)| (here.edge, here.event, next.event))
-        .collect()
 }
 
 /// The rows of the schedule, and of the events after it.
@@ -260,15 +236,9 @@ fn without_what_does_not_matter(execution: &Execution, rows: Vec<Row>) -> Vec<Ro
 
 /// Names for the events on the cycle.
 fn letters(execution: &Execution) -> BTreeMap<u32, String> {
-    let events: BTreeSet<u32> = execution.cycle.iter().map(|step| step.event).collect();
-    let order = all_rows(execution);
-    let run = order.iter().filter_map(Row::event);
-    let known = |e: &u32| (*e as usize) < execution.events.len();
-    let mut names = BTreeMap::new();
-    for event in run.chain(events.iter().copied()).filter(known) {
-        if events.contains(&event) && !names.contains_key(&event) {
-            names.insert(event, crate::document::letter(names.len()));
-        }
-    }
-    names
+    let events = execution.cycle.iter().map(|step| step.event);
+    events
+        .filter(|&event| (event as usize) < execution.events.len())
+        .filter_map(|event| Some((event, execution.letter(event)?)))
+        .collect()
 }

@@ -181,7 +181,7 @@ impl Layout {
 
     fn route(&self, graph: &Graph<'_>) -> Vec<Curve> {
         let ports = self.ports(graph);
-        let mut taken: Vec<Area> = self.boxes.values().copied().collect();
+        let mut taken: Vec<Area> = self.boxes.values().chain(&self.rows).copied().collect();
         let mut curves = Vec::new();
         // The cycle's labels choose first.
         for line in graph.lines.iter().rev() {
@@ -192,12 +192,12 @@ impl Layout {
                 }
             };
             let Some(points) = points else { continue };
-            let label = match line.edge {
-                Edge::Po => beside(points),
-                Edge::Asw | Edge::Sw | Edge::Rf | Edge::Mo | Edge::Fr | Edge::Sc => {
-                    free_place(points, &taken)
-                }
+            let aside = match line.edge {
+                // Beside the line, which is short.
+                Edge::Po => 24.0,
+                Edge::Asw | Edge::Sw | Edge::Rf | Edge::Mo | Edge::Fr | Edge::Sc => 0.0,
             };
+            let label = free_place(points, aside, &taken);
             taken.push(around(label));
             curves.push(Curve {
                 line: *line,
@@ -324,20 +324,22 @@ fn at(points: [(f64, f64); 4], t: f64) -> (f64, f64) {
         })
 }
 
-/// The place of the label of a vertical line: not on it, which is short.
-fn beside(points: [(f64, f64); 4]) -> (f64, f64) {
-    let (x, y) = at(points, 0.5);
-    (x + 24.0, y)
-}
-
-/// The place of a label on a curve that covers nothing, as near to the middle as there is one.
-fn free_place(points: [(f64, f64); 4], taken: &[Area]) -> (f64, f64) {
+/// The place of a label on a curve, or beside it, that covers nothing, as near to the middle as there is one.
+fn free_place(points: [(f64, f64); 4], aside: f64, taken: &[Area]) -> (f64, f64) {
+    let place = |t: f64| {
+        let (x, y) = at(points, t);
+        (x + aside, y)
+    };
     let candidates = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82];
-    let free = candidates
-        .into_iter()
-        .map(|t| at(points, t))
-        .find(|&place| !taken.iter().any(|area| area.touches(spaced(place))));
-    free.unwrap_or_else(|| at(points, 0.5))
+    let covers =
+        |place, space: fn((f64, f64)) -> Area| taken.iter().any(|area| area.touches(space(place)));
+    let with_distance = candidates.iter().map(|&t| place(t));
+    let without = with_distance.clone();
+    with_distance
+        .filter(|&place| !covers(place, spaced))
+        .chain(without.filter(|&place| !covers(place, around)))
+        .next()
+        .unwrap_or_else(|| place(0.5))
 }
 
 /// The space that a label takes.
@@ -410,9 +412,9 @@ mod tests {
     #[test]
     fn a_label_avoids_what_is_there() {
         let straight = [(0.0, 0.0), (100.0, 0.0), (200.0, 0.0), (300.0, 0.0)];
-        assert_eq!(free_place(straight, &[]), (150.0, 0.0));
+        assert_eq!(free_place(straight, 0.0, &[]), (150.0, 0.0));
         let there = around((150.0, 0.0));
-        let place = free_place(straight, &[there]);
+        let place = free_place(straight, 0.0, &[there]);
         assert!(!around(place).touches(there), "{place:?}");
     }
 }

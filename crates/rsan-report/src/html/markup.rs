@@ -1,5 +1,7 @@
 //! Text in markup: nothing that a document says can end an element, start a script or turn text around.
 
+use crate::printable::printable;
+use crate::style::Style;
 use std::fmt::{self, Display, Write};
 
 /// Text that is escaped when it is written, for elements and for attributes in double quotes.
@@ -16,37 +18,16 @@ struct Escape<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl Write for Escape<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|c| self.write_char(c))
-    }
-
-    fn write_char(&mut self, c: char) -> fmt::Result {
-        match c {
+        let shown = printable(text, Style::Plain);
+        shown.chars().try_for_each(|c| match c {
             '&' => self.0.write_str("&amp;"),
             '<' => self.0.write_str("&lt;"),
             '>' => self.0.write_str("&gt;"),
             '"' => self.0.write_str("&quot;"),
             '\'' => self.0.write_str("&#39;"),
-            '\n' => self.0.write_char('\n'),
             '\t' => self.0.write_str("    "),
-            c => match visible(c) {
-                Some(sign) => self.0.write_char(sign),
-                None => self.0.write_char(c),
-            },
-        }
-    }
-}
-
-/// A sign for a character that would not be seen, or that would show a text in another order than it has.
-fn visible(c: char) -> Option<char> {
-    match c {
-        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)),
-        '\u{7f}' => Some('\u{2421}'),
-        '\u{80}'..='\u{9f}' => Some('\u{fffd}'),
-        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            Some('\u{fffd}')
-        }
-        '\u{fffe}' | '\u{ffff}' => Some('\u{fffd}'),
-        _ => None,
+            c => self.0.write_char(c),
+        })
     }
 }
 
@@ -105,7 +86,7 @@ mod tests {
         let hostile = "</script><img src=x onerror=\"f('x')\">&\u{1b}[31m\0\u{202e}\t\u{85}";
         assert_eq!(
             Text(hostile).to_string(),
-            "&lt;/script&gt;&lt;img src=x onerror=&quot;f(&#39;x&#39;)&quot;&gt;&amp;␛[31m␀\u{fffd}    \u{fffd}"
+            "&lt;/script&gt;&lt;img src=x onerror=&quot;f(&#39;x&#39;)&quot;&gt;&amp;\\x1b[31m\\x00\\u{202e}    \\u{85}"
         );
     }
 

@@ -78,7 +78,6 @@
       heading.textContent = "Events";
       list.replaceChildren();
       const hint = make("dd", { class: "muted" }, "Point at an event, or reach it with Tab.");
-      hint.style.gridColumn = "1 / -1";
       list.append(hint);
       graph.classList.remove("choosing");
       for (const element of all(".near, .chosen", graph)) element.classList.remove("near", "chosen");

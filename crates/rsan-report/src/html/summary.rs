@@ -4,8 +4,9 @@ use super::finding::sign;
 use super::finding_id;
 use super::markup::{Sentence, Text, shortened};
 use crate::Judgement;
-use crate::document::{Claim, Document, Finding, Kind, Severity};
+use crate::document::{Document, Finding, Kind, Severity};
 use crate::number::plural;
+use crate::text::promise;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -19,23 +20,14 @@ pub(super) fn title(documents: &[Document]) -> String {
 
 /// The verdict in words.
 fn headline(document: &Document) -> String {
-    let model = document.model;
-    match (document.verdict, document.property) {
-        (Judgement::Robust, Some(Claim::Observational)) => {
-            format!("observationally robust against {model}")
-        }
-        (Judgement::Robust, Some(Claim::RobustForAllInstances)) => {
-            format!("robust against {model} for any number of copies of each thread")
-        }
-        (Judgement::Robust, Some(Claim::TriangularRaceFree)) => "no triangular race".to_owned(),
-        (Judgement::Robust, Some(Claim::Safe)) => "safe".to_owned(),
-        (Judgement::Robust, Some(Claim::Robust) | None) => format!("robust against {model}"),
-        (Judgement::NoFinding, _) => "no finding".to_owned(),
-        (Judgement::Violation, _) => match document.findings.len() {
+    match document.verdict {
+        Judgement::Robust => promise(document.property, document.model),
+        Judgement::NoFinding => "no finding".to_owned(),
+        Judgement::Violation => match document.findings.len() {
             0 => "violation".to_owned(),
             n => plural(n as u64, "finding"),
         },
-        (Judgement::Unknown, _) => "not decided".to_owned(),
+        Judgement::Unknown => "not decided".to_owned(),
     }
 }
 

@@ -22,10 +22,22 @@ pub(super) fn headline(document: &Document, finding: &Finding, style: Style) -> 
     let what = finding.headline(model(document));
     let at = finding.location.as_ref().map(Place::file_line_column);
     let at = at.map_or(String::new(), |place| format!(" at {place}"));
+    let inside = finding.accesses.first().filter(|_| finding.in_libraries);
+    let inside = inside.and_then(|access| access.maker()).and_then(within);
+    let inside = inside.unwrap_or_default();
     format!(
-        "{severity}: {}",
+        "{severity}: {}{inside}",
         style.paint(Role::Strong, &format!("{what}{at}"))
     )
+}
+
+/// `, in std::latch::wait of libstdc++`
+fn within(frame: &Frame) -> Option<String> {
+    let (function, library) = (frame.function.as_deref()?, frame.library.as_deref()?);
+    let name = name(function);
+    // Neither arguments nor templates say where it is.
+    let name = name.split(['(', '<']).next().unwrap_or_default();
+    Some(format!(", in {name} of {library}"))
 }
 
 pub(super) fn write(
@@ -86,7 +98,9 @@ fn sources(out: &mut String, document: &Document, finding: &Finding, style: Styl
     let related = related.map(|related| (&related.location, related.message.as_str()));
     let mut labels: Vec<(&Place, String)> = Vec::new();
     for (place, label) in main.chain(related) {
-        match labels.iter_mut().find(|(known, _)| *known == place) {
+        // One line of the source is shown once.
+        let is_same = |known: &Place| (&known.file, known.line) == (&place.file, place.line);
+        match labels.iter_mut().find(|(known, _)| is_same(known)) {
             Some((_, known)) => {
                 known.push_str("; ");
                 known.push_str(label);
@@ -147,7 +161,8 @@ fn lock(held: &HeldLock) -> String {
         LockMode::Read => " (read)",
         LockMode::Write => "",
     };
-    let place = place_of(&held.stack).and_then(Frame::place);
+    let own = place_of(&held.stack).filter(|frame| frame.library.is_none());
+    let place = own.and_then(Frame::place);
     let at = place.map_or(String::new(), |place| {
         format!(" (taken at {})", place.file_line())
     });

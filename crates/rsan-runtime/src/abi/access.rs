@@ -81,9 +81,9 @@ entries! {
     __tsan_read_range_pc => read_range_pc;
     __tsan_write_range_pc => write_range_pc;
     __tsan_vptr_update => vptr_update;
-    __tsan_memcpy => intercept::memory::copy;
-    __tsan_memmove => intercept::memory::copy_overlapping;
-    __tsan_memset => intercept::memory::fill;
+    __tsan_memcpy => intercept::copies::copy;
+    __tsan_memmove => intercept::copies::copy_overlapping;
+    __tsan_memset => intercept::copies::fill;
 }
 
 entries_with_caller! {

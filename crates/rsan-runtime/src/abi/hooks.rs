@@ -1,4 +1,4 @@
-//! The functions that a program may define ([`crate::hooks`]), as the library has them, and those that install others.
+//! The functions that a program may define (`hooks`), as the library has them, and those that install others.
 
 use crate::entry::entries;
 use crate::hooks;

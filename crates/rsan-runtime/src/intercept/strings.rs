@@ -2,7 +2,7 @@
 //!
 //! More of them are in [`texts`](super::texts); functions that format are in [`stdio`](super::stdio).
 
-use super::memory::{note, watched};
+use super::copies::{note, watched};
 use crate::entry::interceptors;
 use crate::race::Kind;
 use crate::{real, tls};

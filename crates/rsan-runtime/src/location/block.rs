@@ -361,8 +361,9 @@ impl Block {
     /// How many writes there were to its locations.
     #[inline]
     pub fn version(&self) -> u64 {
-        // ORDERING: seq_cst: a load between two equal versions is not overtaken by the write that changes it.
-        self.version.load(Ordering::SeqCst)
+        // ORDERING: acquire, with the release in `announce_write`. The program's load before this one acquires at least: if it has
+        // read a newer write, this sees the version that was stored before that write.
+        self.version.load(Ordering::Acquire)
     }
 
     /// Under the lock.

@@ -9,7 +9,7 @@
 //! on, which is a deadlock. A call that may wait for something outside the program is made `outside`: the others go
 //! on meanwhile.
 //!
-//! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
+//! * `threads`: what is known of each. `state`: the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
 //! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
@@ -34,6 +34,7 @@ pub(crate) mod stacks;
 mod state;
 mod stuck;
 mod switch;
+mod threads;
 mod trace;
 mod views;
 pub(crate) mod waits;

@@ -10,14 +10,17 @@ pub(crate) enum OutputFormat {
     Text,
     /// For machines.
     Json,
+    /// A page, for people who look at it.
+    Html,
 }
 
 pub(super) fn format(text: &str) -> Result<OutputFormat, String> {
     match text {
         "text" => Ok(OutputFormat::Text),
         "json" => Ok(OutputFormat::Json),
-        "sarif" | "html" => Err("not available yet; there are text and json".to_owned()),
-        _ => Err("there are text and json".to_owned()),
+        "html" => Ok(OutputFormat::Html),
+        "sarif" => Err("not available yet; there are text, json and html".to_owned()),
+        _ => Err("there are text, json and html".to_owned()),
     }
 }
 

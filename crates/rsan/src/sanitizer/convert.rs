@@ -4,12 +4,13 @@ use super::chain;
 use super::memory::{described, value};
 use super::misuse;
 use super::names::Names;
+use super::race;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
 use rsan_log::{Address, Finding as Logged, Held, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
+    Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
 };
 
 /// What is needed to show addresses as something that people know.
@@ -38,12 +39,15 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             memory,
             access,
             earlier,
+            chain,
         } => {
             let sides = [(Role::Access, access), (Role::Earlier, earlier)];
             let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let message = sentence::race(&accesses, &about);
-            about.finding(Kind::DataRace, message, accesses)
+            let mut finding = about.finding(Kind::DataRace, message, accesses);
+            race::explain(&mut finding, chain.as_ref(), resolver);
+            finding
         }
         Logged::Violation {
             address,
@@ -188,19 +192,11 @@ fn is_in_libraries(finding: &Finding) -> bool {
     let all = sides.all(|access| {
         any = true;
         match finding.kind {
-            Kind::WeakBehaviour => is_made_by_library(&access.stack),
+            Kind::WeakBehaviour => access.maker().is_some_and(|frame| frame.library.is_some()),
             _ => access.is_in_library(),
         }
     });
     any && all
-}
-
-/// Whether a library makes an atomic access for purposes of its own: it is not the library's form of the access that its
-/// caller makes.
-fn is_made_by_library(stack: &[Frame]) -> bool {
-    let known = stack.iter().filter(|frame| frame.file.is_some());
-    let mut outer = known.skip_while(|frame| frame.is_form_of_access());
-    outer.next().is_some_and(|frame| frame.library.is_some())
 }
 
 /// The memory that a finding is about.

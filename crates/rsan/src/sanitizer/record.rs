@@ -151,6 +151,7 @@ pub(crate) mod tests {
                 memory: None,
                 access: side(first),
                 earlier: side(second),
+                chain: None,
             },
             step: None,
         }

@@ -6,7 +6,14 @@
 //!
 //! Sound; not complete: a lock that was never initialised looks like one that was if its memory is zero.
 
-use super::{COUNT, KIND, kind_of};
+mod mutex;
+
+pub(super) use mutex::{
+    destroy_mutex, init_mutex, is_free, lock_mutex, lock_mutex_again, took_mutex, tried_mutex,
+    unlock_mutex,
+};
+
+use super::{COUNT, KIND};
 use crate::callers;
 use crate::deadlock;
 use crate::finding::{Finding, Misuse, Operation, Side};
@@ -15,9 +22,8 @@ use crate::location::Done;
 use crate::memory::Memory;
 use crate::report;
 use crate::stack::{Node, Site};
-use crate::thread::{self, Context, enter, fiber};
+use crate::thread::{enter, fiber};
 use crate::{modules, race, sync, tls};
-use libc::c_int;
 use sync::Taking;
 
 /// A kind of objects, and how one that was destroyed is told.
@@ -142,61 +148,6 @@ pub(super) fn report(
     report::report(&mut me, &finding);
 }
 
-/// Bits of the kind of a mutex that is robust, or has something to do with priorities.
-const SPECIAL: c_int = 16 | 32 | 64;
-/// The bit of one that processes share.
-const SHARED: c_int = 128;
-/// Where libc has what says that a mutex is locked, and the number of its holder.
-const LOCKED: usize = 0;
-const HOLDER: usize = 2;
-
-fn whole_kind(mutex: usize) -> c_int {
-    word(mutex, KIND) as c_int
-}
-
-/// A kind that libc does not know.
-fn is_garbage(kind: c_int) -> bool {
-    let kind = kind & 0x7f;
-    kind & 12 != 0 || kind >= 68
-}
-
-/// Whether a mutex can be used; what is wrong about it otherwise is said.
-fn is_good(mutex: usize, operation: Operation) -> bool {
-    if !MUTEX.is_alive(mutex, operation) {
-        return false;
-    }
-    let garbage = is_garbage(whole_kind(mutex));
-    if garbage {
-        let text = "use of an invalid mutex, which is not initialised or destroyed";
-        report(text, mutex, operation, None);
-    }
-    !garbage
-}
-
-pub(super) fn lock_mutex(mutex: usize) {
-    is_good(mutex, Operation::Lock);
-}
-
-fn take_mutex(mutex: usize, waited: bool) {
-    let taking = Taking {
-        mode: Mode::Write,
-        waited,
-        number: Some(word(mutex, HOLDER)),
-        shares: false,
-    };
-    sync::take(mutex, taking);
-}
-
-/// The thread took the mutex.
-pub(super) fn took_mutex(mutex: usize) {
-    take_mutex(mutex, true);
-}
-
-/// The same, and it would not have waited for ever.
-pub(super) fn tried_mutex(mutex: usize) {
-    take_mutex(mutex, false);
-}
-
 fn take_shared(lock: usize, mode: Mode, waited: bool, shares: bool) {
     let taking = Taking {
         mode,
@@ -245,22 +196,6 @@ fn wait_for_oneself(text: &'static str, lock: usize, holder: Option<Done>) {
     }
 }
 
-/// Whether libc says that nobody has a mutex.
-pub(super) fn is_free(mutex: usize) -> bool {
-    word(mutex, LOCKED) == 0
-}
-
-/// A mutex is busy that the thread wants. If it has it itself, it waits for ever, except for kinds of mutexes that know that.
-pub(super) fn lock_mutex_again(mutex: usize) {
-    let kinds = [libc::PTHREAD_MUTEX_NORMAL, libc::PTHREAD_MUTEX_ADAPTIVE_NP];
-    let is_plain = whole_kind(mutex) & (SPECIAL | SHARED) == 0 && kinds.contains(&kind_of(mutex));
-    let is_own = |holder: u32| enter().is_some_and(|mut me| me.own_number() == holder);
-    if is_plain && is_own(word(mutex, HOLDER)) {
-        let holder = holder(mutex);
-        wait_for_oneself("lock of a mutex that the thread has already", mutex, holder);
-    }
-}
-
 /// Whether the thread has a lock, and where it took it.
 pub(super) fn own(lock: usize) -> Option<Done> {
     let me = enter()?;
@@ -294,88 +229,11 @@ pub(super) fn lock_spin_again(lock: usize) {
     }
 }
 
-/// A mutex that is locked is initialised. What is in its memory is known to be a mutex only if it has its holder's number.
-pub(super) fn init_mutex(mutex: usize) {
-    touch(mutex);
-    let kind = whole_kind(mutex);
-    let is_mutex = sync::is_known(mutex) && !is_garbage(kind) && kind & SPECIAL == 0;
-    if !is_mutex || word(mutex, LOCKED) == 0 {
-        return init(mutex);
-    }
-    if let Some(holder) = holder(mutex).filter(|_| has_one_life(mutex)) {
-        let text = "a mutex is initialised again while it is locked";
-        report(
-            text,
-            mutex,
-            Operation::Init,
-            Some(holder.side(Operation::Lock)),
-        );
-    }
-    sync::destroy(mutex);
-}
-
-/// Who holds a mutex that another thread has locked.
-fn holder(mutex: usize) -> Option<Done> {
-    match word(mutex, HOLDER) {
-        0 => None,
-        number => sync::holder(mutex, number),
-    }
-}
-
-/// A mutex that checks who unlocks it says so itself.
-pub(super) fn unlock_mutex(mutex: usize) {
-    if !is_good(mutex, Operation::Unlock) || whole_kind(mutex) & SPECIAL != 0 {
-        return;
-    }
-    if [
-        libc::PTHREAD_MUTEX_RECURSIVE,
-        libc::PTHREAD_MUTEX_ERRORCHECK,
-    ]
-    .contains(&kind_of(mutex))
-    {
-        return;
-    }
-    if word(mutex, LOCKED) == 0 {
-        return report(
-            "unlock of an unlocked mutex",
-            mutex,
-            Operation::Unlock,
-            None,
-        );
-    }
-    // Most threads unlock what they hold.
-    let own = thread::current().and_then(Context::idle);
-    if own.is_some_and(|me| me.libc_number == word(mutex, HOLDER)) {
-        return;
-    }
-    let me = enter().map(|me| me.state.id());
-    if let Some(holder) = holder(mutex).filter(|holder| Some(holder.thread) != me) {
-        let text = "unlock of a mutex that another thread holds";
-        report(
-            text,
-            mutex,
-            Operation::Unlock,
-            Some(holder.side(Operation::Lock)),
-        );
-    }
-}
-
 /// A lock is destroyed that somebody has.
 pub(super) fn destroyed_locked(text: &'static str, lock: usize, holder: Option<Side>) {
     if crate::options::current().is_some_and(|options| options.destroy_locked) {
         report(text, lock, Operation::Destroy, holder);
     }
-}
-
-pub(super) fn destroy_mutex(mutex: usize) {
-    if !is_good(mutex, Operation::Destroy) {
-        return;
-    }
-    if whole_kind(mutex) & SPECIAL == 0 && word(mutex, LOCKED) != 0 {
-        let holder = holder(mutex).map(|holder| holder.side(Operation::Lock));
-        return destroyed_locked("destroy of a locked mutex", mutex, holder);
-    }
-    end_of_life(mutex, Operation::Destroy, Operation::Unlock);
 }
 
 /// An object is destroyed, or initialised again: whoever used it comes before, or there is a race. Libraries that are not instrumented
@@ -397,6 +255,7 @@ pub(super) fn end_of_life(object: usize, operation: Operation, used: Operation) 
         bytes: 0,
         access: Side::plain(Some(me.state.id()), operation, me.site()),
         earlier: earlier.by.side(used),
+        search: None,
     };
     report::report(&mut me, &finding);
 }
