@@ -3,7 +3,7 @@
 use crate::attacker::Leave;
 use crate::compiled::Compiled;
 use crate::config::{Addresses, Config};
-use crate::random::Random;
+use rsan_random::Random;
 use crate::steps::Trouble;
 use crate::store::{Origin, Store};
 use rsan_model::{Reason, Value};

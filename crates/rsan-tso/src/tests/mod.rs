@@ -8,7 +8,7 @@ use crate::fences::FenceSet;
 use crate::limits::Limits;
 use crate::mutation::Mutation;
 use crate::prefilter::Prefilter;
-use crate::random::Random;
+use rsan_random::Random;
 use crate::search::{Found, Search};
 use crate::witness;
 use rsan_model::automata::{Automata, Automaton, ControlState, Op, StateId, Transition};

@@ -5,7 +5,7 @@
 use super::{generate, is_robust, shown};
 use crate::machine::Machine;
 use crate::mutation::Mutation;
-use crate::random::Random;
+use rsan_random::Random;
 use crate::trace::Trace;
 use rsan_model::automata::{Automata, StateId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,7 +79,7 @@ fn is_cyclic(machine: &Machine<'_>) -> bool {
 #[test]
 fn the_search_agrees_with_all_computations_of_the_machine() {
     let count: u64 = std::env::var("RSAN_PROGRAMS").map_or(800, |n| n.parse().expect("a number"));
-    let mut random = Random::new();
+    let mut random = Random::new(0);
     let (mut robust, mut broken) = (0, 0);
     for number in 0..count {
         let automata = generate(&mut random);

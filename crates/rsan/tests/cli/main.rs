@@ -14,6 +14,7 @@ mod interface;
 mod layers;
 mod limits;
 mod manual;
+mod repeats;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;

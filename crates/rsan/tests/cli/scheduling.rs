@@ -1,4 +1,4 @@
-//! Programs whose schedule is ours: campaigns, replay, minimisation, and what becomes of runs that fail.
+//! Controlled scheduling: campaigns, replay, minimisation, and what becomes of runs that fail.
 
 use crate::common::{Run, blank_times, rsan, scratch};
 use crate::sanitizer::{compile, data, gcc_is_missing, run_in};
