@@ -128,6 +128,16 @@ impl Document {
         }
     }
 
+    /// The exit status of the command that answers so.
+    pub fn exit_code(&self) -> u8 {
+        match self.verdict {
+            Judgement::Robust | Judgement::NoFinding => 0,
+            Judgement::Violation => 1,
+            Judgement::Unknown if self.stats.failures.unwrap_or(0) > 0 => 4,
+            Judgement::Unknown => 3,
+        }
+    }
+
     /// A line of a source, from 1, if it is known.
     pub fn line(&self, file: &str, line: u32) -> Option<&str> {
         let of_file = self.sources.iter().filter(|excerpt| excerpt.file == file);

@@ -4,27 +4,41 @@
 //! string. It knows no engine; commands hand over what it shows. Output is a function of its arguments, so
 //! the same answer gives the same bytes; times stand only where the formats say so.
 
+mod baseline;
 mod condition;
 mod describe;
 pub mod document;
 mod dot;
 mod excerpt;
 mod finding;
+mod fingerprint;
 mod json;
 mod judgement;
+mod junit;
 mod litmus;
+mod merge;
 pub mod number;
+mod read;
+mod rules;
+mod sarif;
 mod style;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use baseline::Baseline;
 pub use condition::condition;
 pub use dot::{dot, quote};
+pub use fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
 pub use json::{Document, document, json};
 pub use judgement::Judgement;
+pub use junit::junit;
 pub use litmus::{Answer, Final, Litmus, litmus_document, litmus_text};
+pub use merge::merge;
+pub use read::{ReadError, read};
+pub use rules::Rule;
+pub use sarif::sarif;
 pub use style::{Role, Style};
 pub use text::{sentence, text};
 

@@ -30,6 +30,9 @@ pub struct Finding {
     /// All its accesses are inside libraries that the user did not write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_libraries: bool,
+    /// The baseline has it already: it does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// The cheapest change that is known to help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
@@ -76,6 +79,7 @@ impl Finding {
             related: Vec::new(),
             because: Vec::new(),
             in_libraries: false,
+            known: false,
             fix: None,
             execution: None,
             runs: None,
