@@ -50,6 +50,15 @@ impl Model {
             Self::Sc | Self::Tso | Self::C20 | Self::Rc11 => true,
         }
     }
+
+    /// Whether a data race leaves a program without a meaning: in the models of C and C++ it does, in those of
+    /// interleaving and of the x86 a racy access is an access like any other.
+    pub fn has_undefined_behaviour(self) -> bool {
+        match self {
+            Self::Sc | Self::Tso => false,
+            Self::Ra | Self::Rc20 | Self::C20 | Self::Rc11 => true,
+        }
+    }
 }
 
 impl fmt::Display for Model {

@@ -2,10 +2,13 @@
 
 use crate::document::Document;
 use crate::fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
-use crate::judgement::Judgement;
+use crate::number::plural;
 use crate::read::{ReadError, is_sarif, read};
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// What is said of findings that are known.
+const KNOWN: &str = " known from the baseline";
 
 /// The findings of earlier documents.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -51,22 +54,13 @@ impl Baseline {
             finding.known = self.0.contains(mark);
         }
         let known = document.findings.iter().filter(|finding| finding.known);
-        document.stats.known = Some(known.count() as u64);
-        document.verdict = judged(document);
-    }
-}
-
-/// The verdict when known findings do not count.
-fn judged(document: &Document) -> Judgement {
-    let counts = document
-        .findings
-        .iter()
-        .any(|finding| !finding.known && !finding.in_libraries);
-    let has_known = document.stats.known.is_some_and(|known| known > 0);
-    match document.verdict {
-        Judgement::Violation if !counts && has_known => Judgement::NoFinding,
-        // Another baseline knew what this one does not.
-        Judgement::NoFinding if counts => Judgement::Violation,
-        same => same,
+        let known = known.count() as u64;
+        document.stats.known = Some(known);
+        document.judge();
+        document.notes.retain(|note| !note.ends_with(KNOWN));
+        if known > 0 {
+            let known = plural(known, "finding");
+            document.notes.push(format!("{known}{KNOWN}"));
+        }
     }
 }

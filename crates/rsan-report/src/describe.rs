@@ -78,12 +78,6 @@ impl<'a> Describe<'a> {
         at(self.program, span)
     }
 
-    /// `LINE:COLUMN`, or `-`.
-    pub(crate) fn line_column(self, span: Option<Span>) -> String {
-        span.and_then(|s| self.position(s))
-            .map_or_else(|| "-".to_owned(), |p| format!("{}:{}", p.line, p.column))
-    }
-
     fn instr(self, e: EventId) -> Option<&'a Instr> {
         let event = self.graph.event(e);
         let thread = self.program.threads.get(event.thread?.index())?;
@@ -220,18 +214,5 @@ fn rmw_verb(op: RmwOp) -> &'static str {
         RmwOp::And => "fetch_and",
         RmwOp::Or => "fetch_or",
         RmwOp::Xor => "fetch_xor",
-    }
-}
-
-/// Short names `a`, `b`, …, `z`, `aa`, … for the events of a cycle.
-pub(crate) fn letter(index: usize) -> String {
-    let mut rest = index;
-    let mut name = String::new();
-    loop {
-        name.insert(0, char::from(b'a' + (rest % 26) as u8));
-        if rest < 26 {
-            return name;
-        }
-        rest = rest / 26 - 1;
     }
 }

@@ -1,132 +1,124 @@
-//! The execution graph of a witness in DOT, the language of Graphviz.
+//! The executions of a document in DOT, the language of Graphviz.
 //!
 //! One cluster per thread, program order in light grey, `rf` green, `mo` blue, `fr` red; the events and edges of
 //! the cycle are bold. `mo` and `fr` are drawn as their immediate edges: the rest follows from them.
 
-use crate::Checked;
-use crate::describe::Describe;
-use crate::finding::Finding;
-use rsan_model::{Edge, EventId, Graph, Label, LocId, ThreadId, Verdict};
-use std::collections::BTreeMap;
+use crate::document::{Document, Edge, Execution, Finding};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The graph of a violation; for other verdicts a comment that says so, which is an empty DOT file.
-pub fn dot(checked: &Checked<'_>) -> String {
-    match checked.verdict {
-        Verdict::Robust | Verdict::Unknown(_) => format!(
+/// The graphs of all findings; a comment when there is none to show, which is an empty DOT file.
+pub fn dot(document: &Document) -> String {
+    let findings = document.findings.iter();
+    let graphs = findings.filter_map(|finding| {
+        let execution = finding.execution.as_ref()?;
+        Some(digraph(document, finding, execution))
+    });
+    let graphs: String = graphs.collect();
+    match graphs.is_empty() {
+        true => format!(
             "// {}: {}, no graph to show\n",
-            one_line(checked.subject),
-            checked.judgement().name()
+            one_line(&document.subject),
+            document.verdict.name()
         ),
-        Verdict::Violation(witness) => {
-            let finding = Finding::new(checked.program, checked.model, witness);
-            digraph(checked, &finding)
-        }
+        false => graphs,
     }
 }
 
-fn digraph(checked: &Checked<'_>, finding: &Finding<'_>) -> String {
-    let d = finding.describe;
-    let graph = &finding.witness.graph;
-    let title = format!("{}: {}", checked.subject, finding.headline());
-    let mut out = format!("digraph {} {{\n", quote(checked.subject));
+fn digraph(document: &Document, finding: &Finding, execution: &Execution) -> String {
+    let subject = &document.subject;
+    let title = format!("{subject}: {}", finding.headline(Some(document.model)));
+    let mut out = format!("digraph {} {{\n", quote(subject));
     let _ = writeln!(out, "  label={}; labelloc=t;", quote(&title));
     out.push_str("  rankdir=TB; fontname=\"sans-serif\"; newrank=true;\n");
     out.push_str("  node [shape=box, style=rounded, fontname=\"monospace\"];\n");
     out.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
-    nodes(&mut out, checked, finding);
-    edges(&mut out, d, graph, &finding.cycle());
+    nodes(&mut out, execution);
+    edges(&mut out, execution);
     out.push_str("}\n");
     out
 }
 
-fn nodes(out: &mut String, checked: &Checked<'_>, finding: &Finding<'_>) {
-    let graph = &finding.witness.graph;
-    let shown = initial_writes_to_show(graph);
-    out.push_str("  {\n    rank=min;\n");
-    for e in graph.ids() {
-        if graph.event(e).thread.is_none() && shown.contains(&e) {
-            node(out, "    ", finding, e);
-        }
+fn nodes(out: &mut String, execution: &Execution) {
+    let shown = initial_writes_to_show(execution);
+    let events = || execution.events.iter().zip(0..);
+    let initial =
+        events().filter(|(event, number)| event.thread.is_none() && shown.contains(number));
+    let initial: Vec<u32> = initial.map(|(_, number)| number).collect();
+    if !initial.is_empty() {
+        out.push_str("  {\n    rank=min;\n");
+        initial
+            .into_iter()
+            .for_each(|number| node(out, execution, number));
+        out.push_str("  }\n");
     }
-    out.push_str("  }\n");
-    for (i, thread) in checked.program.threads.iter().enumerate() {
-        let id = ThreadId::new(i);
-        let mut events = graph
-            .ids()
-            .filter(|&e| graph.event(e).thread == Some(id))
-            .peekable();
-        if events.peek().is_none() {
-            continue;
-        }
+    for (cluster, thread) in execution.threads().into_iter().enumerate() {
         let _ = writeln!(
             out,
-            "  subgraph cluster_{i} {{\n    label={}; color=gray; style=rounded;",
-            quote(&thread.name)
+            "  subgraph cluster_{cluster} {{\n    label={}; color=gray; style=rounded;",
+            quote(&thread.to_string())
         );
-        events.for_each(|e| node(out, "    ", finding, e));
+        for (event, number) in events() {
+            if event.thread.as_ref() == Some(thread) {
+                node(out, execution, number);
+            }
+        }
         out.push_str("  }\n");
     }
 }
 
 /// Initial writes that somebody reads or overwrites; the others are clutter.
-fn initial_writes_to_show(graph: &Graph) -> Vec<EventId> {
-    let mut shown: Vec<_> = graph.ids().filter_map(|e| graph.reads_from(e)).collect();
-    for loc in (0..graph.locations()).map(LocId::new) {
-        if let [first, _, ..] = graph.modification_order(loc) {
-            shown.push(*first);
-        }
-    }
-    shown
+fn initial_writes_to_show(execution: &Execution) -> BTreeSet<u32> {
+    let read = execution.rf.iter().map(|(write, _)| *write);
+    let overwritten = execution.mo.iter().filter(|order| order.writes.len() > 1);
+    read.chain(overwritten.map(|order| order.writes[0]))
+        .collect()
 }
 
-fn node(out: &mut String, indent: &str, finding: &Finding<'_>, e: EventId) {
-    let d = finding.describe;
-    let mut label = d.operation(e);
-    if let Some(letter) = finding.letter(e) {
+fn node(out: &mut String, execution: &Execution, number: u32) {
+    let event = &execution.events[number as usize];
+    let letter = execution.letter(number);
+    let mut label = event.operation.clone();
+    if let Some(letter) = &letter {
         label = format!("{letter}: {label}");
     }
-    if d.span_of(e).is_some() {
-        label = format!("{label}\n{}", d.line_column(d.span_of(e)));
+    if let Some(at) = event.position() {
+        label = format!("{label}\n{at}");
     }
     let mut attributes = format!("label={}", quote(&label));
-    if finding.letter(e).is_some() {
+    if letter.is_some() {
         attributes.push_str(", penwidth=2.5");
     }
-    if matches!(finding.witness.graph.label(e), Label::Init { .. }) {
+    if event.thread.is_none() {
         attributes.push_str(", style=\"rounded,dashed\"");
     }
-    let _ = writeln!(out, "{indent}e{} [{attributes}];", e.0);
+    let _ = writeln!(out, "    e{number} [{attributes}];");
 }
 
-/// The kinds of edges in the order in which they are listed, and their colours.
-const KINDS: [(Edge, &str); 6] = [
-    (Edge::Po, "gray70"),
-    (Edge::Asw, "gray40"),
-    (Edge::Rf, "forestgreen"),
-    (Edge::Mo, "royalblue"),
-    (Edge::Fr, "firebrick"),
-    (Edge::ScFence, "darkorchid"),
-];
+/// The colour of an edge.
+fn color(edge: Edge, bold: bool) -> &'static str {
+    match edge {
+        Edge::Po if bold => "black",
+        Edge::Po => "gray70",
+        Edge::Asw | Edge::Sw => "gray40",
+        Edge::Rf => "forestgreen",
+        Edge::Mo => "royalblue",
+        Edge::Fr => "firebrick",
+        Edge::Sc => "darkorchid",
+    }
+}
 
-fn edges(out: &mut String, d: Describe<'_>, graph: &Graph, cycle: &[(EventId, Edge)]) {
+fn edges(out: &mut String, execution: &Execution) {
     // Sorted by source, target and kind, so that the text depends on the graph alone.
-    let rank = |edge: Edge| KINDS.iter().position(|&(e, _)| e == edge);
-    let mut all: BTreeMap<(EventId, EventId, Option<usize>), (Edge, bool)> = BTreeMap::new();
-    for (from, to, edge) in immediate(graph) {
-        all.insert((from, to, rank(edge)), (edge, false));
-    }
-    for (i, &(from, edge)) in cycle.iter().enumerate() {
-        let to = cycle[(i + 1) % cycle.len()].0;
-        all.insert((from, to, rank(edge)), (edge, true));
-    }
-    for ((from, to, rank), (edge, bold)) in all {
-        let color = match (edge, bold, rank) {
-            (Edge::Po, true, _) | (_, _, None) => "black",
-            (_, _, Some(i)) => KINDS[i].1,
-        };
+    let plain = execution.immediate_edges().into_iter();
+    let plain = plain.map(|edge| (edge, false));
+    let bold = execution.cycle_edges().map(|edge| (edge, true));
+    let all: BTreeMap<(u32, u32, Edge), bool> = plain.chain(bold).collect();
+    for ((from, to, edge), bold) in all {
+        let color = color(edge, bold);
         let mut attributes = format!("color={color}, fontcolor={color}");
-        let label = edge_label(edge, bold, d.location_of(to));
+        let location = execution.events[to as usize].location.as_deref();
+        let label = edge_label(edge, bold, location.unwrap_or_default());
         if !label.is_empty() {
             let _ = write!(attributes, ", label={}", quote(&label));
         }
@@ -138,50 +130,20 @@ fn edges(out: &mut String, d: Describe<'_>, graph: &Graph, cycle: &[(EventId, Ed
         if bold {
             attributes.push_str(", style=bold, penwidth=2.5");
         }
-        let _ = writeln!(out, "  e{} -> e{} [{attributes}];", from.0, to.0);
+        let _ = writeln!(out, "  e{from} -> e{to} [{attributes}];");
     }
 }
 
 fn edge_label(edge: Edge, bold: bool, location: &str) -> String {
     match edge {
-        Edge::Rf | Edge::Mo | Edge::Fr => format!("{edge} {location}"),
+        Edge::Rf | Edge::Mo | Edge::Fr => format!("{} {location}", edge.name()),
         Edge::Po if !bold => String::new(),
-        Edge::Po | Edge::Asw | Edge::ScFence => edge.to_string(),
+        Edge::Po | Edge::Asw | Edge::Sw | Edge::Sc => edge.name().to_owned(),
     }
-}
-
-/// The edges to draw whatever the cycle is.
-fn immediate(graph: &Graph) -> Vec<(EventId, EventId, Edge)> {
-    let mut edges = Vec::new();
-    let mut last: BTreeMap<ThreadId, EventId> = BTreeMap::new();
-    for e in graph.ids() {
-        let previous = graph.event(e).thread.and_then(|t| last.insert(t, e));
-        if let Some(previous) = previous {
-            edges.push((previous, e, Edge::Po));
-        }
-        if let Some(write) = graph.reads_from(e) {
-            edges.push((write, e, Edge::Rf));
-            if let Some(next) = next_write(graph, write).filter(|&next| next != e) {
-                edges.push((e, next, Edge::Fr));
-            }
-        }
-    }
-    for loc in (0..graph.locations()).map(LocId::new) {
-        for pair in graph.modification_order(loc).windows(2) {
-            edges.push((pair[0], pair[1], Edge::Mo));
-        }
-    }
-    edges
-}
-
-fn next_write(graph: &Graph, write: EventId) -> Option<EventId> {
-    let order = graph.modification_order(graph.label(write).loc()?);
-    let position = order.iter().position(|&w| w == write)?;
-    order.get(position + 1).copied()
 }
 
 /// A DOT string.
-pub fn quote(text: &str) -> String {
+fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

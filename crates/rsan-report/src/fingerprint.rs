@@ -126,7 +126,7 @@ fn unknown_source(frame: &Frame) -> String {
 
 /// A place by what stands there, or by its number where the source is not known.
 fn at(document: &Document, place: &Place, function: Option<&str>) -> String {
-    let text = place.line.and_then(|line| document.line(&place.file, line));
+    let text = document.line(place);
     let line = match (text, place.line) {
         (Some(text), _) => text.split_whitespace().collect::<Vec<_>>().join(" "),
         (None, Some(number)) => number.to_string(),

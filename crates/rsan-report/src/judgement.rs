@@ -2,11 +2,12 @@
 
 use crate::{Checked, Claim};
 use rsan_model::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an answer says of its subject. The first line of the text, the field `verdict` of the document and the exit status
 /// follow from this value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Proved, for every execution.
@@ -36,7 +37,13 @@ impl Checked<'_> {
     /// What the answer says of the program.
     pub fn judgement(&self) -> Judgement {
         match (self.verdict, self.claim) {
-            (Verdict::Robust, Claim::Robust | Claim::Observational) => Judgement::Robust,
+            (
+                Verdict::Robust,
+                Claim::Robust
+                | Claim::RobustForAllInstances
+                | Claim::Observational
+                | Claim::TriangularRaceFree,
+            ) => Judgement::Robust,
             // Proved safe, which is less.
             (Verdict::Robust, Claim::Safe) => Judgement::NoFinding,
             (Verdict::Violation(_), _) => Judgement::Violation,

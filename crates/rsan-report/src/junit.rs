@@ -7,6 +7,7 @@
 
 use crate::document::{Document, Finding, Place, place_of};
 use crate::judgement::Judgement;
+use crate::text;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -199,7 +200,7 @@ fn result(document: &Document, finding: &Finding) -> Result {
     Result::Failure {
         kind: finding.kind.name(),
         message: finding.message.clone(),
-        text: body(document, finding),
+        text: text::of_finding(document, finding),
     }
 }
 
@@ -227,27 +228,6 @@ fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
         1 => name,
         more => format!("{name} #{more}"),
     }
-}
-
-/// The finding as text.
-fn body(document: &Document, finding: &Finding) -> String {
-    let mut lines = Vec::new();
-    if let Some(place) = &finding.location {
-        lines.push(format!("{}: {}", place.file_line_column(), finding.message));
-    }
-    for other in &finding.related {
-        let place = other.location.file_line_column();
-        lines.push(format!("{place}: {}", other.message));
-    }
-    lines.extend(finding.because.iter().cloned());
-    if let Some(fix) = &finding.fix {
-        lines.push(format!("fix: {}", fix.message));
-    }
-    if let Some(recorded) = &finding.recorded {
-        lines.push(format!("again: {}", recorded.command));
-    }
-    let _ = document;
-    lines.join("\n")
 }
 
 /// Text for attributes: blanks that a reader would make spaces of are kept.

@@ -1,17 +1,11 @@
-//! The final states of a litmus test, shown the way herd and litmus7 show them.
-//!
-//! A state's line is litmus7's: the number of executions that end in it, `*>` when it satisfies the formula of the
-//! condition and `:>` when it does not, then the values. `Positive` counts the executions that speak for the
-//! condition as written: for `~exists` those that do not satisfy the formula.
+//! The answer about a litmus test: its final states, and whether its condition holds.
 
 use crate::condition::{self, name, quantifier};
 use crate::describe;
-use crate::json::{ConditionDoc, Document, FindingDoc, LitmusDoc, StateDoc, StatsDoc};
+use crate::document::{self, Command, Document, FinalState, Finding, Kind, LitmusAnswer, Severity};
 use crate::judgement::Judgement;
 use crate::number::plural;
-use crate::style::{Role, Style};
-use rsan_model::{Condition, Model, Observable, Pc, Program, Quantifier, Reason, ThreadId, Value};
-use std::fmt::Write;
+use rsan_model::{Model, Observable, Pc, Program, Quantifier, Reason, ThreadId, Value};
 use std::time::Duration;
 
 /// A final state and the number of consistent executions that end in it.
@@ -26,8 +20,6 @@ pub struct Final {
 /// The final states of one test under one model.
 #[derive(Clone, Copy, Debug)]
 pub struct Litmus<'a> {
-    /// The command that asked.
-    pub command: &'a str,
     /// The input as the user named it.
     pub subject: &'a str,
     /// The program in it.
@@ -99,13 +91,9 @@ impl Litmus<'_> {
         }
     }
 
-    /// Whether a data race leaves the program without a meaning: in the models of C and C++ it does, in those of
-    /// interleaving and of the x86 a racy access is an access like any other.
+    /// Whether a data race leaves the program without a meaning.
     fn undefined(&self) -> bool {
-        match self.model {
-            Model::Sc | Model::Tso => false,
-            Model::Ra | Model::Rc20 | Model::C20 | Model::Rc11 => self.data_race,
-        }
+        self.data_race && self.model.has_undefined_behaviour()
     }
 
     /// Executions that satisfy the formula of the condition, and that do not.
@@ -183,159 +171,63 @@ impl Litmus<'_> {
     }
 }
 
-/// The text of one test.
-pub fn litmus_text(litmus: &Litmus<'_>, style: Style) -> String {
-    let name = &litmus.program.name;
-    let condition = litmus.program.condition.as_ref();
-    let kind = match condition.map(|c| c.quantifier) {
-        None => "",
-        Some(Quantifier::Exists) => " Allowed",
-        Some(Quantifier::NotExists) => " Forbidden",
-        Some(Quantifier::Forall) => " Required",
-    };
-    let mut out = style.paint(Role::Strong, &format!("Test {name}{kind}"));
-    let _ = writeln!(out, "\nStates {}", litmus.finals.len());
-    let width = litmus
-        .finals
-        .iter()
-        .map(|f| f.executions.to_string().len())
-        .max()
-        .unwrap_or(1);
-    for state in litmus.finals {
-        let sign = if litmus.satisfies(state) == Some(true) {
-            '*'
-        } else {
-            ':'
-        };
-        let _ = writeln!(
-            out,
-            "{:<width$} {sign}>{}",
-            state.executions,
-            values(litmus, state)
-        );
-    }
-    if let Some(condition) = condition {
-        verdict(&mut out, litmus, condition, style);
-    }
-    for note in litmus.notes() {
-        let _ = writeln!(out, "{} {note}", style.paint(Role::Undecided, "Note"));
-    }
-    let _ = writeln!(out, "Time {name} {:.2}", litmus.elapsed.as_secs_f64());
-    out
-}
-
-fn verdict(out: &mut String, litmus: &Litmus<'_>, condition: &Condition, style: Style) {
-    let (role, word) = match (litmus.answer(), litmus.undefined()) {
-        (Answer::Holds, _) => (Role::Good, "Ok"),
-        (Answer::Fails, _) => (Role::Bad, "No"),
-        (Answer::Undecided, true) => (Role::Undecided, "Undef"),
-        (Answer::Undecided, false) => (Role::Undecided, "Unknown"),
-    };
-    let (yes, no) = litmus.tally();
-    let (positive, negative) = match condition.quantifier {
-        Quantifier::NotExists => (no, yes),
-        Quantifier::Exists | Quantifier::Forall => (yes, no),
-    };
-    let name = &litmus.program.name;
-    let _ = writeln!(out, "{}", style.paint(role, word));
-    let _ = writeln!(out, "Witnesses\nPositive: {positive} Negative: {negative}");
-    let _ = writeln!(
-        out,
-        "Condition {}",
-        condition::condition(litmus.program, condition)
-    );
-    let _ = writeln!(
-        out,
-        "Observation {name} {} {yes} {no}",
-        litmus.observation()
-    );
-}
-
-fn values(litmus: &Litmus<'_>, state: &Final) -> String {
-    let mut out = String::new();
-    for (&observable, value) in litmus.observables.iter().zip(&state.values) {
-        let _ = write!(out, "{}={value}; ", name(litmus.program, observable));
-    }
-    out.trim_end().to_owned()
-}
-
 /// The document of one test.
 pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
     let answer = litmus.answer();
+    let program = litmus.program;
     let cut_at = match litmus.incomplete {
         Some(Reason::LoopBound(n)) => Some(*n),
         _ => None,
     };
-    let states = litmus.finals.iter().map(|state| StateDoc {
-        values: litmus
-            .observables
+    let names = litmus.observables.iter().map(|&o| name(program, o));
+    let names: Vec<String> = names.collect();
+    let states = litmus.finals.iter().map(|state| FinalState {
+        values: names
             .iter()
-            .zip(&state.values)
-            .map(|(&o, &v)| (name(litmus.program, o), v))
+            .cloned()
+            .zip(state.values.iter().copied())
             .collect(),
         executions: state.executions,
         satisfies: litmus.satisfies(state),
     });
-    let reason = litmus.notes().join("; ");
-    Document {
-        model: litmus.model.name(),
-        reason: (!reason.is_empty()).then_some(reason),
-        litmus: Some(LitmusDoc {
-            name: litmus.program.name.clone(),
-            condition: condition_doc(litmus, answer),
-            states: states.collect(),
-            data_race: litmus.data_race,
-            cut_at,
-        }),
-        findings: findings(litmus, answer),
-        stats: StatsDoc {
-            executions: Some(litmus.executions()),
-            seconds: litmus.elapsed.as_secs_f64(),
-            ..StatsDoc::default()
-        },
-        ..Document::empty(litmus.command, litmus.subject, answer.into())
-    }
+    let states = states.collect();
+    let mut document = Document::new(Command::Litmus, litmus.subject, answer.into(), litmus.model);
+    document.notes = litmus.notes();
+    document.litmus = Some(LitmusAnswer {
+        name: program.name.clone(),
+        condition: condition_document(litmus, answer),
+        observed: names,
+        states,
+        data_race: litmus.data_race,
+        cut_at,
+    });
+    document.findings.extend(finding(litmus, answer));
+    document.stats.executions = Some(litmus.executions());
+    document.stats.seconds = litmus.elapsed.as_secs_f64();
+    document
 }
 
-fn condition_doc(litmus: &Litmus<'_>, answer: Answer) -> Option<ConditionDoc> {
+fn condition_document(litmus: &Litmus<'_>, answer: Answer) -> Option<document::Condition> {
     let (satisfied, unsatisfied) = litmus.tally();
-    litmus
-        .program
-        .condition
-        .as_ref()
-        .map(|condition| ConditionDoc {
-            quantifier: quantifier(condition.quantifier),
-            text: condition::condition(litmus.program, condition),
-            holds: match answer {
-                Answer::Holds => Some(true),
-                Answer::Fails => Some(false),
-                Answer::Undecided => None,
-            },
-            satisfied,
-            unsatisfied,
-            observation: litmus.observation(),
-        })
+    let condition = litmus.program.condition.as_ref();
+    condition.map(|condition| document::Condition {
+        quantifier: quantifier(condition.quantifier).to_owned(),
+        text: condition::condition(litmus.program, condition),
+        holds: match answer {
+            Answer::Holds => Some(true),
+            Answer::Fails => Some(false),
+            Answer::Undecided => None,
+        },
+        satisfied,
+        unsatisfied,
+        observation: litmus.observation().to_owned(),
+    })
 }
 
-fn findings(litmus: &Litmus<'_>, answer: Answer) -> Vec<FindingDoc> {
+fn finding(litmus: &Litmus<'_>, answer: Answer) -> Option<Finding> {
     let condition = litmus.program.condition.as_ref();
-    let Some(condition) = condition.filter(|_| answer == Answer::Fails) else {
-        return vec![];
-    };
-    vec![FindingDoc {
-        kind: "condition",
-        property: "condition",
-        message: format!(
-            "`{}` does not hold under {}",
-            condition::condition(litmus.program, condition),
-            litmus.model
-        ),
-        thread: None,
-        location: None,
-        related: vec![],
-        stale: None,
-        schedule: vec![],
-        cycle: vec![],
-        graph: None,
-    }]
+    let condition = condition.filter(|_| answer == Answer::Fails)?;
+    let text = condition::condition(litmus.program, condition);
+    let message = format!("`{text}` does not hold under {}", litmus.model);
+    Some(Finding::new(Kind::Condition, Severity::Error, message))
 }

@@ -29,6 +29,8 @@ fn same_question(one: &Document, other: &Document) -> bool {
 impl Document {
     /// Adds what another document says about the same subject.
     fn absorb(&mut self, other: Self) {
+        let is_open = |one: &Self| one.incomplete || one.verdict == Judgement::Unknown;
+        let is_incomplete = is_open(self) || is_open(&other);
         let places: BTreeMap<Fingerprint, usize> =
             fingerprints(self).into_iter().zip(0..).collect();
         let marks = fingerprints(&other);
@@ -42,6 +44,7 @@ impl Document {
         self.findings
             .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.verdict = worse(self.verdict, other.verdict);
+        self.incomplete = is_incomplete && self.verdict == Judgement::Violation;
         for note in other.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);

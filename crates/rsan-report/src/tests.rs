@@ -8,7 +8,7 @@ mod samples;
 mod sarif;
 mod verify;
 
-use crate::{Checked, Claim, Effort};
+use crate::{Checked, Claim, Command, Effort};
 use rsan_model::{
     Domain, Event, EventId, Expr, Graph, Instr, Label, LocId, LocKind, Location, Pc, Place,
     Program, ReadOrd, RegId, Register, Source, Span, Start, Step, Thread, ThreadId, Value, Verdict,
@@ -149,7 +149,7 @@ fn steps(graph: &Graph, until: EventId) -> Vec<Step> {
 
 fn checked<'a>(program: &'a Program, claim: Claim, verdict: &'a Verdict) -> Checked<'a> {
     Checked {
-        command: "verify",
+        command: Command::Verify,
         subject: "sb.litmus",
         program,
         model: rsan_model::Model::C20,

@@ -1,192 +1,239 @@
-//! A verdict as text for people.
+//! A document as text for people: what is wrong, where, why and how to fix it. Stacks, schedules and cycles are [`Details::Full`].
 
-use crate::finding::Finding;
+mod execution;
+mod finding;
+mod litmus;
+mod repair;
+mod runs;
+mod stack;
+
+use crate::document::{Claim, Command, Document, Finding, Severity, Stats};
+use crate::judgement::Judgement;
 use crate::number::{bytes, plural, seconds};
+use crate::printable::name;
 use crate::style::{Role, Style};
-use crate::{Checked, excerpt};
-use rsan_model::{EventId, Model, Program, Reason, Verdict, Witness};
+use rsan_model::Model;
 use std::fmt::Write;
+use std::time::Duration;
 
-/// The report of one input: one line for a proof, a page for a violation.
-pub fn text(checked: &Checked<'_>, style: Style) -> String {
-    match checked.verdict {
-        Verdict::Robust => robust(checked, style),
-        Verdict::Unknown(reason) => unknown(checked, reason, style),
-        Verdict::Violation(witness) => violation(checked, witness, style),
+/// How much is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Details {
+    /// What fits one screen.
+    #[default]
+    Short,
+    /// Everything that is known.
+    Full,
+}
+
+/// Findings that are shown in full; of others only the place.
+const SHOWN: usize = 20;
+
+/// The report of one input: one line for a proof, findings and a line that sums them up for a violation.
+pub fn text(document: &Document, style: Style, details: Details) -> String {
+    if document.litmus.is_some() {
+        return litmus::text(document, style);
     }
-}
-
-fn robust(checked: &Checked<'_>, style: Style) -> String {
-    let effort = &checked.effort;
-    format!(
-        "{}: {} ({}, depth {}, {})\n",
-        checked.subject,
-        style.paint(Role::Good, &checked.claim.promise(checked.model)),
-        plural(effort.states, "state"),
-        effort.depth,
-        seconds(effort.elapsed),
-    )
-}
-
-fn unknown(checked: &Checked<'_>, reason: &Reason, style: Style) -> String {
-    format!(
-        "{}: {}: {reason}\n  {}; no violation in what was explored\n",
-        checked.subject,
-        style.paint(Role::Undecided, "unknown"),
-        explored(checked),
-    )
-}
-
-fn explored(checked: &Checked<'_>) -> String {
-    let effort = &checked.effort;
-    format!(
-        "explored {}, {}, depth {}, {} of states, {}",
-        plural(effort.states, "state"),
-        plural(effort.transitions, "transition"),
-        effort.depth,
-        bytes(effort.memory),
-        seconds(effort.elapsed),
-    )
-}
-
-fn violation(checked: &Checked<'_>, witness: &Witness, style: Style) -> String {
-    let finding = Finding::new(checked.program, checked.model, witness);
-    let mut out = format!(
-        "{}: {}: {}\n\n{}\n\n",
-        checked.subject,
-        style.paint(Role::Bad, "violation"),
-        finding.headline(),
-        sentence_case(&finding.message()),
-    );
-    if let Some(source) = &checked.program.source {
-        let marks = finding.marks();
-        if !marks.is_empty() {
-            out.push_str(&excerpt::excerpt(source, &marks, style));
-            out.push('\n');
-        }
+    if let Some(diff) = &document.diff {
+        return diff.clone();
     }
-    schedule(&mut out, &finding, style);
-    cycle(&mut out, &finding, style);
-    if let Some(stale) = finding.stale() {
-        let write = finding.describe.write(stale.stale);
-        let line = format!("stale write: {write}");
-        let _ = writeln!(out, "{line}");
+    if document.repair.is_some() {
+        return repair::text(document, style);
     }
-    let _ = writeln!(out, "failed property: {}", finding.promise());
-    let _ = writeln!(out, "{}", explored(checked));
+    let mut out = findings(document, style, details);
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out + &summary(document, style)
+}
+
+/// One finding, with all that is known about it.
+pub(crate) fn of_finding(document: &Document, finding: &Finding) -> String {
+    let mut out = String::new();
+    finding::write(&mut out, document, finding, Style::Plain, Details::Full);
     out
 }
 
-/// What a witness shows, in one sentence.
-pub fn sentence(program: &Program, model: Model, witness: &Witness) -> String {
-    sentence_case(&Finding::new(program, model, witness).message())
+/// All findings that are not known: the user's own in full, then those inside libraries, in a line each.
+fn findings(document: &Document, style: Style, details: Details) -> String {
+    let mut out = String::new();
+    let (libraries, own): (Vec<_>, Vec<_>) = document
+        .findings
+        .iter()
+        .filter(|finding| !finding.known)
+        .partition(|finding| finding.in_libraries);
+    let shown = match details {
+        Details::Short => SHOWN.min(own.len()),
+        Details::Full => own.len(),
+    };
+    for (number, finding) in own[..shown].iter().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        finding::write(&mut out, document, finding, style, details);
+    }
+    if shown < own.len() {
+        let _ = writeln!(
+            out,
+            "\n{} more, their places only (-v shows all):",
+            own.len() - shown
+        );
+        for finding in &own[shown..] {
+            let _ = writeln!(out, "  {}", finding::headline(document, finding, style));
+        }
+    }
+    if !libraries.is_empty() {
+        let head = style.paint(Role::Strong, "in libraries");
+        let start = if out.is_empty() { "" } else { "\n" };
+        let _ = writeln!(
+            out,
+            "{start}{head}, not counted unless --include-libraries is given:"
+        );
+    }
+    for finding in libraries {
+        match details {
+            Details::Short => {
+                let _ = writeln!(out, "  {}", finding::headline(document, finding, style));
+            }
+            Details::Full => finding::write(&mut out, document, finding, style, details),
+        }
+    }
+    out
 }
 
+/// The model, where it is worth a word: C and C++ programs that are run are judged by C++20 unless told otherwise.
+fn model(document: &Document) -> Option<Model> {
+    let told = document.stats.runs.is_none() || document.model != Model::C20;
+    told.then_some(document.model)
+}
+
+/// The line, or lines, that say what came of it.
+fn summary(document: &Document, style: Style) -> String {
+    match document.stats.runs {
+        Some(runs) => runs::summary(document, runs, style),
+        None => searched(document, style),
+    }
+}
+
+/// What a proof says.
+fn promise(claim: Option<Claim>, model: Model) -> String {
+    match claim {
+        None | Some(Claim::Robust) => format!("robust against {model}"),
+        Some(Claim::RobustForAllInstances) => {
+            format!("robust against {model} for any number of copies of each thread")
+        }
+        Some(Claim::Observational) => format!("observationally robust against {model}"),
+        Some(Claim::TriangularRaceFree) => "free of triangular races".to_owned(),
+        Some(Claim::Safe) => {
+            "safe under sequential consistency: no assertion fails, nothing races".to_owned()
+        }
+    }
+}
+
+/// The same of a search.
+fn searched(document: &Document, style: Style) -> String {
+    let subject = name(&document.subject);
+    let stats = &document.stats;
+    let notes = document.notes.join("; ");
+    match document.verdict {
+        Judgement::NoFinding if stats.known.is_some_and(|known| known > 0) => {
+            format!("{subject}: no new finding; {notes}; {}\n", explored(stats))
+        }
+        Judgement::Robust | Judgement::NoFinding => format!(
+            "{subject}: {} ({})\n",
+            style.paint(Role::Good, &promise(document.property, document.model)),
+            proof(stats),
+        ),
+        Judgement::Unknown if document.command == Command::Fence => format!(
+            "{subject}: {}: {notes}\n",
+            style.paint(Role::Undecided, "unknown")
+        ),
+        Judgement::Unknown => format!(
+            "{subject}: {}: {notes}\n  {}; no violation in what was explored\n",
+            style.paint(Role::Undecided, "unknown"),
+            explored(stats),
+        ),
+        Judgement::Violation if document.command == Command::Fence => format!(
+            "{subject}: {}: {notes}\n",
+            style.paint(Role::Bad, "not repaired")
+        ),
+        Judgement::Violation => {
+            let what = document
+                .findings
+                .iter()
+                .find(|finding| !finding.known)
+                .map(|finding| finding.headline(model(document)));
+            let what = style.paint(Role::Bad, &what.unwrap_or_default());
+            let notes = if notes.is_empty() {
+                notes
+            } else {
+                format!("; {notes}")
+            };
+            let mut out = format!("{subject}: {what}{notes}; {}\n", explored(stats));
+            out.push_str(&repair::hint(document));
+            out
+        }
+    }
+}
+
+fn time(stats: &Stats) -> String {
+    seconds(Duration::from_secs_f64(stats.seconds.max(0.0)))
+}
+
+/// What a proof took.
+fn proof(stats: &Stats) -> String {
+    let states = stats.states.map(|states| plural(states, "state"));
+    let attacks = stats.attack_states;
+    let attacks = attacks.map(|states| format!("{} of attacks", plural(states, "state")));
+    let depth = stats.depth.map(|depth| format!("depth {depth}"));
+    let parts: Vec<_> = [states, attacks, depth, Some(time(stats))]
+        .into_iter()
+        .flatten()
+        .collect();
+    parts.join(", ")
+}
+
+/// What a search did.
+fn explored(stats: &Stats) -> String {
+    let states = plural(stats.states.unwrap_or_default(), "state");
+    let attacks = stats.attack_states;
+    let attacks = attacks.map(|states| format!("{} of attacks", plural(states, "state")));
+    let transitions = stats.transitions.map(|number| plural(number, "transition"));
+    let depth = stats.depth.map(|depth| format!("depth {depth}"));
+    let memory = stats
+        .memory_bytes
+        .map(|size| format!("{} of states", bytes(size)));
+    let parts = [
+        Some(states),
+        transitions,
+        attacks,
+        depth,
+        memory,
+        Some(time(stats)),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    format!("explored {}", parts.join(", "))
+}
+
+/// `: 2 errors, 1 warning`; nothing if all are as severe.
+fn severities(findings: &[&Finding]) -> String {
+    let all = [Severity::Error, Severity::Warning, Severity::Note];
+    let count = |severity| {
+        let same = findings.iter().filter(|f| f.severity == severity);
+        (same.count() as u64, severity)
+    };
+    let counts = all.map(count).into_iter();
+    let parts = counts.filter(|(number, _)| *number > 0);
+    let parts = parts.map(|(number, severity)| plural(number, severity.name()));
+    match parts.collect::<Vec<_>>().as_slice() {
+        [] | [_] => String::new(),
+        several => format!(": {}", several.join(", ")),
+    }
+}
+
+/// A sentence begins with a capital letter.
 fn sentence_case(text: &str) -> String {
     let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-}
-
-/// The table of the run. The weak access, which no sequentially consistent run has in this form, is marked.
-fn schedule(out: &mut String, finding: &Finding<'_>, style: Style) {
-    let steps = &finding.witness.schedule;
-    let weak = finding.stale().map(|s| s.access);
-    let head = match steps.len() {
-        0 => "shortest schedule: no step at all".to_owned(),
-        n => format!("shortest schedule, {}:", plural(n as u64, "step")),
-    };
-    let _ = writeln!(out, "{}", style.paint(Role::Strong, &head));
-    let mut rows = vec![Row::head()];
-    for (i, step) in steps.iter().enumerate() {
-        let number = if Some(step.event) == weak {
-            "weak".to_owned()
-        } else {
-            (i + 1).to_string()
-        };
-        rows.push(Row::event(finding, number, step.event));
-    }
-    if let Some(e) = weak.filter(|&e| steps.iter().all(|step| step.event != e)) {
-        rows.push(Row::event(finding, "weak".to_owned(), e));
-    }
-    if rows.len() > 1 {
-        table(out, &rows);
-    }
-    out.push('\n');
-}
-
-struct Row {
-    step: String,
-    thread: String,
-    at: String,
-    operation: String,
-    letter: String,
-}
-
-impl Row {
-    fn head() -> Self {
-        Self {
-            step: "step".to_owned(),
-            thread: "thread".to_owned(),
-            at: "at".to_owned(),
-            operation: "operation".to_owned(),
-            letter: String::new(),
-        }
-    }
-
-    fn event(finding: &Finding<'_>, step: String, e: EventId) -> Self {
-        let d = finding.describe;
-        Self {
-            step,
-            thread: d.thread_of(e).unwrap_or("-").to_owned(),
-            at: d.line_column(d.span_of(e)),
-            operation: d.operation(e),
-            letter: finding
-                .letter(e)
-                .map_or_else(String::new, |l| format!("[{l}]")),
-        }
-    }
-}
-
-fn table(out: &mut String, rows: &[Row]) {
-    let width = |f: fn(&Row) -> &str| rows.iter().map(|r| f(r).chars().count()).max().unwrap_or(0);
-    let step = width(|r| &r.step);
-    let thread = width(|r| &r.thread);
-    let at = width(|r| &r.at);
-    let operation = width(|r| &r.operation);
-    for row in rows {
-        let line = format!(
-            "  {:>step$}  {:<thread$}  {:<at$}  {:<operation$}  {}",
-            row.step, row.thread, row.at, row.operation, row.letter
-        );
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-}
-
-/// `a -po-> b -fr-> a`, and what the letters stand for.
-fn cycle(out: &mut String, finding: &Finding<'_>, style: Style) {
-    let cycle = finding.cycle();
-    if cycle.is_empty() {
-        return;
-    }
-    let name = |e: EventId| finding.letter(e).unwrap_or_default();
-    let head = "cycle that sequential consistency forbids:";
-    let _ = write!(out, "{}\n  ", style.paint(Role::Strong, head));
-    for &(e, edge) in &cycle {
-        let _ = write!(out, "{} -{edge}-> ", name(e));
-    }
-    let _ = writeln!(out, "{}", name(cycle[0].0));
-    let mut events: Vec<_> = cycle.iter().map(|&(e, _)| e).collect();
-    events.sort_unstable();
-    events.dedup();
-    let rows: Vec<_> = events
-        .into_iter()
-        .map(|e| Row {
-            letter: String::new(),
-            ..Row::event(finding, name(e), e)
-        })
-        .collect();
-    table(out, &rows);
-    out.push('\n');
+    let first = chars.next();
+    first.map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

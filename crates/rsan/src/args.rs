@@ -11,14 +11,15 @@ use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
     AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP,
-    RUN_HELP, VERIFY_HELP,
+    REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
+use rsan_report::Details;
 use rsan_schedule::strategy::Spec;
 use rsan_verify::Options;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
@@ -54,6 +55,9 @@ pub(crate) enum Command {
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports what the runs show
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Shows answers again that were written as JSON: in another form, several merged
+    #[command(after_help = REPORT_HELP)]
+    Report(ConvertArgs),
     /// Compiles and links C with the sanitizer; takes what gcc and clang take
     #[command(disable_help_flag = true, after_help = COMPILER_HELP)]
     Cc(CompilerArgs),
@@ -161,6 +165,10 @@ pub(crate) struct SanitizerArgs {
     /// Do not show the findings that a line of this file matches (race:FUNCTION, robustness:FILE)
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<PathBuf>,
+
+    /// Count findings whose accesses are all inside libraries like others
+    #[arg(long)]
+    pub(crate) include_libraries: bool,
 }
 
 /// What `run` takes.
@@ -200,9 +208,75 @@ pub(crate) struct RunArgs {
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 
-    /// How to answer: text or json
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// How to answer.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// How to answer: text, json, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
+
+    /// Write the answer to this file instead of standard output
+    #[arg(long, short = 'o', value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Show everything that is known: stacks, schedules, cycles
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+
+    /// Count only findings that are not in this file: an earlier answer, as json or sarif
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+}
+
+/// What `report` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// Answers that were written with --format json; `-` is standard input
+    #[arg(required_unless_present = "schema", value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// Count findings whose accesses are all inside libraries like others
+    #[arg(long)]
+    pub(crate) include_libraries: bool,
+
+    /// Print the JSON schema of answers
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) schema: bool,
+}
+
+/// The form of answers, and where they go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rendering<'a> {
+    pub(crate) format: OutputFormat,
+    /// Standard output, if there is none.
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) details: Details,
+}
+
+impl ReportArgs {
+    /// What to do with answers.
+    pub(crate) fn rendering(&self) -> Rendering<'_> {
+        Rendering {
+            format: self.format,
+            file: self.report.as_deref(),
+            details: match self.verbose {
+                true => Details::Full,
+                false => Details::Short,
+            },
+        }
+    }
+
+    /// Whether standard output is free for what programs print.
+    pub(crate) fn leaves_stdout(&self) -> bool {
+        self.format == OutputFormat::Text || self.report.is_some()
+    }
 }
 
 /// What `cc` and `c++` take.
@@ -243,9 +317,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 
     /// Write the execution graph of a violation to this file, for Graphviz
     #[arg(long, value_name = "FILE")]
@@ -311,7 +384,7 @@ pub(crate) struct FenceArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text or json
+    /// How to answer: text, json, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 }
@@ -339,9 +412,8 @@ pub(crate) struct LitmusArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// How to answer: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
-    pub(crate) format: OutputFormat,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// What `emit-c` takes.

@@ -7,6 +7,7 @@ use crate::sanitizer::run::{self, Sources, language};
 use crate::session::{accept_all, eprint};
 use crate::status::Status;
 use crate::verify;
+use rsan_report::Command;
 use std::path::Path;
 
 /// Checks every input.
@@ -21,15 +22,15 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
             }
         };
         let subject = [sources.subject.clone()];
-        return verify::inputs(&args.verify, &subject, accept_all, &mut |_, stop, style| {
-            run::check(args, stop, &sources, style)
+        return verify::inputs(&args.verify, &subject, accept_all, &mut |_, stop| {
+            run::check(args, stop, &sources)
         });
     }
     verify::inputs(
         &args.verify,
         files,
         unsupported,
-        &mut |file, stop, style| match language(file) {
+        &mut |file, stop| match language(file) {
             Some(language) => {
                 let subject = file.to_owned();
                 let sources = Sources {
@@ -37,11 +38,11 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
                     subject: subject.clone(),
                     language,
                 };
-                run::check(args, stop, &sources, style)
+                run::check(args, stop, &sources)
             }
             None => match for_programs(args) {
                 Some(what) => Err(failure(file, &format!("{what} are for C and C++ files"))),
-                None => verify::answer("check", &args.verify, stop, file, style),
+                None => verify::answer(Command::Check, &args.verify, stop, file),
             },
         },
     )

@@ -2,7 +2,7 @@
 
 use crate::args::EmitCArgs;
 use crate::input::{self, failure};
-use crate::session::{Output, eprint};
+use crate::session::{eprint, print};
 use crate::status::Status;
 use crate::terminal;
 use rsan_lang::emit;
@@ -29,7 +29,5 @@ fn translate(args: &EmitCArgs) -> Result<Status, String> {
         std::fs::write(path, text).map_err(|e| failure(path, &e))?;
         return Ok(Status::Clean);
     }
-    let mut out = Output::new();
-    out.print(&text);
-    Ok(out.finish())
+    Ok(print(&text))
 }

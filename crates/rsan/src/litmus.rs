@@ -3,12 +3,12 @@
 use crate::args::LitmusArgs;
 use crate::input::{self, Input, failure};
 use crate::interrupt;
-use crate::session::{self, Reply, Session, accept_all};
+use crate::session::{Reply, Session, accept_all, baseline};
 use crate::status::Status;
 use crate::terminal;
 use rsan_axioms::{Error, Limits, Outcomes, outcomes_until};
 use rsan_model::{Model, Pc, Reason, ThreadId};
-use rsan_report::{Final, Judgement, Litmus, Style, complaint, litmus_document, litmus_text};
+use rsan_report::{Final, Judgement, Litmus, complaint, litmus_document};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -17,24 +17,24 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
+    };
     let session = Session {
         files: &args.files,
-        format: args.format,
+        baseline: baseline.as_ref(),
+        rendering: args.report.rendering(),
         dot: None,
         refuse: accept_all,
     };
-    session.run(&mut |file, style| {
+    session.run(&mut |file| {
         let input = input::read(file, terminal::stderr_style())?;
-        answer(args, &input, &stop, style)
+        answer(args, &input, &stop)
     })
 }
 
-fn answer(
-    args: &LitmusArgs,
-    input: &Input,
-    stop: &AtomicBool,
-    style: Style,
-) -> Result<Reply, String> {
+fn answer(args: &LitmusArgs, input: &Input, stop: &AtomicBool) -> Result<Reply, String> {
     let start = Instant::now();
     let limits = Limits {
         unroll: args.unroll,
@@ -66,7 +66,6 @@ fn answer(
     let ended: u64 = outcomes.states.values().sum();
     let failed_asserts: Vec<_> = outcomes.failed_asserts.iter().copied().collect();
     let litmus = Litmus {
-        command: "litmus",
         subject: &input.subject,
         program: &input.program,
         model: args.model,
@@ -81,9 +80,7 @@ fn answer(
     };
     Ok(Reply {
         status: Judgement::from(litmus.answer()).into(),
-        text: litmus_text(&litmus, style),
-        document: session::Answer::Read(Box::new(litmus_document(&litmus))),
-        dot: None,
+        document: litmus_document(&litmus),
         interrupted: outcomes.cut == Some(Reason::Interrupted),
     })
 }

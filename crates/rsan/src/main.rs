@@ -11,9 +11,9 @@ mod files;
 mod input;
 mod interrupt;
 mod litmus;
-mod printable;
 mod progress;
 mod quantity;
+mod report;
 mod sanitizer;
 mod session;
 mod status;
@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::EmitC(args) => emit_c::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };

@@ -1,7 +1,7 @@
 //! One line on standard error that says how a search is going; only when standard error is a terminal.
 
-use crate::printable::name;
 use rsan_report::number::{bytes, count, plural};
+use rsan_report::printable::name;
 use rsan_verify::Stats;
 use std::io::{IsTerminal, Write, stderr};
 

@@ -1,51 +1,69 @@
 //! What every command that takes inputs does with them: each one is read and answered, in order, and what goes
 //! wrong with one does not hide the answers about the others.
 
-use crate::args::OutputFormat;
-use crate::fence::RepairDocument;
+use crate::args::{OutputFormat, Rendering, ReportArgs};
+use crate::files;
 use crate::input;
-use crate::printable::printable;
-use crate::sanitizer::run::RunDocument;
 use crate::status::Status;
 use crate::terminal;
-use crate::tso::TsoDocument;
-use rsan_report::{Document, Style};
-use serde::Serialize;
+use rsan_report::printable::printable;
+use rsan_report::{Baseline, Document, ReadError, Style, dot, json, junit, sarif, text};
 use std::io::{self, Write};
-
-/// An answer about one input, for machines.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Answer {
-    /// From the engines that read programs.
-    Read(Box<Document>),
-    /// From the search for attacks.
-    Tso(Box<TsoDocument>),
-    /// From the search for fences and stronger orders.
-    Repair(Box<RepairDocument>),
-    /// From runs of a compiled program.
-    Run(Box<RunDocument>),
-}
+use std::path::Path;
 
 /// An answer about one input.
 pub(crate) struct Reply {
     /// What it means for the exit status.
     pub(crate) status: Status,
-    /// For people.
-    pub(crate) text: String,
-    /// For machines.
-    pub(crate) document: Answer,
-    /// As a picture, for `--dot`.
-    pub(crate) dot: Option<String>,
+    /// What it says.
+    pub(crate) document: Document,
     /// Whether the user asked to end: the remaining inputs are left alone.
     pub(crate) interrupted: bool,
+}
+
+impl Reply {
+    /// The same, if what the baseline knows does not count.
+    pub(crate) fn against(mut self, baseline: Option<&Baseline>) -> Self {
+        if let Some(baseline) = baseline {
+            baseline.apply(&mut self.document);
+            self.status = Status::from(&self.document);
+        }
+        self
+    }
+}
+
+/// The baseline that the user wants.
+///
+/// # Errors
+/// The status, if it cannot be read; the user is told why.
+pub(crate) fn baseline(args: &ReportArgs) -> Result<Option<Baseline>, Status> {
+    let Some(path) = &args.baseline else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    let text = files::read_text(path, files::RECORD);
+    let text = text.map_err(|error| input::failure(&name, &error));
+    let read = text.and_then(|text| Baseline::read(&text).map_err(|error| misread(&name, &error)));
+    read.map(Some).map_err(|message| {
+        eprint(&message);
+        Status::BadInput
+    })
+}
+
+/// What is wrong with documents.
+pub(crate) fn misread(name: &str, error: &ReadError) -> String {
+    match error.place {
+        Some((line, column)) => input::failure(&format!("{name}:{line}:{column}"), &error.message),
+        None => input::failure(name, &error.message),
+    }
 }
 
 /// The inputs and what to do with the answers.
 pub(crate) struct Session<'a> {
     pub(crate) files: &'a [String],
-    pub(crate) format: OutputFormat,
+    pub(crate) rendering: Rendering<'a>,
     pub(crate) dot: Option<&'a str>,
+    pub(crate) baseline: Option<&'a Baseline>,
     /// Why the command does not take a file, judged by its name.
     pub(crate) refuse: fn(&str) -> Option<String>,
 }
@@ -56,19 +74,16 @@ pub(crate) fn accept_all(_: &str) -> Option<String> {
 }
 
 impl Session<'_> {
-    /// Answers every input with `answer`, whose error is the complete message for the user.
-    pub(crate) fn run(
-        &self,
-        answer: &mut dyn FnMut(&str, Style) -> Result<Reply, String>,
-    ) -> Status {
+    /// Answers every input with `answer`, whose error is the complete message for the user. Text for the terminal is printed as soon
+    /// as there is some.
+    pub(crate) fn run(&self, answer: &mut dyn FnMut(&str) -> Result<Reply, String>) -> Status {
         let mut status = Status::Clean;
-        let mut out = Output::new();
-        let mut documents = Vec::new();
+        let mut out = Output::new(self.rendering);
         let mut graphs = String::new();
         for (i, file) in self.files.iter().enumerate() {
             let reply = match (self.refuse)(file) {
                 Some(why) => Err(input::failure(file, &why)),
-                None => answer(file, terminal::stdout_style()),
+                None => answer(file),
             };
             match reply {
                 Err(message) => {
@@ -76,12 +91,12 @@ impl Session<'_> {
                     status = status.and(Status::BadInput);
                 }
                 Ok(reply) => {
+                    let reply = reply.against(self.baseline);
                     status = status.and(reply.status);
-                    graphs.push_str(reply.dot.as_deref().unwrap_or(""));
-                    match self.format {
-                        OutputFormat::Text => out.report(&reply.text),
-                        OutputFormat::Json => documents.push(reply.document),
+                    if self.dot.is_some() {
+                        graphs.push_str(&dot(&reply.document));
                     }
+                    out.add(reply.document);
                     if reply.interrupted {
                         self.report_skipped(i + 1);
                         break;
@@ -89,10 +104,8 @@ impl Session<'_> {
                 }
             }
         }
-        if !documents.is_empty() {
-            out.documents(&documents, self.files.len() > 1);
-        }
-        status.and(out.finish()).and(self.write_graphs(&graphs))
+        let written = out.finish(self.files.len() > 1);
+        status.and(written).and(self.write_graphs(&graphs))
     }
 
     fn report_skipped(&self, done: usize) {
@@ -125,43 +138,21 @@ pub(crate) fn eprint(message: &str) {
     let _ = io::stderr().write_all(shown.as_bytes());
 }
 
-/// Standard output, which a reader such as `head` may close early: that is no error, and ends the output.
-pub(crate) struct Output {
-    error: Option<io::Error>,
-    /// Whether the last report had more than one line; `None` when there was none.
-    long: Option<bool>,
+/// Renders documents as the user wants them; `several` inputs were given.
+pub(crate) fn render(rendering: Rendering<'_>, documents: Vec<Document>, several: bool) -> Status {
+    let mut out = Output::new(rendering);
+    documents.into_iter().for_each(|document| out.add(document));
+    out.finish(several)
 }
 
-impl Output {
-    pub(crate) fn new() -> Self {
-        Self {
-            error: None,
-            long: None,
-        }
-    }
+/// Standard output, which a reader such as `head` may close early: that is no error, and ends the output.
+#[derive(Default)]
+struct Stdout {
+    error: Option<io::Error>,
+}
 
-    /// Prints a report; long ones stand apart from their neighbours.
-    pub(crate) fn report(&mut self, text: &str) {
-        let long = text.lines().nth(1).is_some();
-        if self.long.is_some_and(|before| before || long) {
-            self.print("\n");
-        }
-        self.print(&printable(text, terminal::stdout_style()));
-        self.long = Some(long);
-    }
-
-    /// Prints documents: one of them alone, or an array when several inputs were given.
-    pub(crate) fn documents(&mut self, documents: &[Answer], several: bool) {
-        let text = match documents {
-            [only] if !several => serde_json::to_string_pretty(only),
-            all => serde_json::to_string_pretty(all),
-        };
-        self.print(&text.expect("documents have string keys and finite numbers"));
-        self.print("\n");
-    }
-
-    /// Prints a text as it is.
-    pub(crate) fn print(&mut self, text: &str) {
+impl Stdout {
+    fn print(&mut self, text: &str) {
         if self.error.is_none() {
             let mut stdout = io::stdout().lock();
             let result = stdout.write_all(text.as_bytes());
@@ -169,13 +160,110 @@ impl Output {
         }
     }
 
-    pub(crate) fn finish(self) -> Status {
+    fn finish(self) -> Status {
         match self.error {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 eprint(&input::failure("standard output", &error));
                 Status::BadInput
             }
             _ => Status::Clean,
+        }
+    }
+}
+
+/// Prints a text on standard output.
+pub(crate) fn print(text: &str) -> Status {
+    let mut out = Stdout::default();
+    out.print(text);
+    out.finish()
+}
+
+/// Where answers go: a file, or standard output.
+struct Output<'a> {
+    rendering: Rendering<'a>,
+    documents: Vec<Document>,
+    /// The text so far, if it goes to a file.
+    text: String,
+    stdout: Stdout,
+    /// Whether the last report had more than one line; `None` when there was none.
+    long: Option<bool>,
+}
+
+impl<'a> Output<'a> {
+    fn new(rendering: Rendering<'a>) -> Self {
+        Self {
+            rendering,
+            documents: Vec::new(),
+            text: String::new(),
+            stdout: Stdout::default(),
+            long: None,
+        }
+    }
+
+    /// Takes an answer.
+    fn add(&mut self, document: Document) {
+        match self.rendering.format {
+            OutputFormat::Text => self.report(&document),
+            OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit | OutputFormat::Dot => {
+                self.documents.push(document)
+            }
+        }
+    }
+
+    /// How text looks where it goes.
+    fn style(&self) -> Style {
+        match self.rendering.file {
+            Some(_) => Style::Plain,
+            None => terminal::stdout_style(),
+        }
+    }
+
+    /// Prints a report; long ones stand apart from their neighbours.
+    fn report(&mut self, document: &Document) {
+        let style = self.style();
+        let text = text(document, style, self.rendering.details);
+        let long = text.lines().nth(1).is_some();
+        if self.long.is_some_and(|before| before || long) {
+            self.print("\n");
+        }
+        self.print(&printable(&text, style));
+        self.long = Some(long);
+    }
+
+    /// Prints a text as it is.
+    fn print(&mut self, text: &str) {
+        match self.rendering.file {
+            Some(_) => self.text.push_str(text),
+            None => self.stdout.print(text),
+        }
+    }
+
+    /// Writes what is not written yet.
+    fn finish(mut self, several: bool) -> Status {
+        let documents = std::mem::take(&mut self.documents);
+        let rendered = match self.rendering.format {
+            OutputFormat::Text => String::new(),
+            // Inputs that cannot be read have no document.
+            _ if documents.is_empty() => String::new(),
+            OutputFormat::Json => json(&documents, several),
+            OutputFormat::Sarif => sarif(&documents),
+            OutputFormat::Junit => junit(&documents),
+            OutputFormat::Dot => documents.iter().map(dot).collect(),
+        };
+        self.print(&rendered);
+        match self.rendering.file {
+            Some(file) => write(file, &self.text),
+            None => self.stdout.finish(),
+        }
+    }
+}
+
+fn write(file: &Path, text: &str) -> Status {
+    match files::write(file, text.as_bytes()) {
+        Ok(()) => Status::Clean,
+        Err(error) => {
+            eprint(&input::failure(&file.display().to_string(), &error));
+            Status::BadInput
         }
     }
 }

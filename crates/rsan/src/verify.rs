@@ -4,23 +4,23 @@ use crate::args::{Goal, VerifyArgs};
 use crate::input::{self, Input, failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::session::{Answer, Reply, Session, accept_all};
+use crate::session::{Reply, Session, accept_all, baseline};
 use crate::status::Status;
 use crate::{terminal, tso};
 use rsan_model::{Model, Reason, Verdict};
-use rsan_report::{Checked, Claim, Effort, Style, complaint, document, dot, text};
+use rsan_report::{Checked, Claim, Command, Effort, complaint, document};
 use rsan_verify::{Error, Options, Outcome, Property, Stats};
 use std::sync::atomic::AtomicBool;
 
 /// Verifies every input.
 pub(crate) fn run(args: &VerifyArgs) -> Status {
-    inputs(args, &args.files, accept_all, &mut |file, stop, style| {
-        answer("verify", args, stop, file, style)
+    inputs(args, &args.files, accept_all, &mut |file, stop| {
+        answer(Command::Verify, args, stop, file)
     })
 }
 
-/// How one input is answered: its name, whether the user asked to end, and how text looks.
-pub(crate) type Engine<'a> = dyn FnMut(&str, &AtomicBool, Style) -> Result<Reply, String> + 'a;
+/// How one input is answered: its name, and whether the user asked to end.
+pub(crate) type Engine<'a> = dyn FnMut(&str, &AtomicBool) -> Result<Reply, String> + 'a;
 
 /// Answers every input that is not refused with `engine`.
 pub(crate) fn inputs(
@@ -32,13 +32,18 @@ pub(crate) fn inputs(
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
+    };
     let session = Session {
         files,
-        format: args.format,
+        baseline: baseline.as_ref(),
+        rendering: args.report.rendering(),
         dot: args.dot.as_deref(),
         refuse,
     };
-    session.run(&mut |file, style| engine(file, &stop, style))
+    session.run(&mut |file| engine(file, &stop))
 }
 
 fn options<'a>(
@@ -59,17 +64,16 @@ fn options<'a>(
 /// # Errors
 /// The complete message for the user.
 pub(crate) fn answer(
-    command: &'static str,
+    command: Command,
     args: &VerifyArgs,
     stop: &AtomicBool,
     file: &str,
-    style: Style,
 ) -> Result<Reply, String> {
     let input = input::read_any(file, terminal::stderr_style())?;
     let model = input.model(args.model);
     let property = match (model, args.property) {
         (Model::Tso, goal) => {
-            return tso::answer(command, args, goal, stop, input.into(), style);
+            return tso::answer(command, args, goal, stop, input.into());
         }
         (_, Goal::Search(_)) if args.parametric => {
             let message = "any number of copies is decided for TSO only: use --model tso";
@@ -103,9 +107,7 @@ pub(crate) fn answer(
     };
     Ok(Reply {
         status: checked.judgement().into(),
-        text: text(&checked, style),
-        document: Answer::Read(Box::new(document(&checked))),
-        dot: args.dot.is_some().then(|| dot(&checked)),
+        document: document(&checked),
         interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
     })
 }

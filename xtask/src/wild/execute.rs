@@ -89,7 +89,7 @@ impl Place<'_> {
         let text = std::fs::read_to_string(&kept).unwrap_or_default();
         let document: Value = serde_json::from_str(&text)
             .map_err(|_| format!("rsan run: {status}; its output is {}", log.display()))?;
-        let mut failure = document["reason"].as_str().map(str::to_owned);
+        let mut failure = document["notes"][0].as_str().map(str::to_owned);
         if let Some(beside) = beside {
             failure = failure.or(finished(beside));
         }

@@ -1,11 +1,13 @@
 //! An execution that weak memory allows and sequential consistency does not, or the run that leads to a failure.
 
-use super::{Edge, Frame, Thread};
+use super::{Edge, Frame, Thread, place_of};
 use rsan_model::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Events, how they are related, and the cycle that sequential consistency forbids. Events are named by their position in `events`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     /// In the order of the run, those of a thread in program order; of a run of a compiled program only those that matter.
     pub events: Vec<Event>,
@@ -29,8 +31,85 @@ pub struct Execution {
     pub delay: Option<Delay>,
 }
 
+impl Execution {
+    /// The threads, in the order in which they first do something.
+    pub fn threads(&self) -> Vec<&Thread> {
+        let mut threads = Vec::new();
+        for thread in self.events.iter().filter_map(|event| event.thread.as_ref()) {
+            if !threads.contains(&thread) {
+                threads.push(thread);
+            }
+        }
+        threads
+    }
+
+    /// The edges of the cycle: from, to, and what the edge is.
+    pub fn cycle_edges(&self) -> impl Iterator<Item = (u32, u32, Edge)> {
+        let next = self.cycle.iter().cycle().skip(1);
+        let pairs = self.cycle.iter().zip(next);
+        pairs.map(|(from, to)| (from.event, to.event, from.edge))
+    }
+
+    /// Program order, reads-from, modification order and from-read, each as its immediate edges: the rest follows.
+    pub fn immediate_edges(&self) -> Vec<(u32, u32, Edge)> {
+        let mut edges = Vec::new();
+        let mut last: BTreeMap<&Thread, u32> = BTreeMap::new();
+        for (event, number) in self.events.iter().zip(0..) {
+            let before = event.thread.as_ref().and_then(|t| last.insert(t, number));
+            edges.extend(before.map(|before| (before, number, Edge::Po)));
+            if event.read.is_some() {
+                let from = self.rf.iter().find(|(_, read)| *read == number);
+                let from = from.map(|(write, _)| *write);
+                edges.extend(from.map(|write| (write, number, Edge::Rf)));
+                let next = self.next_write(event.location.as_deref(), from);
+                let next = next.filter(|next| *next != number);
+                edges.extend(next.map(|next| (number, next, Edge::Fr)));
+            }
+        }
+        for order in &self.mo {
+            let pairs = order.writes.windows(2);
+            edges.extend(pairs.map(|pair| (pair[0], pair[1], Edge::Mo)));
+        }
+        edges
+    }
+
+    /// The write that overwrites another one, or the initial value.
+    fn next_write(&self, location: Option<&str>, write: Option<u32>) -> Option<u32> {
+        let order = self.mo.iter().find(|order| match write {
+            Some(write) => order.writes.contains(&write),
+            None => Some(order.location.as_str()) == location,
+        })?;
+        let position = match write {
+            Some(write) => order.writes.iter().position(|known| *known == write)? + 1,
+            None => 0,
+        };
+        order.writes.get(position).copied()
+    }
+
+    /// The short name of an event on the cycle; names follow the order of the run.
+    pub fn letter(&self, event: u32) -> Option<String> {
+        let mut events: Vec<_> = self.cycle.iter().map(|step| step.event).collect();
+        events.sort_unstable();
+        events.dedup();
+        events.binary_search(&event).ok().map(letter)
+    }
+}
+
+/// Short names `a`, `b`, …, `z`, `aa`, …
+fn letter(index: usize) -> String {
+    let mut rest = index;
+    let mut name = String::new();
+    loop {
+        name.insert(0, char::from(b'a' + (rest % 26) as u8));
+        if rest < 26 {
+            return name;
+        }
+        rest = rest / 26 - 1;
+    }
+}
+
 /// An event.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// None for initial values.
     pub thread: Option<Thread>,
@@ -59,8 +138,22 @@ pub struct Event {
     pub stack: Vec<Frame>,
 }
 
+impl Event {
+    /// `line:column` in the source of the subject, or `file:line` of a compiled program.
+    pub fn position(&self) -> Option<String> {
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => Some(format!("{line}:{column}")),
+            (Some(line), None) => Some(line.to_string()),
+            (None, _) => {
+                let place = place_of(&self.stack).and_then(Frame::place);
+                place.map(|place| place.file_line())
+            }
+        }
+    }
+}
+
 /// The writes of a location, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModificationOrder {
     /// The name of the location.
     pub location: String,
@@ -69,7 +162,7 @@ pub struct ModificationOrder {
 }
 
 /// What a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
     /// An operation of the thread.
@@ -80,7 +173,7 @@ pub enum StepKind {
 }
 
 /// A step of a thread.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Who.
     pub thread: Thread,
@@ -99,7 +192,7 @@ pub struct Step {
 }
 
 /// An event of a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CycleEdge {
     /// The event.
     pub event: u32,
@@ -108,7 +201,7 @@ pub struct CycleEdge {
 }
 
 /// A weak access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
     /// The access.
     pub access: u32,
@@ -121,7 +214,7 @@ pub struct Stale {
 }
 
 /// A store that is delayed past a load of its thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Delay {
     /// The store.
     pub store: u32,

@@ -1,10 +1,12 @@
 //! A finding.
 
 use super::{Access, Execution, Kind, Memory, Place, Property, Severity, Thread};
+use rsan_model::Model;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a program.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// What it is.
     pub kind: Kind,
@@ -14,6 +16,9 @@ pub struct Finding {
     pub property: Property,
     /// One sentence, without a full stop.
     pub message: String,
+    /// What it is about, in words: a variable, a lock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// Whose access it is.
     pub thread: Option<Thread>,
     /// Where.
@@ -73,6 +78,7 @@ impl Finding {
             severity,
             property: kind.property(),
             message,
+            object: None,
             thread: None,
             location: None,
             label: None,
@@ -94,8 +100,35 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Whether it decides the verdict.
+    pub fn counts(&self) -> bool {
+        !self.known && !self.in_libraries
+    }
+
+    /// What it is, in a few words: `data race on `x``, `not robust against rc20`.
+    pub fn headline(&self, model: Option<Model>) -> String {
+        let title = self.kind.title();
+        match (self.kind, &self.object, model) {
+            (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {
+                format!("{title} against {model}")
+            }
+            (Kind::DataRace | Kind::TriangularRace, Some(object), _) => {
+                format!("{title} on {object}")
+            }
+            _ => title.to_owned(),
+        }
+    }
+
+    /// The same finding as another document may have it: its kind, and the places of its accesses in the sources.
+    pub fn places(&self) -> Vec<&Place> {
+        let related = self.related.iter().map(|related| &related.location);
+        self.location.iter().chain(related).collect()
+    }
+}
+
 /// Another place that belongs to a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Related {
     /// What happens there, in a few words.
     pub message: String,
@@ -104,7 +137,7 @@ pub struct Related {
 }
 
 /// A change that forbids what was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Fix {
     /// What to do, as a sentence in the imperative without a full stop.
     pub message: String,
@@ -117,7 +150,7 @@ pub struct Fix {
 }
 
 /// A change of the source. Events are those of the execution.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
     /// A new fence between two events.
@@ -145,7 +178,7 @@ pub enum Change {
 }
 
 /// A process that showed a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
@@ -154,7 +187,7 @@ pub struct Process {
 }
 
 /// A run that can be made again.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
     /// Of the strategy.
     #[serde(default, skip_serializing_if = "Option::is_none")]

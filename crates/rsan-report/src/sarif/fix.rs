@@ -3,7 +3,7 @@
 
 use super::log::{ArtifactChange, Fix, Message, Region, Replacement, Text};
 use super::places::Files;
-use crate::document::{Change, Document, Finding, Place};
+use crate::document::{Change, Document, Finding};
 use std::collections::BTreeMap;
 
 /// The fix of a finding, if all its changes are known as text.
@@ -35,9 +35,8 @@ fn edit(document: &Document, change: &Change) -> Option<(String, Replacement)> {
         Change::Order {
             from, to, location, ..
         } => {
-            let Place { file, line, .. } = location.as_ref()?;
-            let line = (*line)?;
-            let text = document.line(file, line)?;
+            let place = location.as_ref()?;
+            let (line, text) = (place.line?, document.line(place)?);
             let start = only(text, from)?;
             let column = |bytes: usize| text[..bytes].chars().count() as u32 + 1;
             let deleted_region = Region {
@@ -52,7 +51,7 @@ fn edit(document: &Document, change: &Change) -> Option<(String, Replacement)> {
                 deleted_region,
                 inserted_content,
             };
-            Some((file.clone(), replacement))
+            Some((place.file.clone(), replacement))
         }
     }
 }

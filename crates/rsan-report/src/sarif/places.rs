@@ -46,7 +46,7 @@ impl Files {
             start_column: known(place.column),
             end_line: known(place.end_line).filter(|_| known(place.column).is_some()),
             end_column: known(place.end_column).filter(|_| known(place.column).is_some()),
-            snippet: document.line(&place.file, line).map(|text| Message {
+            snippet: document.line(place).map(|text| Message {
                 text: text.to_owned(),
             }),
         });

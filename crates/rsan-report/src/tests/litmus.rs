@@ -1,7 +1,7 @@
 //! Final states of `litmus`.
 
 use super::*;
-use crate::{Answer, Final, Litmus, Style, litmus_document, litmus_text};
+use crate::{Answer, Details, Final, Litmus, Style, litmus_document, text};
 use rsan_model::{Atom, Condition, Observable, Prop, Quantifier, Reason};
 
 const OBSERVED: [Observable; 2] = [
@@ -34,7 +34,6 @@ fn finals(states: &[(i32, i32)]) -> Vec<Final> {
 
 fn litmus<'a>(program: &'a Program, finals: &'a [Final]) -> Litmus<'a> {
     Litmus {
-        command: "litmus",
         subject: "sb.litmus",
         program,
         model: rsan_model::Model::C20,
@@ -49,6 +48,10 @@ fn litmus<'a>(program: &'a Program, finals: &'a [Final]) -> Litmus<'a> {
     }
 }
 
+fn shown(litmus: &Litmus<'_>) -> String {
+    text(&litmus_document(litmus), Style::Plain, Details::Short)
+}
+
 const ALL: [(i32, i32); 4] = [(0, 0), (0, 1), (1, 0), (1, 1)];
 
 #[test]
@@ -56,7 +59,7 @@ fn states_and_condition_look_like_herd() {
     let program = test(Quantifier::Exists);
     let finals = finals(&ALL);
     assert_eq!(
-        litmus_text(&litmus(&program, &finals), Style::Plain),
+        shown(&litmus(&program, &finals)),
         r"Test SB Allowed
 States 4
 1 *>0:r0=0; 1:r0=0;
@@ -87,7 +90,7 @@ fn the_three_quantifiers_are_answered() {
         Answer::Holds
     );
     let program = test(Quantifier::NotExists);
-    let text = litmus_text(&litmus(&program, &strong), Style::Plain);
+    let text = shown(&litmus(&program, &strong));
     assert!(text.contains("Test SB Forbidden"));
     assert!(text.contains("Positive: 3 Negative: 0"));
     assert!(text.contains("Observation SB Never 0 3"));
@@ -103,12 +106,12 @@ fn missing_executions_leave_open_what_no_state_settles() {
         ..litmus(&exists, finals)
     };
     assert_eq!(cut(&all).answer(), Answer::Holds);
-    let text = litmus_text(&cut(&all), Style::Plain);
+    let text = shown(&cut(&all));
     assert!(text.contains(
         "cut off after 4 iterations: states may be missing, but the condition is already decided"
     ));
     assert_eq!(cut(&strong).answer(), Answer::Undecided);
-    assert!(litmus_text(&cut(&strong), Style::Plain).contains("\nUnknown\n"));
+    assert!(shown(&cut(&strong)).contains("\nUnknown\n"));
 }
 
 #[test]
@@ -120,7 +123,7 @@ fn a_data_race_leaves_the_program_without_meaning() {
         ..litmus(&program, &strong)
     };
     assert_eq!(racy.answer(), Answer::Undecided);
-    assert!(litmus_text(&racy, Style::Plain).contains("\nUndef\n"));
+    assert!(shown(&racy).contains("\nUndef\n"));
     let machine = Litmus {
         model: rsan_model::Model::Tso,
         ..racy
@@ -140,7 +143,7 @@ fn assertions_take_the_place_of_a_missing_condition() {
         ..quiet
     };
     assert_eq!(failing.answer(), Answer::Fails);
-    let text = litmus_text(&failing, Style::Plain);
+    let text = shown(&failing);
     assert!(text.starts_with("Test SB\nStates 4\n1 :>"));
     assert!(text.contains("Note the assertion of P0 at sb.litmus:5:12 fails in some execution\n"));
     assert!(text.contains("Note 2 executions without a final state: a thread waits for ever\n"));

@@ -6,15 +6,24 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// What a program of the toolchain prints.
+fn said(program: &str, args: &[&str]) -> String {
+    let mut command = Command::new(program);
+    let command = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
 /// The schema, from the sources of `serde-sarif`.
 fn schema() -> Value {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--offline", "--locked"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs");
-    assert!(output.status.success(), "{output:?}");
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let version = said("rustc", &["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    // What is for other machines may not be there.
+    let platform = format!("--filter-platform={}", host.expect("a host"));
+    let options = ["metadata", "--format-version=1", "--offline", &platform];
+    let metadata = said(env!("CARGO"), &options);
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
     let package = packages
         .iter()

@@ -1,7 +1,7 @@
 //! Verdicts of `verify`.
 
 use super::*;
-use crate::{Style, document, dot, json, text};
+use crate::{Details, Style, document, dot, json, text};
 use rsan_model::{Edge, EvalError, Fault, Reason, StaleAccess};
 
 /// P0 runs, P1 stores and may then read the initial value of `x`.
@@ -30,7 +30,19 @@ fn weak() -> Witness {
 }
 
 fn show(claim: Claim, verdict: &Verdict) -> String {
-    text(&checked(&store_buffering(), claim, verdict), Style::Plain)
+    full(&store_buffering(), claim, verdict, Style::Plain)
+}
+
+fn full(program: &Program, claim: Claim, verdict: &Verdict, style: Style) -> String {
+    text(
+        &document(&checked(program, claim, verdict)),
+        style,
+        Details::Full,
+    )
+}
+
+fn graph_of(program: &Program, claim: Claim, verdict: &Verdict) -> String {
+    dot(&document(&checked(program, claim, verdict)))
 }
 
 fn faulty(fault: Fault) -> String {
@@ -44,19 +56,17 @@ fn faulty(fault: Fault) -> String {
 fn a_weak_behaviour_is_shown_in_full() {
     assert_eq!(
         show(Claim::Robust, &violation(weak())),
-        r"sb.litmus: violation: not robust against c20
-
-Thread P1 may read 0 from `x` at sb.litmus:9:12 although P0's store of 1 at sb.litmus:4:3 comes first in every sequentially consistent order.
-
- --> sb.litmus:9:12
+        r"error: not robust against c20 at sb.litmus:9:12
   |
 9 |   int r0 = atomic_load_explicit(x, memory_order_acquire);
-  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ P1 may read 0 here
+  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ P1 may read the stale value 0 here
   |
  ::: sb.litmus:4:3
   |
 4 |   atomic_store_explicit(x, 1, memory_order_release);
   |   ------------------------------------------------- although P0 wrote 1 here before
+  |
+  = Thread P1 may read 0 from `x` at sb.litmus:9:12 although P0's store of 1 at sb.litmus:4:3 comes first in every sequentially consistent order
 
 shortest schedule, 3 steps:
   step  thread  at    operation
@@ -72,9 +82,8 @@ cycle that sequential consistency forbids:
   c  P1  8:3   store y = 1 (release)
   d  P1  9:12  load x -> 0 (acquire)
 
-stale write: the initial value 0
-failed property: robustness: every execution that c20 allows is sequentially consistent
-explored 1,234 states, 2,345 transitions, depth 31, 4.0 KiB of states, 0.01 s
+sb.litmus: not robust against c20; explored 1,234 states, 2,345 transitions, depth 31, 4.0 KiB of states, 0.01 s
+  `rsan fence --diff sb.litmus` finds the cheapest fix
 "
     );
 }
@@ -128,8 +137,8 @@ fn an_observed_stale_value_names_its_use() {
     };
     let user = (ThreadId(1), Pc(0));
     let shown = faulty(Fault::Observed { access, user });
-    assert!(shown.starts_with("sb.litmus: violation: not observationally robust against c20\n"));
-    assert!(shown.contains("order, and the value is used at sb.litmus:8:3."));
+    assert!(shown.starts_with("error: not observationally robust against c20 at sb.litmus:9:12\n"));
+    assert!(shown.contains("order, and the value is used at sb.litmus:8:3\n"));
     assert!(shown.contains("P1 uses the value here"));
 }
 
@@ -139,13 +148,12 @@ fn races_assertions_traps_and_deadlocks_say_where() {
         first: EventId(2),
         second: EventId(5),
     });
-    assert!(race.starts_with("sb.litmus: violation: data race on `x`\n"));
+    assert!(race.starts_with("error: data race on `x` at sb.litmus:9:12\n"));
     assert!(
         race.contains(
             "P0's store at sb.litmus:4:3 and P1's load at sb.litmus:9:12 both access `x`"
         )
     );
-    assert!(race.contains("failed property: race freedom"));
 
     let (thread, pc) = (ThreadId(1), Pc(1));
     let assertion = faulty(Fault::Assertion { thread, pc });
@@ -154,12 +162,12 @@ fn races_assertions_traps_and_deadlocks_say_where() {
 
     let error = EvalError::DivisionByZero;
     let trap = faulty(Fault::Trap { thread, pc, error });
-    assert!(trap.contains("Thread P1 cannot go on at sb.litmus:9:12: division by zero."));
+    assert!(trap.contains("Thread P1 cannot go on at sb.litmus:9:12: division by zero\n"));
 
     let deadlock = faulty(Fault::Deadlock {
         blocked: vec![(ThreadId(0), Pc(1)), (thread, pc)],
     });
-    assert!(deadlock.contains("No thread can move: P0, P1 cannot end."));
+    assert!(deadlock.contains("No thread can move: P0, P1 cannot end\n"));
     assert!(deadlock.contains("::: sb.litmus:9:12"));
 }
 
@@ -168,7 +176,7 @@ fn programs_without_a_source_are_reported_too() {
     let mut program = store_buffering();
     program.source = None;
     let verdict = violation(weak());
-    let shown = text(&checked(&program, Claim::Robust, &verdict), Style::Plain);
+    let shown = full(&program, Claim::Robust, &verdict, Style::Plain);
     assert!(shown.contains("Thread P1 may read 0 from `x` although P0's store of 1 comes first"));
     assert!(shown.contains("     1  P0      -   store x = 1 (release)"));
 }
@@ -177,9 +185,8 @@ fn programs_without_a_source_are_reported_too() {
 fn colour_changes_nothing_but_colour() {
     let program = store_buffering();
     let verdict = violation(weak());
-    let checked = checked(&program, Claim::Robust, &verdict);
-    let colored = text(&checked, Style::Color);
-    assert!(colored.contains("\x1b[1;31mviolation\x1b[0m"));
+    let colored = full(&program, Claim::Robust, &verdict, Style::Color);
+    assert!(colored.contains("\x1b[1;31merror\x1b[0m"));
     let mut plain = String::new();
     for (i, part) in colored.split("\x1b[").enumerate() {
         plain.push_str(if i == 0 {
@@ -188,7 +195,7 @@ fn colour_changes_nothing_but_colour() {
             part.split_once('m').expect("a colour ends with m").1
         });
     }
-    assert_eq!(plain, text(&checked, Style::Plain));
+    assert_eq!(plain, full(&program, Claim::Robust, &verdict, Style::Plain));
 }
 
 #[test]
@@ -198,7 +205,7 @@ fn json_has_the_documented_fields() {
     let doc = document(&checked(&program, Claim::Robust, &verdict));
     let text = json(std::slice::from_ref(&doc), false);
     let value: serde_json::Value = serde_json::from_str(&text).expect("valid JSON");
-    assert_eq!(value["schema"], "rsan/1");
+    assert_eq!(value["schema"], "rsan/2");
     assert_eq!(value["command"], "verify");
     assert_eq!(value["subject"], "sb.litmus");
     assert_eq!(value["verdict"], "violation");
@@ -208,15 +215,20 @@ fn json_has_the_documented_fields() {
     assert_eq!(finding["location"]["line"], 9);
     assert_eq!(finding["location"]["column"], 12);
     assert_eq!(finding["related"][0]["location"]["line"], 4);
-    assert_eq!(finding["stale"]["value"], 0);
-    assert_eq!(finding["schedule"].as_array().map(Vec::len), Some(3));
-    assert_eq!(finding["cycle"][0]["edge"], "po");
-    assert_eq!(finding["graph"]["rf"][0], serde_json::json!([1, 3]));
+    assert_eq!(finding["execution"]["stale"]["value"], 0);
     assert_eq!(
-        finding["graph"]["mo"][0]["writes"],
+        finding["execution"]["schedule"].as_array().map(Vec::len),
+        Some(3)
+    );
+    assert_eq!(finding["execution"]["cycle"][0]["edge"], "po");
+    assert_eq!(finding["execution"]["rf"][0], serde_json::json!([1, 3]));
+    assert_eq!(
+        finding["execution"]["mo"][0]["writes"],
         serde_json::json!([0, 2])
     );
     assert_eq!(value["stats"]["states"], 1234);
+    let again: crate::Document = serde_json::from_str(&text).expect("a document");
+    assert_eq!(again, doc, "documents are read back");
     let several = json(&[doc.clone(), doc], true);
     assert!(several.starts_with("[\n") && several.ends_with("]\n"));
 }
@@ -240,7 +252,7 @@ fn unknown_documents_say_why() {
     let doc = document(&checked(&program, Claim::Robust, &verdict));
     let value = serde_json::to_value(&doc).expect("a JSON value");
     assert_eq!(value["verdict"], "unknown");
-    assert_eq!(value["reason"], "the memory limit was reached");
+    assert_eq!(value["notes"][0], "the memory limit was reached");
     assert_eq!(value["findings"], serde_json::json!([]));
 }
 
@@ -248,7 +260,7 @@ fn unknown_documents_say_why() {
 fn the_graph_marks_the_cycle() {
     let program = store_buffering();
     let verdict = violation(weak());
-    let graph = dot(&checked(&program, Claim::Robust, &verdict));
+    let graph = graph_of(&program, Claim::Robust, &verdict);
     assert!(graph.starts_with("digraph \"sb.litmus\" {\n"));
     assert!(graph.contains("subgraph cluster_0 {\n    label=\"P0\""));
     assert!(graph.contains("e2 [label=\"a: store x = 1 (release)\\n4:3\", penwidth=2.5];"));
@@ -258,9 +270,9 @@ fn the_graph_marks_the_cycle() {
     ));
     assert!(graph.contains("e0 -> e5 [color=forestgreen, fontcolor=forestgreen, label=\"rf x\""));
     assert_eq!(graph.matches('{').count(), graph.matches('}').count());
-    let robust = dot(&checked(&program, Claim::Robust, &Verdict::Robust));
+    let robust = graph_of(&program, Claim::Robust, &Verdict::Robust);
     assert_eq!(robust, "// sb.litmus: robust, no graph to show\n");
-    let safe = dot(&checked(&program, Claim::Safe, &Verdict::Robust));
+    let safe = graph_of(&program, Claim::Safe, &Verdict::Robust);
     assert_eq!(safe, "// sb.litmus: no-finding, no graph to show\n");
 }
 
@@ -269,6 +281,6 @@ fn names_cannot_break_out_of_a_graph() {
     let mut program = store_buffering();
     program.threads[0].name = "a\"\\\n".into();
     let verdict = violation(weak());
-    let graph = dot(&checked(&program, Claim::Robust, &verdict));
+    let graph = graph_of(&program, Claim::Robust, &verdict);
     assert!(graph.contains(r#"label="a\"\\\n"; color"#));
 }

@@ -10,14 +10,23 @@ pub(crate) enum OutputFormat {
     Text,
     /// For machines.
     Json,
+    /// For code scanning.
+    Sarif,
+    /// For the test tabs of CI systems.
+    Junit,
+    /// For Graphviz.
+    Dot,
 }
 
 pub(super) fn format(text: &str) -> Result<OutputFormat, String> {
     match text {
         "text" => Ok(OutputFormat::Text),
         "json" => Ok(OutputFormat::Json),
-        "sarif" | "html" => Err("not available yet; there are text and json".to_owned()),
-        _ => Err("there are text and json".to_owned()),
+        "sarif" => Ok(OutputFormat::Sarif),
+        "junit" => Ok(OutputFormat::Junit),
+        "dot" => Ok(OutputFormat::Dot),
+        "html" => Err("not available yet; there are text, json, sarif, junit and dot".to_owned()),
+        _ => Err("there are text, json, sarif, junit and dot".to_owned()),
     }
 }
 
@@ -107,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused_with_a_reason() {
-        assert!(format("sarif").is_err_and(|e| e.contains("not available yet")));
+        assert!(format("html").is_err_and(|e| e.contains("not available yet")));
         assert!(verify_model("rc11").is_err_and(|e| e.contains("use c20")));
         assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
         assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));

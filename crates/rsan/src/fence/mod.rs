@@ -6,9 +6,7 @@ mod rewrite;
 mod source;
 mod tso;
 
-pub(crate) use orders::RepairDocument;
-
-use crate::args::FenceArgs;
+use crate::args::{FenceArgs, Rendering};
 use crate::files;
 use crate::input::{failure, read_any};
 use crate::interrupt;
@@ -16,7 +14,7 @@ use crate::session::{Reply, Session, accept_all, eprint};
 use crate::status::Status;
 use crate::terminal;
 use rsan_model::Model;
-use rsan_report::Style;
+use rsan_report::Details;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -42,11 +40,16 @@ pub(crate) fn run(args: &FenceArgs) -> Status {
     };
     let session = Session {
         files: &args.files,
-        format: args.format,
+        rendering: Rendering {
+            format: args.format,
+            file: None,
+            details: Details::Full,
+        },
         dot: None,
+        baseline: None,
         refuse: accept_all,
     };
-    session.run(&mut |file, style| answer(args, &costs, &stop, file, style))
+    session.run(&mut |file| answer(args, &costs, &stop, file))
 }
 
 fn read_costs(path: &Path) -> Result<Costs, String> {
@@ -58,16 +61,10 @@ fn read_costs(path: &Path) -> Result<Costs, String> {
     })
 }
 
-fn answer(
-    args: &FenceArgs,
-    costs: &Costs,
-    stop: &AtomicBool,
-    file: &str,
-    style: Style,
-) -> Result<Reply, String> {
+fn answer(args: &FenceArgs, costs: &Costs, stop: &AtomicBool, file: &str) -> Result<Reply, String> {
     let input = read_any(file, terminal::stderr_style())?;
     match input.model(args.model) {
-        Model::Tso => tso::answer(args, costs, stop, &input.into(), style),
-        model => orders::answer(args, model, costs, stop, &input.program()?, style),
+        Model::Tso => tso::answer(args, costs, stop, &input.into()),
+        model => orders::answer(args, model, costs, stop, &input.program()?),
     }
 }

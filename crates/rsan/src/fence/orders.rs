@@ -4,70 +4,19 @@ use super::{Costs, output, source};
 use crate::args::FenceArgs;
 use crate::input::{Input, failure};
 use crate::progress::Progress;
-use crate::session::{Answer, Reply};
+use crate::session::Reply;
 use crate::verify::settle;
 use rsan_lang::Format;
 use rsan_model::{Instr, Model, Reason, Source, Verdict};
 use rsan_repair::{Kind, Proved, Repair, Site, Synthesis, Target, cheapest, sites};
-use rsan_report::number::plural;
-use rsan_report::{Checked, Claim, Effort, Judgement, Role, Style, document, sentence};
+use rsan_report::document::{self, RepairChange, RepairKind, Stats, Thread};
+use rsan_report::{Checked, Claim, Command, Document, Effort, Judgement, place, sentence};
 use rsan_verify::{Options, verify};
-use serde::Serialize;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
 
 /// Weights of lines, at most: the solver computes with floating-point numbers.
 const MAX_WEIGHT: u64 = 10_000;
-
-/// A repair for machines; the same top level as the documents of `rsan-report`.
-#[derive(Debug, Serialize)]
-pub(crate) struct RepairDocument {
-    schema: &'static str,
-    command: &'static str,
-    subject: String,
-    /// Of the repaired program.
-    verdict: Judgement,
-    model: &'static str,
-    property: &'static str,
-    target: &'static str,
-    repair: ChangesDoc,
-    /// The repaired program, as a unified diff.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
-    findings: [(); 0],
-    stats: StatsDoc,
-}
-
-#[derive(Debug, Serialize)]
-struct ChangesDoc {
-    cost: u64,
-    changes: Vec<ChangeDoc>,
-    /// Sets of changes that were tried before.
-    tried: usize,
-}
-
-#[derive(Debug, Serialize)]
-struct ChangeDoc {
-    /// `fence` (before the access) or `order` (of the access).
-    kind: &'static str,
-    thread: String,
-    line: Option<usize>,
-    column: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
-    to: String,
-    cost: u64,
-    /// What goes wrong without it.
-    message: String,
-}
-
-#[derive(Debug, Serialize)]
-struct StatsDoc {
-    states: u64,
-    transitions: u64,
-    seconds: f64,
-}
 
 /// Repairs one input.
 ///
@@ -79,7 +28,6 @@ pub(super) fn answer(
     weights: &Costs,
     stop: &AtomicBool,
     input: &Input,
-    style: Style,
 ) -> Result<Reply, String> {
     let program = &input.program;
     let options = args.limits.options(model, stop);
@@ -108,18 +56,13 @@ pub(super) fn answer(
             Verdict::Robust | Verdict::Violation(_) => unreachable!("an error is no verdict"),
         },
     };
-    let mut reply = reply(input, model, target, &synthesis, style);
+    let mut reply = reply(input, model, target, &synthesis);
     if let Synthesis::Repair(repair) = &synthesis
         && (args.output.is_some() || args.diff)
     {
         let text = repaired(input, format, repair, &options)?;
         let old = program.source.as_ref().map_or("", |s| &*s.text);
-        if let Some(diff) = output::deliver(args, &input.subject, (old, &text))? {
-            if let Answer::Repair(document) = &mut reply.document {
-                document.diff = Some(diff.clone());
-            }
-            reply.text = diff;
-        }
+        reply.document.diff = output::deliver(args, &input.subject, (old, &text))?;
     }
     Ok(reply)
 }
@@ -182,41 +125,36 @@ fn repaired(
     Ok(text)
 }
 
-fn reply(
-    input: &Input,
-    model: Model,
-    target: Target,
-    synthesis: &Synthesis,
-    style: Style,
-) -> Reply {
+fn reply(input: &Input, model: Model, target: Target, synthesis: &Synthesis) -> Reply {
     let (program, verdict, why) = match synthesis {
         Synthesis::Repair(repair) => {
             return Reply {
                 status: Judgement::Robust.into(),
-                text: repair_text(input, model, target, repair, style),
-                document: Answer::Repair(Box::new(repair_document(input, model, target, repair))),
-                dot: None,
+                document: repair_document(input, model, target, repair),
                 interrupted: false,
             };
         }
         Synthesis::Impossible(program, witness) => (
             &**program,
             Verdict::Violation(witness.clone()),
-            "no fences and orders help; this is left",
+            "no fences and orders help; this is left".to_owned(),
         ),
         Synthesis::Fault(witness) => (
             &input.program,
             Verdict::Violation(witness.clone()),
-            "the program fails under sequential consistency already",
+            "the program fails under sequential consistency already".to_owned(),
         ),
-        Synthesis::Unknown { reason, .. } => (
-            &input.program,
-            Verdict::Unknown(reason.clone()),
-            "the search for a repair did not end",
-        ),
+        Synthesis::Unknown { reason, at_least } => {
+            let known = match at_least {
+                0 => String::new(),
+                _ => format!("; every repair costs {at_least} or more ({target})"),
+            };
+            let why = format!("the search for a repair did not end: {reason}{known}");
+            (&input.program, Verdict::Unknown(reason.clone()), why)
+        }
     };
     let checked = Checked {
-        command: "fence",
+        command: Command::Fence,
         subject: &input.subject,
         program,
         model,
@@ -224,104 +162,34 @@ fn reply(
         verdict: &verdict,
         effort: Effort::default(),
     };
-    let head = match &verdict {
-        Verdict::Unknown(_) => style.paint(Role::Undecided, "unknown"),
-        _ => style.paint(Role::Bad, "not repaired"),
-    };
-    let subject = &input.subject;
-    let known = match synthesis {
-        Synthesis::Unknown { at_least, .. } if *at_least > 0 => {
-            format!("; every repair costs {at_least} or more ({target})")
-        }
-        _ => String::new(),
-    };
-    let details = match &verdict {
-        Verdict::Unknown(reason) => format!("  {reason}{known}\n"),
-        Verdict::Violation(witness) => format!("  {}\n", sentence(program, model, witness)),
-        Verdict::Robust => unreachable!("a robust program is repaired"),
-    };
+    let mut document = rsan_report::document(&checked);
+    document.notes = vec![why];
     Reply {
         status: checked.judgement().into(),
-        text: format!("{subject}: {head}: {why}\n{details}"),
-        document: Answer::Read(Box::new(document(&checked))),
-        dot: None,
+        document,
         interrupted: verdict == Verdict::Unknown(Reason::Interrupted),
     }
 }
 
-fn repair_text(
-    input: &Input,
-    model: Model,
-    target: Target,
-    repair: &Repair,
-    style: Style,
-) -> String {
-    let subject = &input.subject;
-    let states = plural(repair.stats.states, "state");
-    if repair.changes.is_empty() {
-        let fine = style.paint(Role::Good, &format!("robust against {model}"));
-        return format!("{subject}: {fine} without any change ({states})\n");
-    }
-    let n = plural(repair.changes.len() as u64, "change");
-    let make = if repair.changes.len() == 1 {
-        "makes"
-    } else {
-        "make"
-    };
-    let cost = repair.cost;
-    let head = format!("{n} of cost {cost} ({target}) {make} it robust against {model}");
-    let mut out = format!("{subject}: {}\n\n", style.paint(Role::Good, &head));
-    for change in &repair.changes {
-        let what = style.paint(Role::Strong, &headline(input, change));
-        let why = sentence(&change.without, model, &change.witness);
-        let _ = writeln!(out, "{what}\n  without it: {why}");
-    }
-    let covered = match repair.tried {
-        1 => "1 failing set covers them all".to_owned(),
-        n => format!("{n} failing sets cover them all"),
-    };
-    let _ = writeln!(
-        out,
-        "\nThe repaired program verifies ({states}). With one change left out or weaker it does not, nor with any cheaper changes\n\
-         ({covered})."
-    );
-    out
-}
-
-/// `thread P0, sb.litmus:7: what is changed, and its price`
-fn headline(input: &Input, change: &Proved) -> String {
-    let doc = change_doc(input, change, String::new());
-    let place = doc
-        .line
-        .map_or(String::new(), |l| format!(", {}:{l}", input.subject));
-    let ChangeDoc {
-        thread, to, cost, ..
-    } = &doc;
-    match &doc.from {
-        None => format!("thread {thread}{place}: a {to} fence before this access, cost {cost}"),
-        Some(from) => format!("thread {thread}{place}: {from} becomes {to}, cost {cost}"),
-    }
-}
-
-fn change_doc(input: &Input, change: &Proved, message: String) -> ChangeDoc {
+fn change(input: &Input, change: &Proved) -> RepairChange {
     let site = &change.site;
     let option = &site.options[change.option];
     let thread = &input.program.threads[site.thread.index()];
     let source = input.program.source.as_ref();
-    let place = source.map(|s| s.line_column(thread.span(site.pc).start));
     let old = thread.instr(site.pc);
-    ChangeDoc {
+    RepairChange {
         kind: match site.kind {
-            Kind::Insert => "fence",
-            Kind::Raise => "order",
+            Kind::Insert => RepairKind::Fence,
+            Kind::Raise => RepairKind::Order,
         },
-        thread: thread.name.clone(),
-        line: place.map(|p| p.0),
-        column: place.map(|p| p.1),
+        thread: Thread::Name(thread.name.clone()),
+        location: place(source, Some(thread.span(site.pc))),
+        state: None,
         from: (site.kind == Kind::Raise).then(|| orders(old)),
         to: orders(&option.instr),
         cost: option.cost,
-        message,
+        message: Some(sentence(&change.without, &change.witness)),
+        forbids: None,
     }
 }
 
@@ -338,27 +206,22 @@ fn orders(instr: &Instr) -> String {
     }
 }
 
-fn repair_document(input: &Input, model: Model, target: Target, repair: &Repair) -> RepairDocument {
-    let change = |c: &Proved| change_doc(input, c, sentence(&c.without, model, &c.witness));
-    RepairDocument {
-        schema: "rsan/1",
-        command: "fence",
-        subject: input.subject.clone(),
-        verdict: Judgement::Robust,
-        model: model.name(),
-        property: "robust",
-        target: target.name(),
-        repair: ChangesDoc {
-            cost: repair.cost,
-            changes: repair.changes.iter().map(change).collect(),
-            tried: repair.tried,
-        },
-        diff: None,
-        findings: [],
-        stats: StatsDoc {
-            states: repair.stats.states,
-            transitions: repair.stats.transitions,
-            seconds: repair.stats.elapsed.as_secs_f64(),
-        },
-    }
+fn repair_document(input: &Input, model: Model, target: Target, repair: &Repair) -> Document {
+    let changes = repair.changes.iter();
+    let mut document = Document::new(Command::Fence, &input.subject, Judgement::Robust, model);
+    document.property = Some(Claim::Robust);
+    document.repair = Some(document::Repair {
+        target: target.name().to_owned(),
+        cost: repair.cost,
+        changes: changes.map(|proved| change(input, proved)).collect(),
+        tried: Some(repair.tried as u64),
+        required: Vec::new(),
+    });
+    document.stats = Stats {
+        states: Some(repair.stats.states),
+        transitions: Some(repair.stats.transitions),
+        seconds: repair.stats.elapsed.as_secs_f64(),
+        ..Stats::default()
+    };
+    document
 }

@@ -4,14 +4,13 @@ use super::{Costs, output, rewrite, source};
 use crate::args::FenceArgs;
 use crate::input::failure;
 use crate::progress::Progress;
-use crate::session::{Answer, Reply};
-use crate::tso::{
-    self, Describe, TsoDocument, TsoInput, computation_doc, computation_text, explored,
-};
+use crate::session::Reply;
+use crate::tso::{self, Describe, TsoInput};
 use rsan_lang::Format;
 use rsan_model::automata::StateId;
-use rsan_model::{Reason, Source, ThreadId};
-use rsan_report::{Judgement, Role, Style};
+use rsan_model::{Model, Reason, Source, ThreadId};
+use rsan_report::document::{self, RepairChange, RepairKind, Thread};
+use rsan_report::{Claim, Command, Document, Judgement, excerpt};
 use rsan_tso::{
     FencePlace, FenceSet, Limits, Repair, Stats, Synthesis, Translated, Verdict, cheapest_fences,
     robustness,
@@ -32,7 +31,6 @@ pub(super) fn answer(
     costs: &Costs,
     stop: &AtomicBool,
     input: &TsoInput,
-    style: Style,
 ) -> Result<Reply, String> {
     if args.target.is_some() {
         let message = "--target is for ra, rc20 and c20; with --model tso a fence costs 1, or what --cost says";
@@ -59,7 +57,7 @@ pub(super) fn answer(
         let old = input.automata.source.as_ref().map_or("", |s| &*s.text);
         diff = output::deliver(args, &input.subject, (old, &text))?;
     }
-    Ok(reply(input, &synthesis, &cost, diff, style))
+    Ok(reply(input, &synthesis, &cost, diff))
 }
 
 /// The text of the repaired program, which was read back and found robust.
@@ -163,15 +161,9 @@ fn reply(
     synthesis: &Synthesis,
     cost: &dyn Fn(FencePlace) -> u64,
     diff: Option<String>,
-    style: Style,
 ) -> Reply {
     let d = Describe {
         automata: &input.automata,
-    };
-    let subject = &input.subject;
-    let stats = match synthesis {
-        Synthesis::Repair(repair) => repair.stats,
-        _ => Stats::default(),
     };
     // Of the program with its repair, if there is one.
     let judgement = match synthesis {
@@ -179,29 +171,24 @@ fn reply(
         Synthesis::Impossible(_) | Synthesis::Fault(_) => Judgement::Violation,
         Synthesis::Unknown { .. } => Judgement::Unknown,
     };
-    let mut document = TsoDocument::new("fence", subject, judgement, "robust", &stats);
-    let text = match synthesis {
+    let mut document = Document::new(Command::Fence, &input.subject, judgement, Model::Tso);
+    document.property = Some(Claim::Robust);
+    document.stats = tso::stats(&Stats::default());
+    match synthesis {
         Synthesis::Repair(repair) => {
-            document.repair = Some(repair_doc(d, repair, cost));
-            document.diff = diff.clone();
-            diff.unwrap_or_else(|| repair_text(input, repair, cost, style))
+            document.stats = tso::stats(&repair.stats);
+            document.repair = Some(repair_document(input, d, repair, cost));
+            document.diff = diff;
         }
         Synthesis::Impossible(computation) => {
             let why = "no fence can stand between these two accesses";
-            document.reason = Some(why.to_owned());
-            format!(
-                "{subject}: {}: {why}\n\n{}",
-                style.paint(Role::Bad, "not repaired"),
-                computation_text(d, computation, style)
-            )
+            document.notes.push(why.to_owned());
+            document.findings.push(tso::violation(d, computation));
+            document.sources = excerpt(d.automata.source.as_ref(), &document.findings);
         }
         Synthesis::Fault(_) => {
             let why = "the program fails under sequential consistency already; `rsan verify --model tso` shows how";
-            document.reason = Some(why.to_owned());
-            format!(
-                "{subject}: {}: {why}\n",
-                style.paint(Role::Bad, "not repaired")
-            )
+            document.notes.push(why.to_owned());
         }
         Synthesis::Unknown {
             reason,
@@ -209,25 +196,20 @@ fn reply(
             enough,
         } => {
             let known = known(input, *at_least, enough.as_deref(), cost);
-            document.reason = Some(format!("{reason}; {known}"));
-            format!(
-                "{subject}: {}: {reason}\n{known}\n",
-                style.paint(Role::Undecided, "unknown")
-            )
+            document.notes.push(format!("{reason}; {known}"));
         }
-    };
+    }
+    let interrupted = matches!(
+        synthesis,
+        Synthesis::Unknown {
+            reason: Reason::Interrupted,
+            ..
+        }
+    );
     Reply {
         status: judgement.into(),
-        text,
-        document: Answer::Tso(Box::new(document)),
-        dot: None,
-        interrupted: matches!(
-            synthesis,
-            Synthesis::Unknown {
-                reason: Reason::Interrupted,
-                ..
-            }
-        ),
+        document,
+        interrupted,
     }
 }
 
@@ -251,36 +233,52 @@ fn known(
     known
 }
 
-fn repair_doc(
+fn repair_document(
+    input: &TsoInput,
     d: Describe<'_>,
-    repair: &Repair,
+    found: &Repair,
     cost: &dyn Fn(FencePlace) -> u64,
-) -> tso::RepairDoc {
-    tso::RepairDoc {
-        cost: repair.cost,
-        fences: repair
-            .fences
-            .iter()
-            .map(|(place, computation)| tso::FenceDoc {
-                place: place_doc(d, *place),
-                cost: cost(*place),
-                forbids: computation_doc(d, computation),
-            })
-            .collect(),
-        required: repair
-            .required
-            .iter()
-            .map(|places| places.iter().map(|p| place_doc(d, *p)).collect())
+) -> document::Repair {
+    let fences = found
+        .fences
+        .iter()
+        .map(|(place, computation)| RepairChange {
+            message: Some(tso::sentence(d, computation)),
+            forbids: Some(tso::weak_execution(d, computation)),
+            ..fence(input, d, *place, cost)
+        });
+    let required = found.required.iter();
+    document::Repair {
+        target: "x86".to_owned(),
+        cost: found.cost,
+        changes: fences.collect(),
+        tried: None,
+        required: required
+            .map(|places| places.iter().map(|p| fence(input, d, *p, cost)).collect())
             .collect(),
     }
 }
 
-fn place_doc(d: Describe<'_>, place: FencePlace) -> tso::PlaceDoc {
+/// A fence, before the first thing that follows it.
+fn fence(
+    input: &TsoInput,
+    d: Describe<'_>,
+    place: FencePlace,
+    cost: &dyn Fn(FencePlace) -> u64,
+) -> RepairChange {
     let thread = &d.automata.threads[place.thread];
-    tso::PlaceDoc {
-        thread: thread.name.clone(),
-        state: thread.states[place.state.index()].name.clone(),
-        line: line(d, place),
+    let next = thread.leaving(place.state).next();
+    let state = &thread.states[place.state.index()].name;
+    RepairChange {
+        kind: RepairKind::Fence,
+        thread: Thread::Name(thread.name.clone()),
+        location: next.and_then(|(_, transition)| d.place_of(transition)),
+        state: input.origin.is_none().then(|| state.clone()),
+        from: None,
+        to: "seq_cst".to_owned(),
+        cost: cost(place),
+        message: None,
+        forbids: None,
     }
 }
 
@@ -291,54 +289,6 @@ fn line(d: Describe<'_>, place: FencePlace) -> Option<usize> {
     d.position(transition).map(|p| p.0)
 }
 
-fn repair_text(
-    input: &TsoInput,
-    repair: &Repair,
-    cost: &dyn Fn(FencePlace) -> u64,
-    style: Style,
-) -> String {
-    let d = Describe {
-        automata: &input.automata,
-    };
-    let subject = &input.subject;
-    if repair.fences.is_empty() {
-        let fine = style.paint(Role::Good, "robust against tso");
-        return format!(
-            "{subject}: {fine} without any fence\n{}\n",
-            explored(&repair.stats)
-        );
-    }
-    let n = repair.fences.len();
-    let fences = if n == 1 {
-        "1 fence"
-    } else {
-        &format!("{n} fences")
-    };
-    let head = format!(
-        "{fences} of cost {} make it robust against tso",
-        repair.cost
-    );
-    let mut out = format!("{subject}: {}\n\n", style.paint(Role::Good, &head));
-    for (place, computation) in &repair.fences {
-        let _ = writeln!(
-            out,
-            "{}",
-            style.paint(Role::Strong, &placed(input, d, *place, cost))
-        );
-        let _ = writeln!(out, "  forbids: {}", tso::sentence(d, computation));
-    }
-    let _ = writeln!(
-        out,
-        "\nNone can be left out, and no set of fences is cheaper: every set needs one of each of these places."
-    );
-    for places in &repair.required {
-        let names: Vec<String> = places.iter().map(|p| place_name(input, *p)).collect();
-        let _ = writeln!(out, "  {}", names.join(" or "));
-    }
-    let _ = writeln!(out, "{}", explored(&repair.stats));
-    out
-}
-
 fn place_name(input: &TsoInput, place: FencePlace) -> String {
     let thread = &input.automata.threads[place.thread];
     match (&input.origin, cost_name(input, place)) {
@@ -346,33 +296,6 @@ fn place_name(input: &TsoInput, place: FencePlace) -> String {
         _ => {
             let state = &thread.states[place.state.index()].name;
             format!("{} {state}", thread.name)
-        }
-    }
-}
-
-fn placed(
-    input: &TsoInput,
-    d: Describe<'_>,
-    place: FencePlace,
-    cost: &dyn Fn(FencePlace) -> u64,
-) -> String {
-    let thread = &d.automata.threads[place.thread];
-    let price = match cost(place) {
-        1 => String::new(),
-        n => format!(", cost {n}"),
-    };
-    let line = line(d, place).map_or(String::new(), |l| format!("{}:{l}", input.subject));
-    match &input.origin {
-        Some(_) => format!(
-            "thread {}: a seq_cst fence before {line}{price}",
-            thread.name
-        ),
-        None => {
-            let state = &thread.states[place.state.index()].name;
-            format!(
-                "thread {}: mfence in state {state} ({line}){price}",
-                thread.name
-            )
         }
     }
 }

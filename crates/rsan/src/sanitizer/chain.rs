@@ -1,100 +1,99 @@
-//! The accesses that force the order of a violation, and what would forbid the outcome.
+//! The accesses that force the order of a violation, as a cycle of the execution, and what would forbid the outcome.
 
-use super::findings::{Resolver, thread_name};
+use super::convert::Resolver;
 use super::log;
-use super::memory::Memory;
-use super::repair::{self, Change};
-use super::symbols::{Frame, place_of};
-use rsan_model::Model;
-use serde::Serialize;
+use super::memory::described;
+use super::repair::{self, Change as Step};
+use rsan_report::document::{
+    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Stale, Thread, place_of,
+};
+use rsan_report::printable::name;
 
-/// A step of the chain.
-#[derive(Debug, Serialize)]
-pub(super) struct Link {
-    pub(super) thread: String,
-    pub(super) operation: String,
-    pub(super) order: String,
-    pub(super) address: Option<String>,
-    /// What is at the address, in words.
-    pub(super) memory: Option<String>,
-    pub(super) stack: Vec<Frame>,
-    /// To the next step: `po`, `rf`, `mo`, `fr`, `asw` or `sw`; null for the last.
-    pub(super) edge: Option<String>,
-}
-
-impl Link {
-    fn new(logged: &log::Link, resolver: &mut Resolver) -> Self {
-        let address = logged.address.as_ref();
-        let memory = logged.memory.as_ref().zip(address);
-        let memory = memory.map(|(m, address)| Memory::new(m, address, resolver).place(address));
-        Self {
-            thread: thread_name(logged.thread),
-            operation: logged.operation.clone(),
-            order: logged.order.clone(),
-            address: logged.address.clone(),
-            memory,
-            stack: resolver.symbols.stack(&logged.stack),
-            edge: logged.edge.clone(),
-        }
-    }
-
-    /// `file:line`, or module and offset.
-    pub(super) fn place(&self) -> String {
-        let known = place_of(&self.stack).and_then(Frame::place);
-        let frame = self.stack.first();
-        known
-            .or_else(|| {
-                let frame = frame?;
-                let module = frame.module.as_deref().unwrap_or("?");
-                Some(format!("{module}+{}", frame.offset.as_ref()?))
-            })
-            .unwrap_or_else(|| "an unknown place".to_owned())
-    }
-
-    /// What is accessed, in words; nothing for a fence.
-    pub(super) fn what(&self) -> Option<&str> {
-        self.memory.as_deref().or(self.address.as_deref())
-    }
-}
-
-/// All steps, the missed write first and the access last.
-pub(super) fn links(chain: &log::Chain, resolver: &mut Resolver) -> Vec<Link> {
+/// Adds the cycle to a finding, and the change that breaks it.
+pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut Resolver) {
     let links = chain.links.iter();
-    links.map(|link| Link::new(link, resolver)).collect()
+    let events: Vec<_> = links.map(|link| event(link, resolver)).collect();
+    let Some(last) = events.len().checked_sub(1) else {
+        return;
+    };
+    // The access reads before the write that it misses, or takes effect before it.
+    let back = match finding
+        .accesses
+        .first()
+        .map(|access| access.operation.as_str())
+    {
+        Some("store") => Edge::Mo,
+        _ => Edge::Fr,
+    };
+    let edges = chain
+        .links
+        .iter()
+        .map(|link| link.edge.as_deref().map_or(back, edge));
+    let cycle = edges
+        .zip(0..)
+        .map(|(edge, event)| CycleEdge { event, edge });
+    let execution = Execution {
+        cycle: cycle.collect(),
+        stale: Some(Stale {
+            access: last as u32,
+            missed: 0,
+            write: None,
+            value: None,
+        }),
+        events,
+        ..Execution::default()
+    };
+    finding.fix = fix(chain, &execution, resolver);
+    finding.execution = Some(execution);
 }
 
-/// Changes that forbid the outcome.
-#[derive(Debug, Serialize)]
-pub(super) struct Repair {
-    /// All of them in words.
-    pub(super) message: String,
-    pub(super) changes: Vec<RepairChange>,
+/// An edge by its name in the log.
+fn edge(name: &str) -> Edge {
+    match name {
+        "po" => Edge::Po,
+        "rf" => Edge::Rf,
+        "mo" => Edge::Mo,
+        "fr" => Edge::Fr,
+        "asw" => Edge::Asw,
+        _ => Edge::Sw,
+    }
 }
 
-/// A change.
-#[derive(Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum RepairChange {
-    /// A new fence between two steps of the chain, which are counted from 0.
-    Fence {
-        order: &'static str,
-        after: usize,
-        before: usize,
-    },
-    /// Another order for a step.
-    Order {
-        step: usize,
-        from: String,
-        to: &'static str,
-    },
+fn event(link: &log::Link, resolver: &mut Resolver) -> Event {
+    let address = link.address.as_ref();
+    let memory = link.memory.as_ref().zip(address);
+    let memory = memory.map(|(m, address)| described(m, address, resolver).0.place(address));
+    let location = memory.or_else(|| link.address.clone());
+    let has_order = matches!(
+        link.operation.as_str(),
+        "load" | "store" | "read-modify-write" | "fence"
+    );
+    let what = location
+        .as_ref()
+        .map_or(String::new(), |what| format!(" {what}"));
+    let order = match has_order {
+        true => format!(" ({})", link.order),
+        false => String::new(),
+    };
+    Event {
+        thread: Some(Thread::of_run(link.thread)),
+        line: None,
+        column: None,
+        operation: format!("{}{what}{order}", link.operation),
+        location,
+        read: None,
+        written: None,
+        order: has_order.then(|| link.order.clone()),
+        stack: resolver.symbols.stack(&link.stack),
+    }
 }
 
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
-pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Option<Repair> {
-    if !logged.fences_known {
+fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
+    if !chain.fences_known {
         return None;
     }
-    let accesses: Vec<_> = logged
+    let accesses: Vec<_> = chain
         .links
         .iter()
         .map(|link| repair::Access {
@@ -104,60 +103,108 @@ pub(super) fn repair(logged: &log::Chain, links: &[Link], model: Model) -> Optio
             address: link.address.as_deref(),
         })
         .collect();
-    let changes = repair::repair(&accesses, model)?;
-    Some(Repair {
-        message: message(&changes, links),
-        changes: changes
-            .into_iter()
-            .map(|change| match change {
-                Change::Fence { after } => RepairChange::Fence {
-                    order: "seq_cst",
-                    after,
-                    before: after + 1,
-                },
-                Change::Order { step, to } => RepairChange::Order {
-                    step,
-                    from: links[step].order.clone(),
-                    to,
-                },
-            })
-            .collect(),
+    let steps = repair::repair(&accesses, resolver.model)?;
+    let place = |event: usize| place_of(&execution.events[event].stack).and_then(Frame::place);
+    let change = |step: &Step| match *step {
+        Step::Fence { after } => Change::Fence {
+            order: "seq_cst".to_owned(),
+            after: after as u32,
+            before: after as u32 + 1,
+            location: place(after),
+        },
+        Step::Order { step, to } => Change::Order {
+            event: step as u32,
+            from: chain.links[step].order.clone(),
+            to: to.to_owned(),
+            location: place(step),
+        },
+    };
+    Some(Fix {
+        message: message(&steps, chain, &|event| At::new(&execution.events[event])),
+        checked: Some("cheapest change; checked for these accesses".to_owned()),
+        changes: steps.iter().map(change).collect(),
     })
 }
 
-/// The same change in several threads is one.
-fn message(changes: &[Change], links: &[Link]) -> String {
-    let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
-    for change in changes {
-        let (text, step) = match *change {
-            Change::Fence { after } => {
-                let (a, b) = (links[after].place(), links[after + 1].place());
-                let text = format!("a seq_cst fence between {a} and {b}");
-                (text, after)
+/// `make the loads at queue.h:31 and :44 seq_cst, and put a seq_cst fence between a.c:3 and :5`
+fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> At) -> String {
+    let mut fences: Vec<[At; 2]> = Vec::new();
+    // What is made of which operations, and where.
+    let mut orders: Vec<(&str, &str, Vec<At>)> = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Fence { after } => fences.push([place(after), place(after + 1)]),
+            Step::Order { step, to } => {
+                let operation = chain.links[step].operation.as_str();
+                let known = orders
+                    .iter_mut()
+                    .find(|(o, t, _)| (*o, *t) == (operation, to));
+                match known {
+                    Some((_, _, all)) => all.push(place(step)),
+                    None => orders.push((operation, to, vec![place(step)])),
+                }
             }
-            Change::Order { step, to } => {
-                let link = &links[step];
-                let text = format!(
-                    "{to} instead of {} for the {} at {}",
-                    link.order,
-                    link.operation,
-                    link.place()
-                );
-                (text, step)
-            }
-        };
-        let thread = links[step].thread.as_str();
-        match parts.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, threads)) => threads.push(thread),
-            None => parts.push((text, vec![thread])),
         }
     }
-    let parts = parts.into_iter();
-    let texts: Vec<_> = parts
-        .map(|(text, threads)| match threads.as_slice() {
-            [_] => text,
-            several => format!("{text}, in {}", several.join(" and ")),
+    let mut parts: Vec<_> = orders
+        .into_iter()
+        .map(|(operation, to, mut at)| {
+            at.sort();
+            at.dedup();
+            let s = if at.len() > 1 { "s" } else { "" };
+            format!("make the {operation}{s} at {} {to}", places(&at))
         })
         .collect();
-    texts.join("; and ")
+    fences.sort();
+    fences.dedup();
+    let between = fences.iter();
+    let between = between.map(|ends| format!("between {}", places(ends)));
+    let between: Vec<_> = between.collect();
+    match between.as_slice() {
+        [] => {}
+        [one] => parts.push(format!("put a seq_cst fence {one}")),
+        several => parts.push(format!("put seq_cst fences {}", several.join(" and "))),
+    }
+    parts.join(", and ")
+}
+
+/// Where an event is: in a file, or if that is not known in a module.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum At {
+    Line(String, u32),
+    Other(String),
+}
+
+impl At {
+    fn new(event: &Event) -> Self {
+        let place = place_of(&event.stack).and_then(Frame::place);
+        match place.map(|place| (place.line, place)) {
+            Some((Some(line), place)) => Self::Line(place.file, line),
+            _ => {
+                let frame = event.stack.first().and_then(Frame::at);
+                Self::Other(frame.unwrap_or_else(|| "an unknown place".to_owned()))
+            }
+        }
+    }
+}
+
+/// `queue.h:31, :44 and ring.h:7`
+fn places(all: &[At]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    let mut known = None;
+    for at in all {
+        texts.push(match at {
+            At::Line(file, line) if known == Some(file) => format!(":{line}"),
+            At::Line(file, line) => {
+                known = Some(file);
+                format!("{}:{line}", name(file))
+            }
+            At::Other(text) => text.clone(),
+        });
+    }
+    match texts.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
 }

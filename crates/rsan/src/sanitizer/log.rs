@@ -1,6 +1,7 @@
 //! What a run's processes logged: one JSON line per finding, in the form that the runtime documents in its `report`
 //! module. The same finding of several runs is one.
 
+use rsan_report::document::Process;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -253,14 +254,6 @@ impl Logged {
             }
         }
     }
-}
-
-/// A process that showed a finding.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Process {
-    pub(crate) pid: u32,
-    /// Its command line, if it is known.
-    pub(crate) command: Option<String>,
 }
 
 /// Who wrote a line.

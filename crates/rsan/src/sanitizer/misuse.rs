@@ -1,22 +1,22 @@
 //! Memory that is used after its end, descriptors and locks that are used wrongly, and signal handlers that do what they
 //! must not, in words.
 
-use super::findings::Access;
 use super::log::Misuse;
-use super::sentence::{at, subject};
+use super::sentence::at;
+use rsan_report::document::{Access, Kind};
 
-/// The kind of the finding, and the property that fails.
-pub(super) fn names(what: Misuse) -> (&'static str, &'static str) {
+/// The kind of the finding.
+pub(super) fn kind(what: Misuse) -> Kind {
     match what {
-        Misuse::UseAfterFree => ("use-after-free", "memory-safety"),
-        Misuse::DoubleFree => ("double-free", "memory-safety"),
-        Misuse::InvalidFree => ("invalid-free", "memory-safety"),
-        Misuse::UseAfterReturn => ("use-after-return", "memory-safety"),
-        Misuse::Descriptor => ("descriptor-race", "race-freedom"),
-        Misuse::SignalUnsafeCall => ("signal-unsafe-call", "signal-safety"),
-        Misuse::SignalErrno => ("signal-errno", "signal-safety"),
-        Misuse::Lock => ("lock-misuse", "lock-discipline"),
-        Misuse::ThreadLeak => ("thread-leak", "thread-discipline"),
+        Misuse::UseAfterFree => Kind::UseAfterFree,
+        Misuse::DoubleFree => Kind::DoubleFree,
+        Misuse::InvalidFree => Kind::InvalidFree,
+        Misuse::UseAfterReturn => Kind::UseAfterReturn,
+        Misuse::Descriptor => Kind::DescriptorRace,
+        Misuse::SignalUnsafeCall => Kind::SignalUnsafeCall,
+        Misuse::SignalErrno => Kind::SignalErrno,
+        Misuse::Lock => Kind::LockMisuse,
+        Misuse::ThreadLeak => Kind::ThreadLeak,
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn message(
         return String::new();
     };
     let (operation, text) = (&access.operation, text.unwrap_or_default());
-    let by = |access: &Access| format!("by {}{}", subject(access), at(access));
+    let by = |access: &Access| format!("by {}{}", access.subject(), at(access));
     let (here, earlier) = (by(access), earlier.first());
     match (what, earlier) {
         (Misuse::UseAfterFree, Some(free)) => {
@@ -74,6 +74,6 @@ pub(super) fn message(
             )
         }
         (Misuse::Lock, None) => format!("{text}: {place}, {here}"),
-        (Misuse::ThreadLeak, _) => format!("{text}: {}, created{}", subject(access), at(access)),
+        (Misuse::ThreadLeak, _) => format!("{text}: {}, created{}", access.subject(), at(access)),
     }
 }

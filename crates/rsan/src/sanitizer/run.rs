@@ -1,62 +1,30 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
 use super::as_written;
-use super::campaign::{self, Request, Schedules, is_wanted as is_scheduled, quoted};
+use super::campaign::{self, Request, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
 use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
-use super::findings::{self, Finding};
+use super::findings::{self, Found};
 use super::log::Findings;
 use super::scratch::{self, Scratch};
+use super::sources;
 use super::suppress::Suppressions;
-use super::text;
 use super::verdict::judge;
-use crate::args::{CheckArgs, Goal, OutputFormat, RunArgs, SanitizerArgs};
+use crate::args::{CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
 use crate::input::failure;
 use crate::interrupt;
-use crate::printable::name;
-use crate::session::{Answer, Output, Reply, eprint};
+use crate::session::{Reply, baseline, eprint, render};
 use crate::status::Status;
-use crate::terminal;
 use rsan_model::Model;
-use rsan_report::{Judgement, Style};
+use rsan_report::document::{Schedules, Stats};
+use rsan_report::{Claim, Command, Document, Judgement};
 use rsan_verify::Property;
-use serde::Serialize;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// The answer about a program that was run, in the form of `rsan/1`.
-#[derive(Debug, Serialize)]
-pub(crate) struct RunDocument {
-    schema: &'static str,
-    command: &'static str,
-    subject: String,
-    verdict: Judgement,
-    model: &'static str,
-    property: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    findings: Vec<Finding>,
-    stats: Stats,
-}
-
-#[derive(Debug, Serialize)]
-struct Stats {
-    runs: usize,
-    failures: usize,
-    timeouts: usize,
-    /// That had the runtime, in all runs.
-    processes: usize,
-    /// Findings that the user does not want to see.
-    suppressed: usize,
-    seconds: f64,
-    /// What there is to say if the schedule was ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schedules: Option<Schedules>,
-}
 
 /// Runs an instrumented program.
 pub(crate) fn run(args: &RunArgs) -> Status {
@@ -64,59 +32,48 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
-    let style = terminal::stdout_style();
-    let reply = match is_scheduled(&args.schedule) {
-        true => scheduled(args, &subject, &stop, style),
-        false => unscheduled(args, &subject, &stop, style),
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
     };
-    let reply = match reply {
-        Ok(reply) => reply,
+    let reply = match is_scheduled(&args.schedule) {
+        true => scheduled(args, &subject, &stop),
+        false => unscheduled(args, &subject, &stop),
+    };
+    match reply.map(|reply| reply.against(baseline.as_ref())) {
+        Ok(reply) => reply
+            .status
+            .and(render(args.report.rendering(), vec![reply.document], false)),
         Err(message) => {
             eprint(&format!("error: {message}\n"));
-            return Status::BadInput;
+            Status::BadInput
         }
-    };
-    let mut out = Output::new();
-    match args.format {
-        OutputFormat::Text => out.report(&reply.text),
-        OutputFormat::Json => out.documents(&[reply.document], false),
     }
-    reply.status.and(out.finish())
 }
 
-fn unscheduled(
-    args: &RunArgs,
-    subject: &str,
-    stop: &AtomicBool,
-    style: Style,
-) -> Result<Reply, String> {
+fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
     let plan = Plan {
         program: &args.program,
         runs: args.runs.unwrap_or(1),
         timeout: args.schedule.timeout,
         log: args.log.as_deref(),
-        stdout: match args.format {
-            OutputFormat::Text => Stdout::Shared,
-            OutputFormat::Json => Stdout::Stderr,
+        stdout: match args.report.leaves_stdout() {
+            true => Stdout::Shared,
+            false => Stdout::Stderr,
         },
         options: args.model.map(option).unwrap_or_default(),
         preload: !args.no_preload,
         halt: None,
         stop,
     };
-    answer("run", subject, plan, &args.sanitizer, style)
+    answer(Command::Run, subject, plan, &args.sanitizer)
 }
 
-fn scheduled(
-    args: &RunArgs,
-    subject: &str,
-    stop: &AtomicBool,
-    style: Style,
-) -> Result<Reply, String> {
+fn scheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
     let words = args.program.iter();
     let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
     let request = Request {
-        command: "run",
+        command: Command::Run,
         subject,
         program: &args.program,
         as_written: true,
@@ -127,10 +84,10 @@ fn scheduled(
         jobs: args.jobs,
         time_limit: args.time_limit,
         model: args.model,
-        format: args.format,
+        report: &args.report,
         stop,
     };
-    campaign::answer(&request, style)
+    campaign::answer(&request)
 }
 
 /// The language of a file that `check` compiles, by its extension.
@@ -163,7 +120,6 @@ pub(crate) fn check(
     args: &CheckArgs,
     stop: &AtomicBool,
     sources: &Sources<'_>,
-    style: Style,
 ) -> Result<Reply, String> {
     let file = &*sources.subject;
     let fail = |message: String| failure(file, &message);
@@ -206,7 +162,7 @@ pub(crate) fn check(
     let program = &[vec![program.into()], args.arguments.clone()].concat();
     if is_scheduled(&args.schedule) {
         let request = Request {
-            command: "check",
+            command: Command::Check,
             subject: file,
             program,
             as_written: level.is_none_or(|level| level == "0"),
@@ -217,10 +173,10 @@ pub(crate) fn check(
             jobs: args.verify.limits.jobs,
             time_limit: args.verify.limits.time_limit,
             model: Some(model),
-            format: args.verify.format,
+            report: &args.verify.report,
             stop,
         };
-        return campaign::answer(&request, style).map_err(fail);
+        return campaign::answer(&request).map_err(fail);
     }
     let limit = args.schedule.timeout.or(args.verify.limits.time_limit);
     let plan = Plan {
@@ -234,7 +190,7 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    answer("check", file, plan, &args.sanitizer, style).map_err(fail)
+    answer(Command::Check, file, plan, &args.sanitizer).map_err(fail)
 }
 
 /// An option that only what is verified takes.
@@ -301,11 +257,10 @@ fn option(model: Model) -> String {
 
 /// Runs as planned and asked, and says what came of it.
 fn answer(
-    command: &'static str,
+    command: Command,
     subject: &str,
     plan: Plan<'_>,
     args: &SanitizerArgs,
-    style: Style,
 ) -> Result<Reply, String> {
     let start = Instant::now();
     let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
@@ -313,7 +268,7 @@ fn answer(
     let runs = {
         let wanted = |logged: &Findings| {
             let mut found = findings::findings(logged, Model::C20).into_iter();
-            found.any(|finding| !suppressions.suppresses(&finding))
+            found.any(|found| counts(&found, args) && !suppressions.suppresses(&found))
         };
         let mut plan = plan;
         if args.halt_on_error {
@@ -330,9 +285,11 @@ fn answer(
     let suppressed = suppressions.apply(&mut found) + runs.suppressed;
     if runs.main_seen && runs.processes <= runs.done {
         // There is only one.
-        found.iter_mut().for_each(|finding| finding.process = None);
+        let found = found.iter_mut();
+        found.for_each(|found| found.finding.process = None);
     }
-    let (status, mut notes) = judge(&runs, program, found.len());
+    include_libraries(&mut found, args);
+    let (status, mut notes) = judge(&runs, program, &found);
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
         command,
@@ -345,16 +302,28 @@ fn answer(
         seconds: start.elapsed().as_secs_f64(),
         schedules: None,
     };
-    Ok(conclusion.reply(&runs, style))
+    Ok(conclusion.reply(&runs))
+}
+
+/// Whether a finding decides the exit status.
+fn counts(found: &Found, args: &SanitizerArgs) -> bool {
+    args.include_libraries || !found.finding.in_libraries
+}
+
+/// Takes findings inside libraries for findings like others, if that is asked.
+pub(super) fn include_libraries(all: &mut [Found], args: &SanitizerArgs) {
+    let inside = all.iter_mut().filter(|_| args.include_libraries);
+    inside.for_each(|found| found.finding.in_libraries = false);
 }
 
 /// What came of runs.
 pub(super) struct Conclusion<'a> {
-    pub(super) command: &'static str,
+    pub(super) command: Command,
     pub(super) subject: &'a str,
+    /// Findings aside.
     pub(super) status: Status,
     pub(super) notes: Vec<String>,
-    pub(super) found: Vec<Finding>,
+    pub(super) found: Vec<Found>,
     pub(super) suppressed: usize,
     /// Whether the runs were all executions of the subject.
     pub(super) explored: bool,
@@ -365,51 +334,49 @@ pub(super) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// What the runs say of the program. Only all executions are a proof, and only if they show nothing at all.
     fn judgement(&self) -> Judgement {
-        match self.status {
-            Status::Clean if self.explored && self.suppressed == 0 => Judgement::Robust,
+        match self.status() {
+            Status::Clean if self.explored && self.suppressed == 0 && self.found.is_empty() => {
+                Judgement::Robust
+            }
             Status::Clean => Judgement::NoFinding,
             Status::Finding => Judgement::Violation,
             Status::BadInput | Status::Undecided | Status::Failed => Judgement::Unknown,
         }
     }
 
+    /// The status, with the findings that count.
+    fn status(&self) -> Status {
+        let counts = self.found.iter().any(|found| found.finding.counts());
+        self.status.and(if counts {
+            Status::Finding
+        } else {
+            Status::Clean
+        })
+    }
+
     /// The answer.
-    pub(super) fn reply(self, runs: &Runs, style: Style) -> Reply {
-        let reason = (!self.notes.is_empty()).then(|| self.notes.join("; "));
-        let verdict = self.judgement();
-        let (status, found) = (self.status, self.found);
-        let text = answer_text(
-            self.subject,
-            &found,
-            runs,
-            verdict,
-            reason.as_deref(),
-            style,
-        );
-        let document = RunDocument {
-            schema: "rsan/1",
-            command: self.command,
-            subject: self.subject.to_owned(),
-            verdict,
-            model: runs.model.unwrap_or(Model::C20).name(),
-            property: "robust",
-            reason,
-            findings: found,
-            stats: Stats {
-                runs: runs.done,
-                failures: runs.failures,
-                timeouts: runs.timeouts,
-                processes: runs.processes,
-                suppressed: self.suppressed,
-                seconds: self.seconds,
-                schedules: self.schedules,
-            },
+    pub(super) fn reply(self, runs: &Runs) -> Reply {
+        let model = runs.model.unwrap_or(Model::C20);
+        let (status, judgement) = (self.status(), self.judgement());
+        let mut document = Document::new(self.command, self.subject, judgement, model);
+        document.incomplete = judgement == Judgement::Violation && self.status != Status::Clean;
+        document.property = Some(Claim::Robust);
+        document.notes = self.notes;
+        document.sources = sources::excerpts(self.found.iter().map(|found| &found.finding));
+        document.findings = self.found.into_iter().map(|found| found.finding).collect();
+        document.stats = Stats {
+            runs: Some(runs.done as u64),
+            failures: Some(runs.failures as u64),
+            timeouts: Some(runs.timeouts as u64),
+            processes: Some(runs.processes as u64),
+            suppressed: Some(self.suppressed as u64),
+            seconds: self.seconds,
+            schedules: self.schedules,
+            ..Stats::default()
         };
         Reply {
             status,
-            text,
-            document: Answer::Run(Box::new(document)),
-            dot: None,
+            document,
             interrupted: runs.interrupted,
         }
     }
@@ -424,33 +391,4 @@ pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &m
     if !unused.is_empty() {
         notes.push(format!("nothing matched {}", unused.join(", ")));
     }
-}
-
-fn answer_text(
-    subject: &str,
-    found: &[Finding],
-    runs: &Runs,
-    verdict: Judgement,
-    reason: Option<&str>,
-    style: Style,
-) -> String {
-    let model = match runs.model {
-        None | Some(Model::C20) => String::new(),
-        Some(other) => format!(" against {other}"),
-    };
-    let subject = name(subject);
-    let in_runs = format!("in {}{model}", text::runs(runs.done));
-    let plural = if found.len() == 1 { "" } else { "s" };
-    let mut text = match verdict {
-        Judgement::Violation => format!("{subject}: {} finding{plural} {in_runs}", found.len()),
-        Judgement::Robust => format!("{subject}: robust, no finding {in_runs}"),
-        Judgement::NoFinding => format!("{subject}: no finding {in_runs}"),
-        Judgement::Unknown => format!("{subject}: undecided, no finding {in_runs}"),
-    };
-    if let Some(reason) = reason {
-        text.push_str("; ");
-        text.push_str(reason);
-    }
-    text.push('\n');
-    text + &text::text(found, runs.done, style)
 }

@@ -1,50 +1,57 @@
 //! A finding in one sentence.
 
-use super::findings::Access;
-use super::memory::Memory;
-use super::symbols::{Frame, place_of};
+use super::convert::About;
+use rsan_report::document::{Access, Frame, place_of};
+
+/// Why a stale load of the same value matters.
+pub(super) const SAME_VALUE: &str = "both stores have the same value, but only the newer one orders what comes next: accesses after this \
+    one may miss what was written before it";
 
 /// What can happen and why it should not.
-pub(super) fn message(
-    accesses: &[Access],
-    same_value: bool,
-    memory: Option<&Memory>,
-    address: &str,
-) -> String {
-    let place = memory.map_or_else(|| address.to_owned(), |memory| memory.place(address));
-    match accesses {
-        [access, missed, stale, ..] => {
-            let older = if same_value { "an older " } else { "" };
-            let old = stale.value.as_deref();
-            let old = old.map_or("an older value".to_owned(), |old| format!("{older}{old}"));
-            weak(access, missed, &old, &place)
+pub(super) fn weak(accesses: &[Access], same_value: bool, about: &About<'_>) -> String {
+    let [access, missed, stale, ..] = accesses else {
+        return String::new();
+    };
+    let older = if same_value { "an older " } else { "" };
+    let old = stale.value.as_deref();
+    let old = old.map_or("a stale value".to_owned(), |old| format!("{older}{old}"));
+    let (who, place) = (access.subject(), about.place());
+    let theirs = format!("{}'s {}{}", missed.subject(), missed.operation, at(missed));
+    let first = "comes first in every sequentially consistent order";
+    match access.operation.as_str() {
+        "load" => format!("{who} may read {old} from {place} although {theirs} {first}"),
+        "store" => format!(
+            "{who}'s store to {place} may take effect before {theirs} although that one {first}"
+        ),
+        operation => {
+            format!("{who}'s {operation} may read {old} from {place} although {theirs} {first}")
         }
-        [access, earlier] => {
-            let is_of_block = |access: &Access| is_of_block(&access.operation);
-            let place = match memory {
-                Some(memory) if is_of_block(access) => memory.whole(address),
-                _ => place,
-            };
-            race(access, earlier, &place) + &slept(access)
-        }
-        _ => String::new(),
     }
 }
 
 /// Whether an operation is one of a whole block.
-pub(super) fn is_of_block(operation: &str) -> bool {
+fn is_of_block(operation: &str) -> bool {
     ["free", "allocation"].contains(&operation)
 }
 
-fn race(access: &Access, earlier: &Access, place: &str) -> String {
+/// Two accesses that are not ordered.
+pub(super) fn race(accesses: &[Access], about: &About<'_>) -> String {
+    let [access, earlier, ..] = accesses else {
+        return String::new();
+    };
+    let place = match is_of_block(&access.operation) {
+        true => about.whole(),
+        false => about.place(),
+    };
     format!(
-        "the {} of {place} by {}{} and the {} by {}{} are not ordered by happens-before",
+        "the {} of {place} by {}{} and the {} by {}{} are not ordered by happens-before{}",
         access.operation,
-        subject(access),
+        access.subject(),
         at(access),
         earlier.operation,
-        subject(earlier),
-        at(earlier)
+        earlier.subject(),
+        at(earlier),
+        slept(access)
     )
 }
 
@@ -56,25 +63,9 @@ fn slept(access: &Access) -> String {
         .and_then(place_of)
         .and_then(Frame::place);
     place.map_or(String::new(), |place| {
-        format!(", only by the sleep of {} at {place}", subject(access))
+        let (who, place) = (access.subject(), place.file_line());
+        format!(", only by the sleep of {who} at {place}")
     })
-}
-
-fn weak(access: &Access, missed: &Access, old: &str, place: &str) -> String {
-    let who = subject(access);
-    let theirs = format!("{}'s {}{}", subject(missed), missed.operation, at(missed));
-    let first = "comes first in every sequentially consistent order";
-    match access.operation.as_str() {
-        "load" => format!("{who} may read {old} from {place} here although {theirs} {first}"),
-        "store" => {
-            format!(
-                "{who}'s store to {place} here may take effect before {theirs} although that one {first}"
-            )
-        }
-        operation => format!(
-            "{who}'s {operation} may read {old} from {place} here although {theirs} {first}"
-        ),
-    }
 }
 
 /// Locks that are taken in several orders.
@@ -96,17 +87,8 @@ pub(super) fn inversion(locks: &[Access]) -> String {
     format!("{names} are taken in orders that can end in a deadlock{so_far}")
 }
 
-/// A thread inside a sentence.
-pub(super) fn subject(access: &Access) -> String {
-    match access.who() {
-        Some(thread) if thread.starts_with("main thread") => format!("the {thread}"),
-        Some(thread) => thread,
-        None => "an unknown thread".to_owned(),
-    }
-}
-
 /// ` at file:line`, or nothing.
 pub(super) fn at(access: &Access) -> String {
     let place = access.place();
-    place.map_or(String::new(), |place| format!(" at {place}"))
+    place.map_or(String::new(), |place| format!(" at {}", place.file_line()))
 }

@@ -1,6 +1,6 @@
 //! Suppressions of the user's: which findings are left out, and which lines were of use.
 
-use super::findings::Finding;
+use super::findings::Found;
 use crate::files;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::BTreeSet;
@@ -66,10 +66,10 @@ impl Suppressions {
     }
 
     /// The lines that match a finding.
-    fn matching(&self, finding: &Finding) -> Vec<usize> {
-        let subject = Subject::of_kind(finding.kind);
-        let variable = finding.variable();
-        let stacks: Vec<Vec<_>> = finding
+    fn matching(&self, found: &Found) -> Vec<usize> {
+        let subject = Subject::of_kind(found.finding.kind.name());
+        let variable = found.variable();
+        let stacks: Vec<Vec<_>> = found
             .stacks()
             .map(|stack| {
                 let frames = stack.iter().map(|frame| Frame {
@@ -88,16 +88,16 @@ impl Suppressions {
     }
 
     /// Whether a finding is suppressed.
-    pub(crate) fn suppresses(&self, finding: &Finding) -> bool {
-        !self.matching(finding).is_empty()
+    pub(crate) fn suppresses(&self, found: &Found) -> bool {
+        !self.matching(found).is_empty()
     }
 
     /// Takes the suppressed findings out, and returns how many they are.
-    pub(crate) fn apply(&mut self, findings: &mut Vec<Finding>) -> usize {
+    pub(crate) fn apply(&mut self, findings: &mut Vec<Found>) -> usize {
         let before = findings.len();
         let mut used = BTreeSet::new();
-        findings.retain(|finding| {
-            let matching = self.matching(finding);
+        findings.retain(|found| {
+            let matching = self.matching(found);
             used.extend(matching.iter().copied());
             matching.is_empty()
         });

@@ -4,73 +4,51 @@
 use super::log::Address;
 use super::scratch::shown as shown_module;
 use crate::files;
-use crate::printable;
 use addr2line::Loader;
-use serde::Serialize;
+use rsan_report::document::Frame;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A function that was active, perhaps inlined in the next one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub(crate) struct Frame {
-    /// Demangled.
-    pub(crate) function: Option<String>,
-    pub(crate) file: Option<String>,
-    pub(crate) line: Option<u32>,
-    pub(crate) column: Option<u32>,
-    pub(crate) module: Option<String>,
-    /// Not known of a function of libc.
-    pub(crate) offset: Option<String>,
+/// A function of libc that accesses memory for its caller: only its name is known.
+pub(crate) fn of_libc(function: Option<&str>) -> Option<Frame> {
+    Some(Frame {
+        function: Some(function?.to_owned()),
+        library: Some("libc".to_owned()),
+        ..Frame::default()
+    })
 }
 
-impl Frame {
-    /// A function of libc that accesses memory for its caller: only its name is known.
-    pub(crate) fn of_libc(function: Option<&str>) -> Option<Self> {
-        Some(Self {
-            function: Some(function?.to_owned()),
-            file: None,
-            line: None,
-            column: None,
-            module: None,
-            offset: None,
-        })
-    }
-
-    /// Whether this is a place in a standard library of which nothing is known.
-    fn is_start(&self) -> bool {
-        let module = self.module.as_ref().and_then(|m| Path::new(m).file_name());
-        let module = module
-            .map(|name| name.to_string_lossy())
-            .unwrap_or_default();
-        let libraries = ["libc.so", "libstdc++.so", "libc++.so"];
-        self.file.is_none() && libraries.iter().any(|name| module.starts_with(name))
-    }
-
-    /// Whether this is code of a standard library, which is compiled into the program.
-    fn is_standard(&self) -> bool {
-        let file = self.file.as_deref().unwrap_or_default();
-        file.starts_with("/usr/include/")
-            || file.starts_with("/usr/lib/")
-            || file.starts_with("/rustc/")
-            || file.contains("/lib/rustlib/src/")
-    }
-
-    /// `file:line`, if known.
-    pub(crate) fn place(&self) -> Option<String> {
-        let file = printable::name(self.file.as_ref()?);
-        Some(match self.line {
-            Some(line) => format!("{file}:{line}"),
-            None => file.into_owned(),
-        })
-    }
+/// Whether this is a place in a standard library of which nothing is known.
+fn is_start(frame: &Frame) -> bool {
+    let module = frame.module.as_ref().and_then(|m| Path::new(m).file_name());
+    let module = module
+        .map(|name| name.to_string_lossy())
+        .unwrap_or_default();
+    let libraries = ["libc.so", "libstdc++.so", "libc++.so"];
+    frame.file.is_none() && libraries.iter().any(|name| module.starts_with(name))
 }
 
-/// The frame that a reader of the program would name: the innermost one that is not of a standard library.
-pub(crate) fn place_of(stack: &[Frame]) -> Option<&Frame> {
-    let mut known = stack.iter().filter(|frame| frame.file.is_some());
-    let own = known.clone().find(|frame| !frame.is_standard());
-    own.or_else(|| known.next())
+/// The library that a source belongs to, if the user did not write it.
+fn library(file: &str) -> Option<String> {
+    if file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/") {
+        return Some("the standard library".to_owned());
+    }
+    let folders = ["/usr/include/", "/usr/local/include/", "/usr/lib/"];
+    let rest = folders
+        .iter()
+        .find_map(|folder| file.strip_prefix(folder))?;
+    let name = match rest {
+        _ if file.contains("/include/c++/v1/") => "libc++",
+        _ if file.contains("/c++/") => "libstdc++",
+        // A header of a compiler, or of the system.
+        _ if file.starts_with("/usr/lib/gcc/") => "the compiler's headers",
+        _ => match rest.split_once('/') {
+            Some((folder, _)) if !folder.contains("linux-gnu") => folder,
+            _ => "system headers",
+        },
+    };
+    Some(name.to_owned())
 }
 
 /// Whether a module is a file that can be read to its end; a log may name anything.
@@ -116,7 +94,7 @@ impl Symbols {
         if let Some(start) = frames.iter().position(rust).filter(|start| *start > 0) {
             frames.truncate(start);
         }
-        let library = |frame: &Frame| frame.is_start() || frame.is_standard();
+        let library = |frame: &Frame| is_start(frame) || frame.library.is_some();
         let own = frames.iter().rposition(|frame| !library(frame));
         frames.truncate(own.map_or(frames.len(), |last| last + 1));
         frames
@@ -134,6 +112,7 @@ impl Symbols {
                 .as_deref()
                 .map(|m| shown_module(m).to_owned()),
             offset: Some(address.offset.clone()),
+            library: None,
         };
         let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
             return vec![bare];
@@ -167,9 +146,11 @@ fn debug_frames(loader: &Loader, offset: u64, bare: &Frame, here: Option<&Path>)
             .as_ref()
             .and_then(|name| name.demangle().ok());
         let location = frame.location.as_ref();
+        let file = location.and_then(|l| l.file);
         frames.push(Frame {
             function: name.map(Cow::into_owned),
-            file: location.and_then(|l| l.file).map(|file| shown(file, here)),
+            library: file.and_then(library),
+            file: file.map(|file| shown(file, here)),
             line: location.and_then(|l| l.line),
             column: location.and_then(|l| l.column).filter(|column| *column > 0),
             ..bare.clone()

@@ -1,11 +1,12 @@
 //! What a series of runs means: the exit status, and what there is to say about it.
 
 use super::execute::Runs;
+use super::findings::Found;
 use super::log::Address;
 use super::record::{Fatal, Undecided};
-use super::symbols::{Frame, Symbols, place_of};
-use super::text::runs as count;
+use super::symbols::Symbols;
 use crate::status::Status;
+use rsan_report::document::{Frame, place_of};
 use rsan_report::number::plural;
 use signal_hook::low_level::signal_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +24,12 @@ const SIGSYS: i32 = 31;
 const NEEDED: &str = "clone, close, fcntl, fstat, futex, getpid, gettid, madvise, mmap, mprotect, mremap, munmap, open, \
     openat, prctl, read, readlink, rt_sigprocmask, rt_sigtimedwait, rt_tgsigqueueinfo, sched_yield, stat, statx, wait4 and write";
 
-/// The status, and the notes about it.
-pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<String>) {
+/// The status, findings aside, and the notes about it.
+pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec<String>) {
+    let found = all
+        .iter()
+        .filter(|found| !found.finding.in_libraries)
+        .count();
     let mut notes = Vec::new();
     let mut status = Status::Clean;
     if runs.unseen == runs.done {
@@ -100,10 +105,12 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, found: usize) -> (Status, Vec<
             "not instrumented, so what they order by means of their own is not seen: {names}"
         ));
     }
-    if found > 0 {
-        status = status.and(Status::Finding);
-    }
     (status, notes)
+}
+
+/// `1 run`, `2 runs`
+fn count(number: usize) -> String {
+    plural(number as u64, "run")
 }
 
 /// Why the runtime ended a run, and where.
@@ -140,7 +147,8 @@ pub(super) fn undecided(all: &BTreeSet<Undecided>) -> Vec<String> {
 }
 
 fn place(symbols: &mut Symbols, stack: &[Address]) -> Option<String> {
-    place_of(&symbols.stack(stack)).and_then(Frame::place)
+    let place = place_of(&symbols.stack(stack)).and_then(Frame::place);
+    place.map(|place| place.file_line())
 }
 
 /// How a program ended.
@@ -173,7 +181,7 @@ mod tests {
             main_seen: true,
             ..Runs::default()
         };
-        let judged = |runs: &Runs| judge(runs, OsStr::new("a.out"), 0);
+        let judged = |runs: &Runs| judge(runs, OsStr::new("a.out"), &[]);
         assert_eq!(judged(&runs), (Status::Clean, Vec::new()));
         runs.findings.add(0, "{\"kind\":\"ra");
         let note = "the log has 1 line that cannot be read".to_owned();

@@ -1,255 +1,254 @@
-//! Answers about TSO for machines; the same top level as the documents of `rsan-report`.
+//! Answers about TSO, as documents.
 
-use super::render::{Describe, blocked, fault_name, sentence};
+use super::words::{Describe, blocked, fault_name, sentence};
 use super::{TsoInput, judgement};
-use rsan_report::Judgement;
-use rsan_tso::{Action, Computation, Event, Outcome, Verdict};
-use serde::Serialize;
+use rsan_model::Value;
+use rsan_model::automata::Op;
+use rsan_report::document::{
+    CycleEdge, Delay, Event, Execution, Finding, Kind, ModificationOrder, Place, Related, Severity,
+    Stats, Step, StepKind, Thread,
+};
+use rsan_report::{Claim, Command, Document, excerpt, place};
+use rsan_tso::{Action, Computation, Outcome, Verdict};
+use std::collections::{BTreeMap, VecDeque};
 
-/// The answer about one input.
-#[derive(Debug, Serialize)]
-pub(crate) struct TsoDocument {
-    pub(crate) schema: &'static str,
-    pub(crate) command: &'static str,
-    pub(crate) subject: String,
-    pub(crate) verdict: Judgement,
-    pub(crate) model: &'static str,
-    pub(crate) property: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
-    /// What `fence` proposes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) repair: Option<RepairDoc>,
-    /// The repaired program, as a unified diff.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) diff: Option<String>,
-    pub(crate) findings: Vec<TsoFinding>,
-    pub(crate) stats: TsoStats,
-}
-
-/// A cheapest set of fences.
-#[derive(Debug, Serialize)]
-pub(crate) struct RepairDoc {
-    pub(crate) cost: u64,
-    pub(crate) fences: Vec<FenceDoc>,
-    /// Sets of places of which every repair needs one.
-    pub(crate) required: Vec<Vec<PlaceDoc>>,
-}
-
-/// A fence and why it is needed.
-#[derive(Debug, Serialize)]
-pub(crate) struct FenceDoc {
-    #[serde(flatten)]
-    pub(crate) place: PlaceDoc,
-    pub(crate) cost: u64,
-    /// What only this fence forbids.
-    pub(crate) forbids: ComputationDoc,
-}
-
-/// A place for a fence.
-#[derive(Debug, Serialize)]
-pub(crate) struct PlaceDoc {
-    pub(crate) thread: String,
-    pub(crate) state: String,
-    pub(crate) line: Option<usize>,
-}
-
-/// What is wrong.
-#[derive(Debug, Serialize)]
-pub(crate) struct TsoFinding {
-    pub(crate) kind: &'static str,
-    pub(crate) message: String,
-    pub(crate) thread: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) computation: Option<ComputationDoc>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) schedule: Vec<StepDoc>,
-}
-
-/// A TSO computation. Numbers of events are positions in `events`.
-#[derive(Debug, Serialize)]
-pub(crate) struct ComputationDoc {
-    message: String,
-    delayed: usize,
-    overtaken: usize,
-    events: Vec<EventDoc>,
-    steps: Vec<StepDoc>,
-    cycle: Vec<EdgeDoc>,
-}
-
-#[derive(Debug, Serialize)]
-struct EventDoc {
-    thread: String,
-    line: Option<usize>,
-    address: String,
-    read: Option<i32>,
-    written: Option<i32>,
-}
-
-/// A step: an access, or a store that reaches memory.
-#[derive(Debug, Serialize)]
-pub(crate) struct StepDoc {
-    thread: String,
-    /// `access` or `flush`.
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<usize>,
-}
-
-#[derive(Debug, Serialize)]
-struct EdgeDoc {
-    event: usize,
-    edge: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct TsoStats {
-    states: u64,
-    attack_states: u64,
-    memory_bytes: u64,
-    seconds: f64,
-}
-
-impl From<&rsan_tso::Stats> for TsoStats {
-    fn from(stats: &rsan_tso::Stats) -> Self {
-        Self {
-            states: stats.states,
-            attack_states: stats.attack_states,
-            memory_bytes: stats.memory,
-            seconds: stats.elapsed.as_secs_f64(),
-        }
-    }
-}
-
-impl TsoDocument {
-    /// A document without findings.
-    pub(crate) fn new(
-        command: &'static str,
-        subject: &str,
-        verdict: Judgement,
-        property: &'static str,
-        stats: &rsan_tso::Stats,
-    ) -> Self {
-        Self {
-            schema: "rsan/1",
-            command,
-            subject: subject.to_owned(),
-            verdict,
-            model: "tso",
-            property,
-            reason: None,
-            repair: None,
-            diff: None,
-            findings: Vec::new(),
-            stats: stats.into(),
-        }
+/// What a search took.
+pub(crate) fn stats(stats: &rsan_tso::Stats) -> Stats {
+    Stats {
+        states: Some(stats.states),
+        attack_states: Some(stats.attack_states),
+        memory_bytes: Some(stats.memory),
+        seconds: stats.elapsed.as_secs_f64(),
+        ..Stats::default()
     }
 }
 
 /// The document of an answer.
 pub(super) fn document(
-    command: &'static str,
+    command: Command,
     input: &TsoInput,
-    property: &'static str,
+    claim: Claim,
     outcome: &Outcome,
-) -> TsoDocument {
+) -> Document {
     let d = Describe {
         automata: &input.automata,
     };
     let verdict = judgement(&outcome.verdict);
-    let subject = &input.subject;
-    let mut document = TsoDocument::new(command, subject, verdict, property, &outcome.stats);
-    let finding = match &outcome.verdict {
-        Verdict::Robust => return document,
-        Verdict::Unknown(reason) => {
-            document.reason = Some(reason.to_string());
-            return document;
+    let mut document = Document::new(command, &input.subject, verdict, rsan_model::Model::Tso);
+    document.property = Some(claim);
+    document.stats = stats(&outcome.stats);
+    match &outcome.verdict {
+        Verdict::Robust => {}
+        Verdict::Unknown(reason) => document.notes.push(reason.to_string()),
+        Verdict::Violation(computation) => document.findings.push(violation(d, computation)),
+        Verdict::TriangularRace(race) => {
+            let at = format!("`{}`", d.automata.address_name(race.address));
+            let (reader, writer) = (d.thread(race.reader), d.thread(race.writer));
+            let message = format!(
+                "thread {reader} is about to read {at}, has stored before it without a fence, and thread {writer} is about to write {at}"
+            );
+            let mut finding = failure(d, Kind::TriangularRace, message, race.reader);
+            finding.object = Some(at);
+            finding.execution = Some(execution(d, &race.actions, &race.events));
+            document.findings.push(finding);
         }
-        Verdict::Violation(computation) => TsoFinding {
-            kind: "weak-behaviour",
-            message: sentence(d, computation),
-            thread: d.thread(computation.attacker).to_owned(),
-            computation: Some(computation_doc(d, computation)),
-            schedule: Vec::new(),
-        },
-        Verdict::TriangularRace(race) => TsoFinding {
-            kind: "triangular-race",
-            message: format!(
-                "{} is about to read {} after an unfenced store, and {} to write it",
-                d.thread(race.reader),
-                d.automata.address_name(race.address),
-                d.thread(race.writer)
-            ),
-            thread: d.thread(race.reader).to_owned(),
-            computation: None,
-            schedule: steps(d, &race.actions, &race.events),
-        },
-        Verdict::Deadlock(deadlock) => TsoFinding {
-            kind: "deadlock",
-            message: blocked(d, deadlock),
-            thread: d.thread(deadlock.blocked[0].0).to_owned(),
-            computation: None,
-            schedule: steps(d, &deadlock.actions, &deadlock.events),
-        },
-        Verdict::Fault(fault) => TsoFinding {
-            kind: match fault.kind {
-                rsan_tso::FaultKind::Assertion => "assertion",
-                _ => "trap",
-            },
-            message: fault_name(fault.kind),
-            thread: d.thread(fault.thread).to_owned(),
-            computation: None,
-            schedule: steps(d, &fault.actions, &fault.events),
-        },
-    };
-    document.findings.push(finding);
+        Verdict::Deadlock(deadlock) => {
+            let thread = deadlock.blocked[0].0;
+            let mut finding = failure(d, Kind::Deadlock, blocked(d, deadlock), thread);
+            finding.execution = Some(execution(d, &deadlock.actions, &deadlock.events));
+            document.findings.push(finding);
+        }
+        Verdict::Fault(fault) => {
+            let kind = match fault.kind {
+                rsan_tso::FaultKind::Assertion => Kind::Assertion,
+                rsan_tso::FaultKind::Bounds | rsan_tso::FaultKind::Eval(_) => Kind::Trap,
+            };
+            let (thread, name) = (d.thread(fault.thread), fault_name(fault.kind));
+            let message = format!("thread {thread}: {name}, under sequential consistency");
+            let mut finding = failure(d, kind, message, fault.thread);
+            let step = d.transition(fault.thread, fault.transition);
+            finding.location = d.place_of(step);
+            finding.execution = Some(execution(d, &fault.actions, &fault.events));
+            document.findings.push(finding);
+        }
+    }
+    document.sources = excerpt(d.automata.source.as_ref(), &document.findings);
     document
 }
 
-/// A computation for machines.
-pub(crate) fn computation_doc(d: Describe<'_>, computation: &Computation) -> ComputationDoc {
-    ComputationDoc {
-        message: sentence(d, computation),
-        delayed: computation.delayed,
-        overtaken: computation.overtaken,
-        events: computation.events.iter().map(|e| event(d, e)).collect(),
-        steps: steps(d, &computation.actions, &computation.events),
-        cycle: computation
-            .cycle
-            .iter()
-            .map(|(event, edge)| EdgeDoc {
-                event: *event,
-                edge: edge.to_string(),
+fn failure(d: Describe<'_>, kind: Kind, message: String, thread: usize) -> Finding {
+    let mut finding = Finding::new(kind, Severity::Error, message);
+    finding.thread = Some(Thread::Name(d.thread(thread).to_owned()));
+    finding
+}
+
+/// A store that is delayed, as a finding.
+pub(crate) fn violation(d: Describe<'_>, computation: &Computation) -> Finding {
+    let [store, load] =
+        [computation.delayed, computation.overtaken].map(|event| &computation.events[event]);
+    let at = |event: &rsan_tso::Event| d.place_of(d.transition(event.thread, event.transition));
+    let mut finding = failure(
+        d,
+        Kind::WeakBehaviour,
+        sentence(d, computation),
+        computation.attacker,
+    );
+    finding.location = at(store);
+    finding.label = Some("this store may be delayed".to_owned());
+    finding.related.extend(at(load).map(|location| Related {
+        location,
+        message: "past this load".to_owned(),
+    }));
+    finding.execution = Some(weak_execution(d, computation));
+    finding
+}
+
+/// The same as an execution.
+pub(crate) fn weak_execution(d: Describe<'_>, computation: &Computation) -> Execution {
+    let cycle = computation.cycle.iter();
+    Execution {
+        cycle: cycle
+            .map(|(event, edge)| CycleEdge {
+                event: *event as u32,
+                edge: (*edge).into(),
             })
             .collect(),
+        delay: Some(Delay {
+            store: computation.delayed as u32,
+            load: computation.overtaken as u32,
+        }),
+        ..execution(d, &computation.actions, &computation.events)
     }
 }
 
-fn event(d: Describe<'_>, event: &Event) -> EventDoc {
+/// The events of a run, and its steps.
+fn execution(d: Describe<'_>, actions: &[Action], events: &[rsan_tso::Event]) -> Execution {
+    let orders = modification_order(actions, events).into_iter();
+    let reads = events.iter().zip(0..);
+    Execution {
+        events: events.iter().map(|e| event(d, e)).collect(),
+        rf: reads
+            .filter_map(|(event, number)| Some((event.from? as u32, number)))
+            .collect(),
+        mo: orders
+            .map(|(address, writes)| ModificationOrder {
+                location: d.automata.address_name(address),
+                writes,
+            })
+            .collect(),
+        schedule: steps(d, actions, events),
+        ..Execution::default()
+    }
+}
+
+fn event(d: Describe<'_>, event: &rsan_tso::Event) -> Event {
     let transition = d.transition(event.thread, event.transition);
-    EventDoc {
-        thread: d.thread(event.thread).to_owned(),
-        line: d.position(transition).map(|p| p.0),
-        address: d.automata.address_name(event.address),
+    let at = d.position(transition);
+    Event {
+        thread: Some(Thread::Name(d.thread(event.thread).to_owned())),
+        line: at.map(|(line, _)| line as u32),
+        column: at.map(|(_, column)| column as u32),
+        operation: d.operation(event),
+        location: Some(d.automata.address_name(event.address)),
         read: event.read,
         written: event.written,
+        order: None,
+        stack: Vec::new(),
     }
 }
 
-fn steps(d: Describe<'_>, actions: &[Action], events: &[Event]) -> Vec<StepDoc> {
-    let steps = actions.iter().enumerate().filter_map(|(i, action)| {
-        Some(match *action {
-            Action::Flush { thread } => StepDoc {
-                thread: d.thread(thread).to_owned(),
-                kind: "flush",
-                event: None,
-            },
-            Action::Step { thread, .. } => StepDoc {
-                thread: d.thread(thread).to_owned(),
-                kind: "access",
-                event: Some(events.iter().position(|e| e.step == i)?),
-            },
-        })
-    });
-    steps.collect()
+/// The accesses and fences in order, and the delayed stores where they reach memory.
+fn steps(d: Describe<'_>, actions: &[Action], events: &[rsan_tso::Event]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut buffers: Vec<VecDeque<usize>> = vec![VecDeque::new(); d.automata.threads.len()];
+    for (i, action) in actions.iter().enumerate() {
+        let (thread, transition) = match *action {
+            Action::Flush { thread } => {
+                let store = buffers[thread].pop_front();
+                // A store that reaches memory at once is one step.
+                let at_once = store.is_some_and(|store| i > 0 && events[store].step == i - 1);
+                if let Some(store) = store.filter(|_| !at_once) {
+                    steps.push(Step {
+                        thread: Thread::Name(d.thread(thread).to_owned()),
+                        kind: StepKind::Flush,
+                        event: Some(store as u32),
+                        operation: format!("{} reaches memory", d.operation(&events[store])),
+                        line: None,
+                        column: None,
+                    });
+                }
+                continue;
+            }
+            Action::Step { thread, transition } => (thread, transition),
+        };
+        let step = d.transition(thread, transition);
+        let event = events.iter().position(|e| e.step == i);
+        let operation = match (&step.op, event) {
+            (op, Some(event)) => {
+                let delayed = matches!(op, Op::Write { .. });
+                if delayed {
+                    buffers[thread].push_back(event);
+                }
+                let next = actions.get(i + 1);
+                let flushed = matches!(next, Some(Action::Flush { thread: t }) if *t == thread);
+                let note = if delayed && !flushed { ", delayed" } else { "" };
+                d.operation(&events[event]) + note
+            }
+            (Op::Fence, None) => "mfence".to_owned(),
+            (Op::Lock, None) => "lock".to_owned(),
+            (Op::Unlock, None) => "unlock".to_owned(),
+            (_, None) => continue,
+        };
+        let at = d.position(step);
+        steps.push(Step {
+            thread: Thread::Name(d.thread(thread).to_owned()),
+            kind: StepKind::Access,
+            event: event.map(|event| event as u32),
+            operation,
+            line: at.map(|(line, _)| line as u32),
+            column: at.map(|(_, column)| column as u32),
+        });
+    }
+    steps
+}
+
+/// The writes of each address in the order in which they reach memory.
+fn modification_order(actions: &[Action], events: &[rsan_tso::Event]) -> BTreeMap<Value, Vec<u32>> {
+    let mut order: BTreeMap<Value, Vec<u32>> = BTreeMap::new();
+    let mut buffers: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
+    for (step, action) in actions.iter().enumerate() {
+        let reached = match action {
+            Action::Flush { thread } => buffers.entry(*thread).or_default().pop_front(),
+            Action::Step { thread, .. } => {
+                let event = events.iter().position(|e| e.step == step);
+                let event = event.filter(|e| events[*e].written.is_some());
+                match event {
+                    // An update writes at once, a store goes through the buffer.
+                    Some(event) if events[event].read.is_none() => {
+                        buffers.entry(*thread).or_default().push_back(event);
+                        None
+                    }
+                    other => other,
+                }
+            }
+        };
+        if let Some(event) = reached {
+            order
+                .entry(events[event].address)
+                .or_default()
+                .push(event as u32);
+        }
+    }
+    order
+}
+
+impl Describe<'_> {
+    /// Where a transition stands.
+    pub(crate) fn place_of(self, transition: &rsan_model::automata::Transition) -> Option<Place> {
+        let known = transition.span.end > 0;
+        place(
+            self.automata.source.as_ref(),
+            known.then_some(transition.span),
+        )
+    }
 }

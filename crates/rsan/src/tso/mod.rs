@@ -1,18 +1,17 @@
 //! `rsan verify --model tso`: robustness by attacks, and triangular races.
 
 mod document;
-mod dot;
-mod render;
+mod words;
 
-pub(crate) use document::{FenceDoc, PlaceDoc, RepairDoc, TsoDocument, computation_doc};
-pub(crate) use render::{Describe, computation_text, explored, sentence};
+pub(crate) use document::{stats, violation, weak_execution};
+pub(crate) use words::{Describe, sentence};
 
 use crate::args::{Goal, LimitArgs, VerifyArgs};
 use crate::input::{AnyInput, Content, failure};
-use crate::session::{Answer, Reply};
+use crate::session::Reply;
 use rsan_model::automata::Automata;
 use rsan_model::{Pc, Program, Reason};
-use rsan_report::{Judgement, Style};
+use rsan_report::{Claim, Command, Judgement};
 use rsan_tso::{AllInstances, FenceSet, Limits, Outcome, Translated, Verdict};
 use rsan_verify::Property;
 use std::sync::atomic::AtomicBool;
@@ -74,23 +73,17 @@ pub(crate) fn limits<'a>(args: &LimitArgs, stop: &'a AtomicBool) -> Limits<'a> {
 /// # Errors
 /// The complete message for the user.
 pub(crate) fn answer(
-    command: &'static str,
+    command: Command,
     args: &VerifyArgs,
     goal: Goal,
     stop: &AtomicBool,
     input: TsoInput,
-    style: Style,
 ) -> Result<Reply, String> {
     let limits = limits(&args.limits, stop);
-    let asked = Asked {
-        command,
-        dot: args.dot.is_some(),
-        style,
-    };
     if args.parametric {
         return match goal {
             Goal::Search(Property::Robust) if !args.deadlock => {
-                Ok(parametric(&asked, input, &limits))
+                Ok(parametric(command, input, &limits))
             }
             _ => Err(failure(
                 &input.subject,
@@ -98,14 +91,14 @@ pub(crate) fn answer(
             )),
         };
     }
-    let (property, mut outcome) = match goal {
+    let (claim, mut outcome) = match goal {
         Goal::Search(Property::Robust) => {
             let outcome = rsan_tso::robustness(&input.automata, &FenceSet::default(), &limits);
-            ("robust", outcome)
+            (Claim::Robust, outcome)
         }
         Goal::TriangularRaceFree => {
             let outcome = rsan_tso::triangular_races(&input.automata, &limits);
-            ("trf", outcome)
+            (Claim::TriangularRaceFree, outcome)
         }
         Goal::Search(Property::Observational | Property::Safe) => {
             let message = "with --model tso there are the properties robust and trf";
@@ -115,18 +108,11 @@ pub(crate) fn answer(
     if args.deadlock && outcome.verdict == Verdict::Robust {
         outcome = rsan_tso::deadlocks(&input.automata, &limits);
     }
-    Ok(reply(&asked, &input, property, &outcome))
-}
-
-/// How the user wants to be answered.
-struct Asked {
-    command: &'static str,
-    dot: bool,
-    style: Style,
+    Ok(reply(command, &input, claim, &outcome))
 }
 
 /// Answers for any number of copies of each thread.
-fn parametric(asked: &Asked, input: TsoInput, limits: &Limits<'_>) -> Reply {
+fn parametric(command: Command, input: TsoInput, limits: &Limits<'_>) -> Reply {
     let (answer, stats) = rsan_tso::all_instances(&input.automata, limits);
     let templates = input.automata.threads.iter().map(|t| t.name.clone());
     let templates: Vec<String> = templates.collect();
@@ -134,34 +120,32 @@ fn parametric(asked: &Asked, input: TsoInput, limits: &Limits<'_>) -> Reply {
     match answer {
         AllInstances::Robust => {
             let outcome = outcome(Verdict::Robust);
-            reply(asked, &input, "robust-for-all-instances", &outcome)
+            reply(command, &input, Claim::RobustForAllInstances, &outcome)
         }
         AllInstances::Unknown(reason) => {
             let outcome = outcome(Verdict::Unknown(reason));
-            reply(asked, &input, "robust-for-all-instances", &outcome)
+            reply(command, &input, Claim::RobustForAllInstances, &outcome)
         }
         AllInstances::Violation(instance) => {
-            let size = render::instance(&templates, &instance.copies);
+            let size = words::instance(&templates, &instance.copies);
             let outcome = outcome(Verdict::Violation(Box::new(instance.computation)));
             let input = TsoInput {
                 subject: input.subject,
                 automata: instance.automata,
                 origin: None,
             };
-            let mut reply = reply(asked, &input, "robust-for-all-instances", &outcome);
-            reply.text = format!(
-                "smallest instance that is not robust: {size}\n{}",
-                reply.text
-            );
+            let mut reply = reply(command, &input, Claim::RobustForAllInstances, &outcome);
+            let note = format!("smallest instance that is not robust: {size}");
+            reply.document.notes.push(note);
             reply
         }
         AllInstances::Fault(kind) => {
-            let name = render::fault_name(kind);
+            let name = words::fault_name(kind);
             let reason = Reason::Unsupported(format!(
                 "an instance fails under sequential consistency already: {name}"
             ));
             let outcome = outcome(Verdict::Unknown(reason));
-            reply(asked, &input, "robust-for-all-instances", &outcome)
+            reply(command, &input, Claim::RobustForAllInstances, &outcome)
         }
     }
 }
@@ -178,15 +162,10 @@ fn judgement(verdict: &Verdict) -> Judgement {
     }
 }
 
-fn reply(asked: &Asked, input: &TsoInput, property: &'static str, outcome: &Outcome) -> Reply {
-    let Asked { command, style, .. } = *asked;
+fn reply(command: Command, input: &TsoInput, claim: Claim, outcome: &Outcome) -> Reply {
     Reply {
         status: judgement(&outcome.verdict).into(),
-        text: render::text(input, property, outcome, style),
-        document: Answer::Tso(Box::new(document::document(
-            command, input, property, outcome,
-        ))),
-        dot: asked.dot.then(|| dot::dot(input, outcome)),
+        document: document::document(command, input, claim, outcome),
         interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
     }
 }

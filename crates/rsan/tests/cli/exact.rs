@@ -49,7 +49,7 @@ fn no_access_is_forgotten() {
         ("freed", "2", "1"),
     ] {
         let racy = explore(&folder, &["./crowd", case, threads, weak]);
-        answers(&racy, 1, "data race at ");
+        answers(&racy, 1, "error: data race ");
         let ordered = explore(&folder, &["./crowd", case, threads, "-1"]);
         answers(&ordered, 0, "./crowd: robust, no finding in ");
     }
@@ -71,9 +71,9 @@ fn stale_values_are_decided() {
         command.env("RSAN_OPTIONS", options);
         command.args(["run", "--exhaustive", "--", "./stale", case]);
         let run: Run = command.output().expect("rsan starts").into();
-        let weak = run.stdout.contains("\nnot robust at ");
+        let weak = run.stdout.contains(": not robust at ");
         let robust = run.stdout.starts_with("./stale: robust, no finding in ");
-        let deadlock = run.stdout.contains("\ndeadlock: ");
+        let deadlock = run.stdout.contains("error: deadlock at ");
         let what = format!("{case}, {options}: {}{}", run.stdout, run.stderr);
         assert!(weak || robust || deadlock, "{what}");
         weak

@@ -10,6 +10,7 @@ mod hostile;
 mod interface;
 mod layers;
 mod limits;
+mod report;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;

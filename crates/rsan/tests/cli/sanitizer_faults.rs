@@ -238,7 +238,7 @@ fn who_runs_with_the_library_is_known() {
     let part = "sh itself was not built with rsan, but it started 2 processes that were\n";
     assert!(done.stdout.contains(part), "{}", done.stdout);
     // Findings name their processes.
-    let named = |line: &&str| line.starts_with("  in process ") && line.ends_with(": ./faults");
+    let named = |line: &&str| line.contains("= In process ") && line.ends_with(": ./faults");
     let named = done.stdout.lines().filter(named).count();
     assert_eq!(named, 1, "{}", done.stdout);
     let json = [&["run", "--format", "json"], &tests[1..]].concat();

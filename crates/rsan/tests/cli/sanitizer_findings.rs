@@ -45,7 +45,7 @@ fn findings_are_as_recorded() {
         ("finding-freed", "freed.c"),
         ("finding-destroyed", "destroyed.c"),
     ] {
-        let run = run(&["check", "--runs", "1", file]);
+        let run = run(&["check", "-v", "--runs", "1", file]);
         assert_eq!((run.code, run.stderr.as_str()), (1, ""));
         golden(&format!("{name}.txt"), &blank_addresses(&run.stdout));
     }
@@ -77,22 +77,22 @@ fn memory_and_threads_have_names() {
     if gcc_is_missing() {
         return;
     }
-    let run = run(&["check", "--runs", "1", "names.cc"]);
+    let run = run(&["check", "-v", "--runs", "1", "names.cc"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert_contains(
         &run,
         &[
-            "names.cc: 4 findings in 1 run\n",
-            "the write of `app::queue.pair.second` by thread 1 at names.cc:31",
-            "the write of `grid[1][2]` by thread 1 at names.cc:32",
-            "the write of byte 8 of a heap block of 64 bytes allocated at names.cc:37 by thread 1 at names.cc:33 and \
+            "names.cc: 4 findings in 1 run: 3 errors, 1 warning\n",
+            "The write of `app::queue.pair.second` by thread 1 at names.cc:31",
+            "The write of `grid[1][2]` by thread 1 at names.cc:32",
+            "The write of byte 8 of a heap block of 64 bytes allocated at names.cc:37 by thread 1 at names.cc:33 and \
              the free by the main thread at names.cc:45 are not ordered",
             "  8 bytes inside a block of 64 bytes\n  allocated by main thread\n    #0 main names.cc:37\n  \
              freed by main thread\n    #0 main names.cc:45\n",
-            "thread 1 may read 0 from byte 8 of a heap block of 16 bytes allocated at names.cc:38 here although the \
+            "Thread 1 may read 0 from byte 8 of a heap block of 16 bytes allocated at names.cc:38 although the \
              main thread's store at names.cc:40 comes first",
-            "-> load `app::queue.slots[2]` (relaxed) at names.cc:41 by main thread",
-            "main names.cc:39\n  found",
+            "main thread  names.cc:41  load `app::queue.slots[2]` (relaxed)",
+            "main names.cc:39\n",
         ],
     );
 }
@@ -110,30 +110,33 @@ fn documents_have_the_memory_the_chain_and_the_repair() {
     assert_eq!(finding["runs"], 2);
     assert_eq!(finding["memory"]["kind"], "variable");
     assert_eq!(finding["memory"]["name"], "channels[0].data");
-    let chain = finding["chain"].as_array().expect("a chain");
-    let links: Vec<_> = chain
+    let execution = &finding["execution"];
+    let cycle = execution["cycle"].as_array().expect("a cycle");
+    let links: Vec<_> = cycle
         .iter()
         .map(|link| {
-            let text = |name: &str| link[name].as_str().unwrap_or("-").to_owned();
-            format!("{} {} {}", text("operation"), text("memory"), text("edge"))
+            let event = link["event"].as_u64().expect("an event") as usize;
+            let operation = execution["events"][event]["operation"].as_str();
+            let edge = link["edge"].as_str();
+            format!("{} {}", operation.unwrap_or("-"), edge.unwrap_or("-"))
         })
         .collect();
     assert_eq!(
         links,
         [
-            "store `channels[0].data` po",
-            "store `channels[0].ready` rf",
-            "load `channels[0].ready` po",
-            "load `channels[0].data` -"
+            "store `channels[0].data` (relaxed) po",
+            "store `channels[0].ready` (relaxed) rf",
+            "load `channels[0].ready` (relaxed) po",
+            "load `channels[0].data` (relaxed) fr"
         ]
     );
-    let changes = &finding["repair"]["changes"];
+    let changes = &finding["fix"]["changes"];
     assert_eq!(
         (&changes[0]["kind"], &changes[0]["to"]),
         (&"order".into(), &"release".into())
     );
     assert_eq!(
-        (&changes[1]["step"], &changes[1]["to"]),
+        (&changes[1]["event"], &changes[1]["to"]),
         (&2.into(), &"acquire".into())
     );
 }
@@ -151,7 +154,7 @@ fn libraries_and_programs_at_fixed_addresses_are_understood() {
     let done = run_in(&folder, &["run", "--", "./fixed"]);
     assert_contains(
         &done,
-        &["may read 0 from `x` here", "seq_cst fence between"],
+        &["may read 0 from `x` although", "put seq_cst fences between"],
     );
     let source = Path::new(&folder).join("library.c");
     let text = "#define main library_main\n#include \"weak.c\"\n";
@@ -176,8 +179,8 @@ fn libraries_and_programs_at_fixed_addresses_are_understood() {
             "linked",
         ],
     );
-    let done = run_in(&folder, &["run", "--", "./linked"]);
-    assert_contains(&done, &["may read 0 from `x` here", "#1 main main.c:2"]);
+    let done = run_in(&folder, &["run", "-v", "--", "./linked"]);
+    assert_contains(&done, &["may read 0 from `x` although", "#1 main main.c:2"]);
 }
 
 #[test]
@@ -194,7 +197,7 @@ fn without_debug_information_there_are_addresses() {
     let done = run_in(&folder, &["run", "--", "./weak"]);
     assert_contains(
         &done,
-        &["may read 0 from `x` here", "#0 second ", "weak+0x"],
+        &["may read 0 from `x` although", "#0 second ", "weak+0x"],
     );
     let strip = Command::new("strip")
         .arg("weak")
@@ -209,18 +212,15 @@ fn without_debug_information_there_are_addresses() {
     assert_contains(
         &done,
         &[
-            "not robust: thread 1 may read 0 from 0x",
+            "Thread 1 may read 0 from 0x",
             "#0 ?? ",
             "weak+0x",
-            "seq_cst fence between ",
+            "put seq_cst fences between ",
         ],
     );
     // Nothing is left to look symbols up in.
     let script = "cp weak gone && ./gone; rm gone";
     let done = run_in(&folder, &["run", "--", "sh", "-c", script]);
     assert_eq!(done.code, 1, "{}", done.stderr);
-    assert_contains(
-        &done,
-        &["not robust: thread 1 may read 0 from 0x", "gone+0x"],
-    );
+    assert_contains(&done, &["Thread 1 may read 0 from 0x", "gone+0x"]);
 }

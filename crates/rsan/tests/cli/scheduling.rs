@@ -79,7 +79,7 @@ fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
     let campaign = "--sched pct --runs 200 -- ./seqlock";
     let first = run_line(&folder, &format!("run {campaign}"));
     assert_eq!(first.code, 1, "{}{}", first.stdout, first.stderr);
-    let sentence = "thread 2 may read 2 from `sequence` here although thread 1's store at";
+    let sentence = "Thread 2 may read 2 from `sequence` although thread 1's store at";
     says(&first, sentence);
     says(&first, "schedules: pct:depth=3, seeds 1 to 200; ");
     // The same again, whatever the number of servers.
@@ -91,12 +91,12 @@ fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
         let stats = &document["stats"]["schedules"];
         assert_eq!(stats["strategy"], "pct:depth=3");
         assert_eq!(
-            document["findings"][0]["schedule"]["file"],
+            document["findings"][0]["recorded"]["file"],
             "rsan-out/violation-1.sched"
         );
     }
     let last = first.stdout.lines().rev();
-    let commands = last.filter_map(|line| line.strip_prefix("  the same again: rsan "));
+    let commands = last.filter_map(|line| line.trim_start().strip_prefix("= Replay: rsan "));
     for command in commands {
         let mut words: Vec<_> = command.split(' ').collect();
         words.splice(1..1, ["--runs", "100"]);
@@ -111,7 +111,7 @@ fn a_campaign_finds_what_needs_a_schedule_and_says_how_to_see_it_again() {
         "run --replay rsan-out/violation-1.sched -- ./seqlock",
     );
     assert!(
-        replayed.stdout.starts_with("./seqlock: ") && replayed.stdout.contains("; reproduced\n"),
+        replayed.stdout.contains("\n./seqlock: ") && replayed.stdout.contains("; reproduced\n"),
         "{}",
         replayed.stdout
     );
@@ -166,7 +166,7 @@ fn schedules_are_minimised() {
     let smaller = run_line(&folder, &format!("run --replay {file} --minimize -- ./sb"));
     says(
         &smaller,
-        " context switches\n  the same again: rsan run --replay rsan-out/violation-1.min.sched -- ./sb\n",
+        " context switches, replay: rsan run --replay rsan-out/violation-1.min.sched -- ./sb\n",
     );
     let read =
         |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).expect("a schedule");
@@ -189,10 +189,14 @@ fn a_deadlock_is_a_finding_with_every_stack() {
         return;
     }
     let folder = built("deadlock", "deadlock");
-    let found = run_line(&folder, "run --sched pct:depth=2 --runs 100 -- ./deadlock");
+    let found = run_line(
+        &folder,
+        "run -v --sched pct:depth=2 --runs 100 -- ./deadlock",
+    );
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     for part in [
-        "deadlock: every thread waits\n  main thread waits for `second` (lock)\n    #0 both ",
+        "= Every thread waits\n",
+        "  main thread waits for `second` (lock)\n    #0 both ",
         "    #1 main ",
         "  thread 1 waits for `first` (lock)\n    #0 both ",
         "    #1 other ",
@@ -395,8 +399,8 @@ fn loops_that_wait_are_explored() {
         ("ticket", 0, "explored: all 6 executions"),
         ("exchange", 0, "explored: all 6 executions"),
         ("compare", 0, "explored: all 1 execution,"),
-        ("hidden", 1, "thread 2 may read 0 from `data`"),
-        ("stuck", 1, "deadlock: every thread waits"),
+        ("hidden", 1, "Thread 2 may read 0 from `data`"),
+        ("stuck", 1, "error: deadlock at "),
         ("list", 0, "explored: all 3 executions\n"),
         (
             "mixed",
@@ -488,9 +492,8 @@ fn a_run_that_leaves_its_plan_is_kept() {
     );
     says(&varied, "scheduled/varies.c:12)");
     let again = "rsan run --replay rsan-out/failure-1.sched -- ./varies";
-    let failed = format!(
-        "\nfailed: did something else than before\n  in 1 run\n  the same again: {again}\n"
-    );
+    let failed =
+        format!("\nfailed: did something else than before\n  in 1 run\n  Replay: {again}\n");
     says(&varied, &failed);
     let replayed = run_line(&folder, again.trim_start_matches("rsan "));
     says(&replayed, "; reproduced\n");
@@ -531,7 +534,7 @@ fn condition_variables_are_explored() {
     let folder = built("exhaustive-conditions", "conditions");
     for (program, code, answer) in [
         ("queue", 0, "./conditions: robust, no finding"),
-        ("choice", 1, "deadlock: every thread waits"),
+        ("choice", 1, "error: deadlock at "),
         ("timed", 3, "waited for a limited time"),
         ("futex", 0, "explored: all 12 executions"),
     ] {

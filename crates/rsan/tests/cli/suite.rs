@@ -99,8 +99,11 @@ impl Program {
             let _ = writeln!(wrong, "status {} instead of {}", report.code, self.status);
         }
         if !self.says.is_empty() {
+            // Sentences begin with capital letters, what programs say of them need not.
             let text = self.run(executable, "text").stdout;
-            for part in self.says.iter().filter(|part| !text.contains(*part)) {
+            let lower = text.to_lowercase();
+            let is_said = |part: &&String| lower.contains(&part.to_lowercase());
+            for part in self.says.iter().filter(|part| !is_said(part)) {
                 let _ = writeln!(wrong, "no {part:?} in\n{text}");
             }
         }
@@ -114,7 +117,7 @@ impl Program {
         let mut command = rsan(Path::new(env!("CARGO_TARGET_TMPDIR")));
         command
             .args(["run", "--runs", "1", "--timeout", "60s"])
-            .args(["--format", format, "--", executable])
+            .args(["-v", "--format", format, "--", executable])
             .args(&self.arguments)
             .env("RSAN_OPTIONS", &self.options);
         command.output().expect("rsan starts").into()

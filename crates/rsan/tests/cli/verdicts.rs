@@ -116,7 +116,7 @@ fn every_access_of_the_source_is_checked() {
         };
         let race = check(&["--exhaustive"]);
         assert_eq!(race.code, 1, "{compiler}: {}{}", race.stdout, race.stderr);
-        says(&race, "data race at ");
+        says(&race, "error: data race on ");
         says(&race, "dead_read.c:16");
         let optimised = check(&["--exhaustive", "-O1"]);
         let text = ": no finding in 2 runs; no proof of the source: the compiler may have removed accesses\n";
@@ -147,7 +147,7 @@ fn what_is_written_is_checked() {
             let found = run_in(&folder, &["run", "--exhaustive", "--", "./removed", case]);
             let lines = found.stdout.lines();
             let races = lines
-                .filter(|line| line.starts_with("data race at "))
+                .filter(|line| line.starts_with("error: data race on "))
                 .count();
             assert!(
                 races > 0,
@@ -168,7 +168,7 @@ fn a_replay_names_the_level_of_optimisation() {
     let done = check("level", "--exhaustive -O2", "scheduled/sb.c");
     says(
         &done,
-        "the same again: rsan check --replay rsan-out/violation-1.sched -O2 ",
+        "Replay: rsan check --replay rsan-out/violation-1.sched -O2 ",
     );
     assert!(!done.stdout.contains("no proof"), "{}", done.stdout);
     let again = "--replay rsan-out/violation-1.sched -O2";

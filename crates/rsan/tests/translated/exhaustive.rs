@@ -100,7 +100,7 @@ impl Expected {
         let explored = &exploration["executions"];
         let mut wrong = Vec::new();
         if self.robust.is_some() && is_robust(document) != self.robust {
-            let (found, reason) = (&document["verdict"], &document["reason"]);
+            let (found, reason) = (&document["verdict"], &document["notes"]);
             wrong.push(format!("{file}: {found}, {reason}"));
         }
         if let Some(executions) = self.executions

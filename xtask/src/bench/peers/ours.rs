@@ -45,7 +45,7 @@ pub(crate) fn read(output: &str, cost: Cost) -> Outcome {
     let schedules = &stats["schedules"];
     outcome.findings = answer["findings"].as_array().map(Vec::len);
     outcome.seconds = stats["seconds"].as_f64();
-    outcome.reason = answer["reason"].as_str().map(str::to_owned);
+    outcome.reason = answer["notes"][0].as_str().map(str::to_owned);
     match schedules.get("exploration") {
         Some(explored) => {
             outcome.executions = explored["executions"].as_u64();

@@ -6,7 +6,7 @@
 use super::checkpoint::Checkpoint;
 use super::execution::{Execution, Fate};
 use super::pool::{Worker, no_thread};
-use super::report::{self, Exploration, Schedules};
+use super::report::{self, Course};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial, describe};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
@@ -14,12 +14,12 @@ use crate::progress::Progress;
 use crate::sanitizer::log::Address;
 use crate::sanitizer::record::Undecided;
 use crate::sanitizer::suppress::Suppressions;
-use crate::sanitizer::symbols::{Frame, Symbols, place_of};
+use crate::sanitizer::symbols::Symbols;
 use crate::sanitizer::verdict;
 use crate::session::Reply;
 use crate::status::Status;
-use rsan_report::Style;
-use rsan_report::number::count;
+use rsan_report::document::{Frame, place_of};
+use rsan_report::number::{count, plural};
 use rsan_schedule::Step;
 use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
 use serde::Deserialize;
@@ -34,7 +34,7 @@ const ROUND: usize = 64;
 const SAVE: Duration = Duration::from_secs(10);
 
 /// Explores the program, and says what came of it.
-pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
     let bounds = Bounds {
         runs: request.schedule.max_executions,
@@ -69,10 +69,10 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         Some(problem) => return Err(refusal(problem)),
     }
     let suppressions = std::mem::take(&mut search.suppressions);
-    let (mut schedules, tally) = search.end();
+    let (mut course, tally) = search.end();
     let unsaved = unsaved.map(|message| (Status::Clean, message));
-    schedules.notes.extend(unsaved);
-    report::reply(request, tally, schedules, suppressions, &clock, style)
+    course.notes.extend(unsaved);
+    Ok(report::reply(request, tally, course, suppressions, &clock))
 }
 
 struct Search<'r, 's> {
@@ -194,7 +194,8 @@ impl Search<'_, '_> {
             self.diverged.get_or_insert_with(|| {
                 let stack = Symbols::default().stack(stack);
                 let place = place_of(&stack).and_then(Frame::place);
-                let place = place.map_or(String::new(), |place| format!(", at {place}"));
+                let place =
+                    place.map_or(String::new(), |place| format!(", at {}", place.file_line()));
                 format!("{divergence}{place}")
             });
         }
@@ -229,29 +230,29 @@ impl Search<'_, '_> {
     }
 
     /// What there is to say.
-    fn end(mut self) -> (Schedules, Tally) {
+    fn end(mut self) -> (Course, Tally) {
         let progress = self.explorer.progress();
         let ended = progress.waiting == 0 || self.tally.runs.halted;
         self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
         let out_of_time = !ended && self.clock.is_over() && !self.tally.runs.interrupted;
-        let exploration = Exploration::new(&progress);
-        let mut schedules = Schedules {
-            strategy: EXHAUSTIVE.to_owned(),
+        let exploration = report::exploration(&progress);
+        let mut course = Course {
             out_of_time,
-            ..Schedules::default()
+            ..Course::default()
         };
+        course.schedules.strategy = EXHAUSTIVE.to_owned();
         if !exploration.complete {
             let mut note = why(&progress);
             if let Some(divergence) = self.diverged {
                 note = format!("{note} ({divergence})");
             }
-            schedules.notes.push((Status::Undecided, note));
+            course.notes.push((Status::Undecided, note));
         }
         let undecided = verdict::undecided(&self.tally.undecided);
         let notes = undecided.into_iter().map(|note| (Status::Undecided, note));
-        schedules.notes.extend(notes);
-        schedules.exploration = Some(exploration);
-        (schedules, self.tally)
+        course.notes.extend(notes);
+        course.schedules.exploration = Some(exploration);
+        (course, self.tally)
     }
 }
 
@@ -346,7 +347,7 @@ fn why(progress: &explore::Progress) -> String {
     ];
     let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);
     let mut all: Vec<_> = reasons
-        .map(|(number, what)| format!("{} {what}", crate::sanitizer::text::runs(number as usize)))
+        .map(|(number, what)| format!("{} {what}", plural(number, "run")))
         .collect();
     if counts.preempted > 0 {
         all.push("the bound on preemptions left some out".to_owned());

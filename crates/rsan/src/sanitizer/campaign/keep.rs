@@ -3,11 +3,11 @@
 //! A file says which program it belongs to. That of another program is not overwritten: then the name of the program is part of
 //! the name of the file.
 
-use super::report::{FailedRuns, Schedules};
 use super::tally::{Failure, Tally, describe};
 use super::{Request, quoted};
 use crate::files;
-use crate::sanitizer::findings::{Finding, Recorded};
+use crate::sanitizer::findings::Found;
+use rsan_report::document::{FailedRuns, Recorded, Schedules};
 use rsan_schedule::Schedule;
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,11 +34,11 @@ impl<'a> Files<'a> {
     /// A file for every run that showed a finding first.
     pub(super) fn keep_findings(
         &mut self,
-        found: &mut [Finding],
+        found: &mut [Found],
         tally: &Tally,
         schedules: &Schedules,
     ) {
-        let mut first: BTreeMap<usize, Vec<&mut Finding>> = BTreeMap::new();
+        let mut first: BTreeMap<usize, Vec<&mut Found>> = BTreeMap::new();
         for finding in found {
             first.entry(finding.first_run()).or_default().push(finding);
         }
@@ -50,7 +50,7 @@ impl<'a> Files<'a> {
             let name = format!("violation-{}", number + 1);
             let recorded = self.keep(&name, schedule, run, &labels.join("; "), schedules);
             for finding in findings {
-                finding.schedule = recorded.clone();
+                finding.finding.recorded = recorded.clone();
             }
         }
     }
@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
             let name = format!("failure-{}", number + 1);
             let schedule = &failure.schedule;
             let first = self.keep(&name, schedule, failure.first, &how, schedules);
-            let runs = failure.runs;
+            let runs = failure.runs as u64;
             all.push(FailedRuns { how, runs, first });
         }
         all

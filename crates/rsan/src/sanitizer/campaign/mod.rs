@@ -19,20 +19,18 @@ mod server;
 mod tally;
 
 use super::execute::Stdout;
-use crate::args::{OutputFormat, SanitizerArgs, ScheduleArgs};
+use crate::args::{ReportArgs, SanitizerArgs, ScheduleArgs};
 use crate::session::Reply;
 use rsan_model::Model;
-use rsan_report::Style;
+use rsan_report::Command;
 use server::{Problem, Setup};
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-pub(crate) use report::Schedules;
-
 /// What to run and how.
 pub(crate) struct Request<'a> {
-    pub(crate) command: &'static str,
+    pub(crate) command: Command,
     pub(crate) subject: &'a str,
     /// A name and arguments.
     pub(crate) program: &'a [OsString],
@@ -47,7 +45,7 @@ pub(crate) struct Request<'a> {
     /// For all runs together.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) model: Option<Model>,
-    pub(crate) format: OutputFormat,
+    pub(crate) report: &'a ReportArgs,
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -69,11 +67,11 @@ const THREAD_STEPS: u32 = 10_000;
 ///
 /// # Errors
 /// The message for the user.
-pub(crate) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     match &request.schedule.replay {
-        Some(file) => replay::answer(request, file, style),
-        None if request.schedule.exhaustive => exhaust::answer(request, style),
-        None => sample::answer(request, style),
+        Some(file) => replay::answer(request, file),
+        None if request.schedule.exhaustive => exhaust::answer(request),
+        None => sample::answer(request),
     }
 }
 
@@ -109,11 +107,11 @@ impl Request<'_> {
 
     /// Where the output of the program goes, if it is run this often.
     fn stdout(&self, runs: usize) -> Stdout {
-        match self.format {
-            _ if runs > 1 && !self.schedule.output => Stdout::Dropped,
-            _ if self.command == "check" && !self.schedule.output => Stdout::Dropped,
-            OutputFormat::Text => Stdout::Shared,
-            OutputFormat::Json => Stdout::Stderr,
+        let silent = runs > 1 || self.command == Command::Check;
+        match self.report.leaves_stdout() {
+            _ if silent && !self.schedule.output => Stdout::Dropped,
+            true => Stdout::Shared,
+            false => Stdout::Stderr,
         }
     }
 
@@ -130,7 +128,7 @@ impl Request<'_> {
 
     /// The command that makes a run again.
     fn replay(&self, file: &str) -> String {
-        let command = self.command;
+        let command = self.command.name();
         let model = self
             .model
             .filter(|model| *model != Model::C20)

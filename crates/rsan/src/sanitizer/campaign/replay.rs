@@ -3,22 +3,22 @@
 use super::execution::{Execution, Fate};
 use super::keep;
 use super::pool::Worker;
-use super::report::{self, Schedules};
+use super::report::{self, Course};
 use super::server::Problem;
 use super::tally::{Tally, Trial, describe};
 use super::{Clock, EXHAUSTIVE, Request, quoted, refusal};
 use crate::files;
 use crate::sanitizer::execute::quoted as option;
-use crate::sanitizer::text::runs as count;
 use crate::session::Reply;
 use crate::status::Status;
-use rsan_report::Style;
+use rsan_report::document::Schedules;
+use rsan_report::number::plural;
 use rsan_schedule::{Schedule, Step, minimize};
 use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 /// Makes the run again, as often as the user wants, and says what came of it.
-pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
     let schedule = read(file)?;
     let times = request.runs.unwrap_or(1);
@@ -51,29 +51,33 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
         }
         tally.add(Trial::new(execution));
     }
-    let mut schedules = Schedules {
+    let mut course = Course::default();
+    course.schedules = Schedules {
         strategy: format!("replay of {}", quoted(&file.display().to_string())),
-        reproduced: Some(reproduced),
+        reproduced: Some(reproduced as u64),
         diverged: diverged.as_ref().map(|(step, _)| *step),
         ..Schedules::default()
     };
     let doubt = keep::doubt(&schedule, request.subject);
     let doubt = doubt.map(|doubt| (Status::Clean, doubt));
-    schedules.notes.extend(doubt);
+    course.notes.extend(doubt);
     let done = tally.runs.done;
     if reproduced > 0 {
         let note = match done {
             1 => "reproduced".to_owned(),
-            _ => format!("reproduced in {reproduced} of {}", count(done)),
+            _ => format!(
+                "reproduced in {reproduced} of {}",
+                plural(done as u64, "run")
+            ),
         };
-        schedules.notes.push((Status::Clean, note));
+        course.notes.push((Status::Clean, note));
     }
     if let Some((_, divergence)) = diverged {
-        schedules.notes.push((Status::Undecided, divergence));
+        course.notes.push((Status::Undecided, divergence));
     } else if reproduced < done {
-        let left = count(done - reproduced);
+        let left = plural((done - reproduced) as u64, "run");
         let note = format!("{left} followed the schedule and did not show what was recorded");
-        schedules.notes.push((Status::Undecided, note));
+        course.notes.push((Status::Undecided, note));
     }
     let smaller = match request.schedule.minimize && reproduced > 0 {
         true => {
@@ -83,16 +87,14 @@ pub(super) fn answer(request: &Request<'_>, file: &Path, style: Style) -> Result
         }
         false => None,
     };
+    course
+        .notes
+        .extend(smaller.map(|smaller| (Status::Clean, smaller)));
     tally.runs.interrupted = stopped && setup.is_stopped();
-    schedules.out_of_time = stopped && !setup.is_stopped();
+    course.out_of_time = stopped && !setup.is_stopped();
     let (found, suppressed) = report::found(&tally, &mut suppressions);
     let suppressed = (suppressed, &suppressions);
-    let reply = report::conclude(request, tally, schedules, found, suppressed, &clock, style);
-    let mut reply = reply?;
-    if let Some(smaller) = smaller {
-        reply.text.push('\n');
-        reply.text.push_str(&smaller);
-    }
+    let reply = report::conclude(request, tally, course, found, suppressed, &clock);
     Ok(reply)
 }
 
@@ -190,8 +192,8 @@ impl Replay<'_, '_> {
         let ended = !matches!(problem, Some(Problem::Stopped));
         let Some(minimized) = minimized else {
             let text = match ended {
-                true => "no smaller schedule: the steps alone do not show it again\n",
-                false => "no smaller schedule: there was no time to look for one\n",
+                true => "no smaller schedule: the steps alone do not show it again",
+                false => "no smaller schedule: there was no time to look for one",
             };
             return Ok((text.to_owned(), ended));
         };
@@ -205,9 +207,8 @@ impl Replay<'_, '_> {
             true => "",
             false => "; there may be a smaller one",
         };
-        let text = format!(
-            "minimized from {before} to {after} context switches{cut}\n  the same again: {again}\n"
-        );
+        let text =
+            format!("minimized from {before} to {after} context switches{cut}, replay: {again}");
         Ok((text, ended))
     }
 }

@@ -1,13 +1,13 @@
 //! `--sched`: a run for each of many seeds.
 
 use super::pool::{Worker, in_order};
-use super::report::{self, Schedules};
+use super::report::{self, Course};
 use super::server::Problem;
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
 use crate::progress::Progress;
 use crate::session::Reply;
-use rsan_report::Style;
+use rsan_report::document::Schedules;
 use rsan_schedule::strategy::Spec;
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ const RUNS: usize = 1000;
 const SMALL: f64 = 0.005;
 
 /// Makes the runs, and says what came of them.
-pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
     let spec = request.schedule.sched.unwrap_or(Spec::Random);
     let count = request.runs.unwrap_or(RUNS);
@@ -83,10 +83,14 @@ pub(super) fn answer(request: &Request<'_>, style: Style) -> Result<Reply, Strin
         seed: Some(seed),
         steps: length.map(|length| length.choices),
         saturated: request.schedule.until_saturated.then_some(saturated),
-        out_of_time: !ended && !tally.runs.interrupted,
         ..Schedules::default()
     };
-    report::reply(request, tally, schedules, suppressions, &clock, style)
+    let course = Course {
+        schedules,
+        out_of_time: !ended && !tally.runs.interrupted,
+        notes: Vec::new(),
+    };
+    Ok(report::reply(request, tally, course, suppressions, &clock))
 }
 
 /// How long a run is.

@@ -1,15 +1,13 @@
 //! When two findings are one.
 
 use super::*;
+use rsan_report::document::{Role, Severity};
 
-fn access(role: &'static str, line: Option<u32>) -> Access {
+fn access(role: Role, line: Option<u32>) -> Access {
     let frame = |line| Frame {
-        function: None,
         file: Some("a.c".to_owned()),
         line: Some(line),
-        column: None,
-        module: None,
-        offset: None,
+        ..Frame::default()
     };
     Access {
         role,
@@ -29,39 +27,29 @@ fn access(role: &'static str, line: Option<u32>) -> Access {
 }
 
 /// A race of two lines on a variable, found in a run.
-fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Finding {
-    Finding {
-        kind: "data-race",
-        property: "race-freedom",
-        message: String::new(),
-        thread: None,
-        location: None,
-        runs: 1,
-        address: "0x8".to_owned(),
-        size: 4,
-        memory: Some(Memory::Variable {
-            name: Some(variable.to_owned()),
-            module: String::new(),
-            offset: String::new(),
-            signed: false,
-        }),
-        accesses: vec![access("access", lines[0]), access("earlier", lines[1])],
-        wait: None,
-        same_value: false,
-        chain: None,
-        repair: None,
-        schedule: None,
-        process: None,
-        in_runs: BTreeSet::from([run]),
-    }
+fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Found {
+    let mut finding = Finding::new(Kind::DataRace, Severity::Error, String::new());
+    finding.memory = Some(Memory::Variable {
+        name: Some(variable.to_owned()),
+        module: String::new(),
+        offset: String::new(),
+    });
+    finding.accesses = vec![
+        access(Role::Access, lines[0]),
+        access(Role::Earlier, lines[1]),
+    ];
+    finding.runs = Some(1);
+    let in_runs = BTreeSet::from([run]);
+    Found { finding, in_runs }
 }
 
 /// The lines and the number of runs of the findings that are left.
-fn left(found: Vec<Finding>) -> Vec<([Option<u32>; 2], usize)> {
+fn left(found: Vec<Found>) -> Vec<([Option<u32>; 2], u64)> {
     let line = |access: &Access| access.stack.first().and_then(|frame| frame.line);
-    let lines = |finding: &Finding| [line(&finding.accesses[0]), line(&finding.accesses[1])];
+    let lines = |found: &Found| [0, 1].map(|side| line(&found.finding.accesses[side]));
     let all = merged(found);
-    all.iter().map(|f| (lines(f), f.runs)).collect()
+    let runs = |found: &Found| found.finding.runs.unwrap_or_default();
+    all.iter().map(|f| (lines(f), runs(f))).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // A race of an access under a lock with one under another: the report says who had which.
 // expect: data-race
 // says: held_in_race.c:12
-// says: held_in_race.c:19, `b` (read) taken at
+// says: held_in_race.c:19) and `b` (read) (taken at
 #include <pthread.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, outer = PTHREAD_MUTEX_INITIALIZER;

@@ -1,7 +1,7 @@
 // Two threads take two mutexes in opposite orders, one after the other: a deadlock in another run.
 // expect: lock-order-inversion
 // says: `b` and `a` are taken in orders that can end in a deadlock
-// says: mutexes held: `a` taken at
+// says: mutexes held: `a` (taken at
 #include <pthread.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;

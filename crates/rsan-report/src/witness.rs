@@ -1,108 +1,59 @@
 //! What a witness says, once and for every format: the property that fails, one plain sentence, and the places in
 //! the source that belong to it.
 
-use crate::describe::{Describe, letter};
-use crate::excerpt::Mark;
-use rsan_model::{Edge, EventId, Fault, Model, Pc, Program, Span, StaleAccess, ThreadId, Witness};
+use crate::describe::Describe;
+use rsan_model::{Edge, EventId, Fault, Pc, Program, Span, StaleAccess, ThreadId, Witness};
 
-/// A witness in words.
-pub(crate) struct Finding<'a> {
-    pub(crate) witness: &'a Witness,
-    pub(crate) describe: Describe<'a>,
-    /// The model it was found under.
-    pub(crate) model: Model,
+/// A span of the source and what happens there.
+pub(crate) struct Mark {
+    pub(crate) span: Span,
+    pub(crate) label: String,
 }
 
-impl<'a> Finding<'a> {
-    pub(crate) fn new(program: &'a Program, model: Model, witness: &'a Witness) -> Self {
+/// A witness in words.
+pub(crate) struct Explained<'a> {
+    pub(crate) witness: &'a Witness,
+    pub(crate) describe: Describe<'a>,
+}
+
+impl<'a> Explained<'a> {
+    pub(crate) fn new(program: &'a Program, witness: &'a Witness) -> Self {
         Self {
             witness,
             describe: Describe::new(program, &witness.graph),
-            model,
         }
     }
 
-    /// A stable name of the property that fails.
-    pub(crate) fn property(&self) -> &'static str {
-        match self.witness.fault {
-            Fault::Weak(_) => "robustness",
-            Fault::Observed { .. } => "observational-robustness",
-            Fault::Race { .. } => "race-freedom",
-            Fault::Assertion { .. } => "assertions",
-            Fault::Trap { .. } => "trap-freedom",
-            Fault::Deadlock { .. } => "deadlock-freedom",
-        }
-    }
-
-    /// What the property that fails would have promised.
-    pub(crate) fn promise(&self) -> String {
-        let model = self.model;
-        match self.witness.fault {
-            Fault::Weak(_) => format!(
-                "robustness: every execution that {model} allows is sequentially consistent"
-            ),
-            Fault::Observed { .. } => format!(
-                "observational robustness: every execution that {model} allows is sequentially \
-                 consistent, up to reads whose value is never used"
-            ),
-            Fault::Race { .. } => {
-                "race freedom: conflicting accesses, one of them non-atomic, are ordered by \
-                 happens-before"
-                    .to_owned()
-            }
-            Fault::Assertion { .. } => {
-                "assertions hold in every sequentially consistent run".to_owned()
-            }
-            Fault::Trap { .. } => "every expression has a value".to_owned(),
-            Fault::Deadlock { .. } => {
-                "deadlock freedom: while a thread has not ended, some thread can move".to_owned()
-            }
-        }
-    }
-
-    /// The headline, without the subject.
-    pub(crate) fn headline(&self) -> String {
-        let d = self.describe;
-        match &self.witness.fault {
-            Fault::Weak(_) => format!("not robust against {}", self.model),
-            Fault::Observed { .. } => format!("not observationally robust against {}", self.model),
-            Fault::Race { second, .. } => format!("data race on `{}`", d.location_of(*second)),
-            Fault::Assertion { .. } => "an assertion fails".to_owned(),
-            Fault::Trap { error, .. } => error.to_string(),
-            Fault::Deadlock { .. } => "deadlock".to_owned(),
-        }
-    }
-
-    /// What goes wrong, in one sentence.
+    /// What goes wrong, in one sentence without a full stop.
     pub(crate) fn message(&self) -> String {
         let d = self.describe;
         match &self.witness.fault {
-            Fault::Weak(access) => format!("{}.", self.stale_sentence(access)),
+            Fault::Weak(access) => self.stale_sentence(access),
             Fault::Observed { access, user } => format!(
-                "{}, and the value is used{}.",
+                "{}, and the value is used{}",
                 self.stale_sentence(access),
                 d.at(d.span(user.0, user.1))
             ),
             Fault::Race { first, second } => format!(
                 "{} and {} both access `{}`, at least one of them non-atomically, and nothing \
-                 orders the two.",
+                 orders the two",
                 self.access(*first),
                 self.access(*second),
                 d.location_of(*second),
             ),
             Fault::Assertion { thread, pc } => format!(
-                "the assertion of thread {}{} fails in a sequentially consistent run.",
+                "the assertion of thread {}{} fails in a sequentially consistent run",
                 d.thread(*thread),
                 d.at(d.span(*thread, *pc))
             ),
             Fault::Trap { thread, pc, error } => format!(
-                "thread {} cannot go on{}: {error}.",
+                "thread {} cannot go on{}: {error}",
                 d.thread(*thread),
                 d.at(d.span(*thread, *pc))
             ),
             Fault::Deadlock { blocked } => {
                 let names: Vec<_> = blocked.iter().map(|&(t, _)| d.thread(t)).collect();
-                format!("no thread can move: {} cannot end.", names.join(", "))
+                format!("no thread can move: {} cannot end", names.join(", "))
             }
         }
     }
@@ -204,12 +155,15 @@ impl<'a> Finding<'a> {
         let other = d.thread_of(stale.missed).unwrap_or("the initial state");
         let (main, missed, older) = if self.reads_stale(stale) {
             (
-                format!("{thread} may read {} here", stale.stale_value),
+                format!(
+                    "{thread} may read the stale value {} here",
+                    stale.stale_value
+                ),
                 format!(
                     "although {other} wrote {} here before",
                     d.written(stale.missed)
                 ),
-                format!("the stale value {} comes from here", stale.stale_value),
+                format!("the stale value {} was stored here", stale.stale_value),
             )
         } else {
             let verb = d.verb(stale.access);
@@ -242,13 +196,5 @@ impl<'a> Finding<'a> {
             cycle.rotate_left(start);
         }
         cycle
-    }
-
-    /// The short name of an event on the cycle; names follow the order of the run.
-    pub(crate) fn letter(&self, e: EventId) -> Option<String> {
-        let mut events: Vec<_> = self.witness.cycle.iter().map(|&(e, _)| e).collect();
-        events.sort_unstable();
-        events.dedup();
-        events.binary_search(&e).ok().map(letter)
     }
 }

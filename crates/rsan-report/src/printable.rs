@@ -1,7 +1,7 @@
 //! Text for terminals. Names of files, functions and threads, and what messages quote, may come from anybody: a control
 //! character in them could change what the reader of a report sees. They are shown as escapes.
 
-use rsan_report::Style;
+use crate::style::Style;
 use std::borrow::Cow;
 
 /// What colours look like, as [`Style::Color`] has them.
@@ -25,7 +25,7 @@ const COLOURS: &[&str] = &[
 ];
 
 /// A text with nothing in it that a terminal obeys but ends of lines, tabs and, if the style has them, colours.
-pub(crate) fn printable(text: &str, style: Style) -> Cow<'_, str> {
+pub fn printable(text: &str, style: Style) -> Cow<'_, str> {
     if !text.chars().any(is_control) {
         return Cow::Borrowed(text);
     }
@@ -45,7 +45,7 @@ pub(crate) fn printable(text: &str, style: Style) -> Cow<'_, str> {
 }
 
 /// The same of a name, which stands in one line.
-pub(crate) fn name(text: &str) -> Cow<'_, str> {
+pub fn name(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| is_control(c) || c == '\n' || c == '\t';
     if !text.chars().any(hidden) {
         return Cow::Borrowed(text);

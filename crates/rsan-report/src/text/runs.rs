@@ -1,0 +1,106 @@
+//! What came of runs.
+
+use super::{model, severities};
+use crate::document::{Document, Exploration, Schedules};
+use crate::judgement::Judgement;
+use crate::number::{count, plural};
+use crate::printable::name;
+use crate::style::{Role, Style};
+use std::fmt::Write;
+
+/// A line about the findings, one about the schedules, and the runs that failed.
+pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
+    let subject = name(&document.subject);
+    let against = model(document).map_or(String::new(), |model| format!(" against {model}"));
+    let in_runs = format!("in {}{against}", plural(runs, "run"));
+    let own: Vec<_> = document
+        .findings
+        .iter()
+        .filter(|finding| finding.counts())
+        .collect();
+    let mut out = match document.verdict {
+        Judgement::Violation => {
+            let shown = match own.is_empty() {
+                true => document.findings.iter().collect(),
+                false => own,
+            };
+            let found = plural(shown.len() as u64, "finding");
+            let found = style.paint(Role::Bad, &found);
+            format!("{subject}: {found} {in_runs}{}", severities(&shown))
+        }
+        Judgement::Robust => {
+            let robust = style.paint(Role::Good, "robust");
+            format!("{subject}: {robust}, no finding {in_runs}")
+        }
+        Judgement::NoFinding => format!("{subject}: no finding {in_runs}"),
+        Judgement::Unknown => {
+            let undecided = style.paint(Role::Undecided, "undecided");
+            format!("{subject}: {undecided}, no finding {in_runs}")
+        }
+    };
+    for note in &document.notes {
+        let _ = write!(out, "; {}", name(note));
+    }
+    out.push('\n');
+    if let Some(schedules) = &document.stats.schedules {
+        match &schedules.exploration {
+            Some(exploration) => explored(&mut out, exploration),
+            None => scheduled(&mut out, schedules, runs),
+        }
+        failures(&mut out, schedules);
+    }
+    out
+}
+
+/// How far a search for all executions came.
+fn explored(out: &mut String, exploration: &Exploration) {
+    let executions = plural(exploration.executions, "execution");
+    let line = match (exploration.complete, exploration.estimate) {
+        (true, _) => format!("explored: all {executions}"),
+        (false, None) => format!("explored: {executions}"),
+        (false, Some(all)) => format!("explored: {executions} of about {}", count(all)),
+    };
+    let excess = match exploration.excess {
+        0 => String::new(),
+        runs => format!(", and {} in excess", plural(runs, "run")),
+    };
+    let _ = writeln!(out, "{line}{excess}");
+}
+
+/// The strategy and its seeds, and whether more runs would show more.
+fn scheduled(out: &mut String, schedules: &Schedules, runs: u64) {
+    let _ = write!(out, "schedules: {}", schedules.strategy);
+    if let Some(seed) = schedules.seed {
+        let last = seed.wrapping_add(runs.saturating_sub(1));
+        let _ = match runs {
+            0 => Ok(()),
+            1 => write!(out, ", seed {seed}"),
+            _ => write!(out, ", seeds {seed} to {last}"),
+        };
+    }
+    if runs > 1 {
+        let executions = plural(schedules.executions, "different execution");
+        let last = schedules.last_new;
+        let _ = write!(out, "; {executions}, the last new one in run {last}");
+    }
+    match schedules.saturated {
+        Some(true) => out.push_str("; hardly anything new is to be expected"),
+        Some(false) => out.push_str("; more runs would show more"),
+        None => {}
+    }
+    out.push('\n');
+}
+
+/// The runs that failed.
+fn failures(out: &mut String, schedules: &Schedules) {
+    for failed in &schedules.failures {
+        let first = failed.first.as_ref();
+        let seed = first.and_then(|first| first.seed);
+        let seed = seed.map_or(String::new(), |seed| format!(", first with seed {seed}"));
+        let (how, runs) = (&failed.how, plural(failed.runs, "run"));
+        let _ = writeln!(out, "\nfailed: {how}\n  in {runs}{seed}");
+        if let Some(first) = first {
+            let _ = writeln!(out, "  Replay: {}", first.command);
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! What the runtime logged, as a finding with functions, lines and names.
+
+use super::chain;
+use super::log::{self, Held, Logged, Misuse, Side, Taken, Waiting};
+use super::memory::{described, value};
+use super::misuse;
+use super::names::Names;
+use super::sentence;
+use super::symbols::{Symbols, of_libc};
+use rsan_model::Model;
+use rsan_report::document::{
+    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
+};
+
+/// What is needed to show addresses as something that people know.
+pub(super) struct Resolver {
+    pub(super) symbols: Symbols,
+    pub(super) names: Names,
+    pub(super) model: Model,
+}
+
+impl Resolver {
+    pub(super) fn new(model: Model) -> Self {
+        Self {
+            symbols: Symbols::default(),
+            names: Names::default(),
+            model,
+        }
+    }
+}
+
+/// A logged finding.
+pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
+    let mut finding = match logged {
+        Logged::Race {
+            address,
+            size,
+            memory,
+            access,
+            earlier,
+        } => {
+            let sides = [(Role::Access, access), (Role::Earlier, earlier)];
+            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let accesses = about.accesses(sides, resolver);
+            let message = sentence::race(&accesses, &about);
+            about.finding(Kind::DataRace, message, accesses)
+        }
+        Logged::Violation {
+            address,
+            size,
+            memory,
+            access,
+            missed,
+            stale,
+            wait,
+            chain,
+        } => {
+            let sides = [
+                (Role::Access, access),
+                (Role::Missed, &**missed),
+                (Role::Stale, &**stale),
+            ];
+            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let accesses = about.accesses(sides, resolver);
+            let same_value = logged.is_of_same_value();
+            let message = sentence::weak(&accesses, same_value, &about);
+            let mut finding = about.finding(Kind::WeakBehaviour, message, accesses);
+            finding.same_value = same_value;
+            if same_value {
+                finding.severity = Severity::Note;
+                finding.because.push(sentence::SAME_VALUE.to_owned());
+            }
+            let wait = wait.as_ref();
+            finding
+                .because
+                .extend(wait.map(|wait| format!("with the stale value the program {wait}")));
+            if let Some(chain) = chain {
+                chain::explain(&mut finding, chain, resolver);
+            }
+            finding
+        }
+        Logged::Misuse {
+            address,
+            size,
+            memory,
+            access,
+            earlier,
+            what,
+            text,
+        } => {
+            let earlier = earlier.as_ref().map(|side| (Role::Earlier, side));
+            let sides = std::iter::once((Role::Access, access)).chain(earlier);
+            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let accesses = about.accesses(sides, resolver);
+            let place = match what {
+                Misuse::DoubleFree => about.whole(),
+                _ => about.place(),
+            };
+            let message = misuse::message(*what, text.as_deref(), &accesses, &place);
+            about.finding(misuse::kind(*what), message, accesses)
+        }
+        Logged::Deadlock { cycle, threads } => {
+            let threads = threads.iter();
+            let accesses = threads.map(|waiting| waits(waiting, resolver)).collect();
+            let message = match cycle {
+                true => "threads wait for each other",
+                false => "every thread waits",
+            };
+            of(Kind::Deadlock, message.to_owned(), accesses)
+        }
+        Logged::Inversion {
+            address,
+            memory,
+            locks,
+        } => {
+            let locks = locks.iter().map(|taken| taken_lock(taken, resolver));
+            let locks: Vec<_> = locks.collect();
+            let message = sentence::inversion(&locks);
+            let about = About::new(address, 0, memory.as_ref(), resolver);
+            about.finding(Kind::LockOrderInversion, message, locks)
+        }
+    };
+    finding.in_libraries = is_in_libraries(&finding);
+    labels(&mut finding);
+    finding.fix = finding.fix.or_else(|| fix(finding.kind));
+    finding
+}
+
+/// A finding without an address.
+fn of(kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
+    let mut finding = Finding::new(kind, severity(kind), message);
+    let first = accesses.first();
+    finding.location = first.and_then(Access::place);
+    if kind != Kind::Deadlock {
+        finding.thread = first.and_then(|access| access.thread.clone());
+    }
+    finding.accesses = accesses;
+    finding
+}
+
+/// How much a finding of a run matters. Whether a stale value hurts is not known.
+fn severity(kind: Kind) -> Severity {
+    match kind {
+        Kind::WeakBehaviour
+        | Kind::ObservedWeakBehaviour
+        | Kind::TriangularRace
+        | Kind::LockOrderInversion
+        | Kind::ThreadLeak
+        | Kind::SignalErrno => Severity::Warning,
+        Kind::DataRace
+        | Kind::DescriptorRace
+        | Kind::Assertion
+        | Kind::Trap
+        | Kind::Deadlock
+        | Kind::Condition
+        | Kind::UseAfterFree
+        | Kind::DoubleFree
+        | Kind::InvalidFree
+        | Kind::UseAfterReturn
+        | Kind::LockMisuse
+        | Kind::SignalUnsafeCall => Severity::Error,
+    }
+}
+
+/// What always helps against a kind of finding.
+fn fix(kind: Kind) -> Option<Fix> {
+    let message = match kind {
+        Kind::LockOrderInversion => "take these locks in the same order everywhere",
+        Kind::ThreadLeak => "join or detach the thread",
+        Kind::SignalErrno => "save errno when the handler begins, and restore it when it ends",
+        _ => return None,
+    };
+    Some(Fix {
+        message: message.to_owned(),
+        checked: None,
+        changes: Vec::new(),
+    })
+}
+
+/// Whether a finding is the business of libraries that the user did not write. A weak behaviour is, if its accesses are
+/// inside a library, whoever called that; a container or a string that the user's threads race on is the user's.
+fn is_in_libraries(finding: &Finding) -> bool {
+    let mut sides = finding.accesses.iter().filter(|access| {
+        let known = access.stack.iter().any(|frame| frame.file.is_some());
+        known && access.role != Role::Stale
+    });
+    let mut any = false;
+    let all = sides.all(|access| {
+        any = true;
+        match finding.kind {
+            Kind::WeakBehaviour => is_made_by_library(&access.stack),
+            _ => access.is_in_library(),
+        }
+    });
+    any && all
+}
+
+/// Whether a library makes an atomic access for purposes of its own: it is not the library's form of the access that its
+/// caller makes.
+fn is_made_by_library(stack: &[Frame]) -> bool {
+    let known = stack.iter().filter(|frame| frame.file.is_some());
+    let mut outer = known.skip_while(|frame| frame.is_form_of_access());
+    outer.next().is_some_and(|frame| frame.library.is_some())
+}
+
+/// The memory that a finding is about.
+pub(super) struct About<'a> {
+    address: &'a str,
+    size: u64,
+    memory: Option<Memory>,
+    /// Its values are numbers with a sign.
+    signed: bool,
+}
+
+impl<'a> About<'a> {
+    fn new(
+        address: &'a str,
+        size: u64,
+        memory: Option<&log::Memory>,
+        resolver: &mut Resolver,
+    ) -> Self {
+        let described = memory.map(|memory| described(memory, address, resolver));
+        let (memory, signed) = described.unzip();
+        Self {
+            address,
+            size,
+            memory,
+            signed: signed.unwrap_or_default(),
+        }
+    }
+
+    /// A name for it in a sentence.
+    pub(super) fn place(&self) -> String {
+        let memory = self.memory.as_ref();
+        memory.map_or_else(
+            || self.address.to_owned(),
+            |memory| memory.place(self.address),
+        )
+    }
+
+    /// A name for all of it.
+    pub(super) fn whole(&self) -> String {
+        let memory = self.memory.as_ref();
+        memory.map_or_else(
+            || self.address.to_owned(),
+            |memory| memory.whole(self.address),
+        )
+    }
+
+    fn accesses<'b>(
+        &self,
+        sides: impl IntoIterator<Item = (Role, &'b Side)>,
+        resolver: &mut Resolver,
+    ) -> Vec<Access> {
+        let mut accesses: Vec<_> = sides
+            .into_iter()
+            .map(|(role, side)| access(role, side, resolver))
+            .collect();
+        for text in accesses
+            .iter_mut()
+            .filter_map(|access| access.value.as_mut())
+        {
+            *text = value(text, self.size, self.signed);
+        }
+        accesses
+    }
+
+    fn finding(self, kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
+        let object = match &self.memory {
+            Some(Memory::Variable { name: Some(_), .. }) => Some(self.place()),
+            _ => None,
+        };
+        let mut finding = of(kind, message, accesses);
+        finding.object = object;
+        finding.address = (self.address != "0x0").then(|| self.address.to_owned());
+        finding.size = Some(self.size).filter(|size| *size > 0);
+        finding.memory = self.memory;
+        finding
+    }
+}
+
+fn access(role: Role, side: &Side, resolver: &mut Resolver) -> Access {
+    let held = side.held.as_ref().map(|all| held_locks(all, resolver));
+    let symbols = &mut resolver.symbols;
+    Access {
+        role,
+        thread: side.thread.map(Thread::of_run),
+        name: side.name.clone(),
+        operation: side.operation.clone(),
+        order: side.order.clone(),
+        value: side.value.clone(),
+        stack: of_libc(side.function.as_deref())
+            .into_iter()
+            .chain(symbols.stack(&side.stack))
+            .collect(),
+        created: side.created.as_ref().map(|stack| symbols.stack(stack)),
+        waits_for: None,
+        held_by: None,
+        lock: None,
+        held,
+        slept: side.slept.as_ref().map(|stack| symbols.stack(stack)),
+    }
+}
+
+/// A thread of a deadlock.
+fn waits(waiting: &Waiting, resolver: &mut Resolver) -> Access {
+    let memory = waiting.memory.as_ref();
+    let memory = memory.map(|memory| described(memory, "memory", resolver).0.place("memory"));
+    let joins = waiting.joins;
+    Access {
+        role: Role::Waiting,
+        thread: Some(Thread::of_run(waiting.thread)),
+        name: waiting.name.clone(),
+        operation: waiting.operation.clone(),
+        order: None,
+        value: None,
+        stack: resolver.symbols.stack(&waiting.stack),
+        created: None,
+        waits_for: joins
+            .map(|thread| format!("the end of {}", Thread::of_run(thread)))
+            .or(memory),
+        held_by: waiting.held_by.map(Thread::of_run),
+        lock: None,
+        held: Some(held_locks(&waiting.holds, resolver)),
+        slept: None,
+    }
+}
+
+/// A lock that was taken while another one was held.
+fn taken_lock(taken: &Taken, resolver: &mut Resolver) -> Access {
+    let lock = place_name(taken.memory.as_ref(), &taken.address, resolver);
+    Access {
+        lock: Some(lock),
+        ..access(Role::Lock, &taken.side, resolver)
+    }
+}
+
+fn held_locks(all: &[Held], resolver: &mut Resolver) -> Vec<HeldLock> {
+    let lock = |held: &Held| HeldLock {
+        lock: place_name(held.memory.as_ref(), &held.address, resolver),
+        mode: match held.mode.as_str() {
+            "read" => LockMode::Read,
+            _ => LockMode::Write,
+        },
+        stack: resolver.symbols.stack(&held.stack),
+    };
+    all.iter().map(lock).collect()
+}
+
+/// What people call the memory at an address.
+fn place_name(memory: Option<&log::Memory>, address: &str, resolver: &mut Resolver) -> String {
+    let memory = memory.map(|memory| described(memory, address, resolver).0.place(address));
+    memory.unwrap_or_else(|| address.to_owned())
+}
+
+/// What happens at each place, in a few words.
+fn labels(finding: &mut Finding) {
+    let labels: Vec<_> = finding
+        .accesses
+        .iter()
+        .map(|access| (access.place(), label(finding, access)))
+        .collect();
+    let mut labels = labels.into_iter();
+    finding.label = labels.next().map(|(_, label)| label);
+    let related = labels.filter_map(|(location, message)| {
+        Some(Related {
+            location: location?,
+            message,
+        })
+    });
+    finding.related = related.collect();
+}
+
+/// ` in memcpy`, if a function of libc makes an access for the program.
+fn within(access: &Access) -> String {
+    let libc = access.stack.first().filter(|frame| frame.module.is_none());
+    let function = libc.and_then(|frame| frame.function.as_ref());
+    let function = function.filter(|name| **name != access.operation);
+    function.map_or(String::new(), |name| format!(" in {name}"))
+}
+
+fn label(finding: &Finding, access: &Access) -> String {
+    let (who, operation) = (access.subject(), &access.operation);
+    let is_load = finding
+        .accesses
+        .first()
+        .is_some_and(|access| access.operation != "store");
+    let of_value = access
+        .value
+        .as_ref()
+        .map_or(String::new(), |value| format!(" of {value}"));
+    match (access.role, finding.kind) {
+        (Role::Access, Kind::WeakBehaviour) if is_load => {
+            let stale = finding
+                .accesses
+                .iter()
+                .find(|access| access.role == Role::Stale);
+            let value = stale.and_then(|stale| stale.value.as_ref());
+            let value = value.map_or("a stale value".to_owned(), |value| {
+                format!("the stale value {value}")
+            });
+            format!("{who} may read {value} here")
+        }
+        (Role::Access, Kind::WeakBehaviour) => format!("{who}'s {operation} may take effect"),
+        (Role::Missed, _) if is_load => {
+            format!("although {who}'s {operation}{of_value} comes first")
+        }
+        (Role::Missed, _) => format!("before {who}'s {operation}{of_value}, which comes first"),
+        (Role::Stale, _) if is_load => format!("the stale value{of_value} was stored here"),
+        (Role::Stale, _) => "and directly after this one".to_owned(),
+        (Role::Earlier, Kind::DataRace | Kind::DescriptorRace) => {
+            let within = within(access);
+            format!("not ordered with this {operation}{within} by {who}")
+        }
+        (Role::Earlier, _) => format!("after this {operation} by {who}"),
+        (Role::Waiting, _) => {
+            let what = access.waits_for.as_deref().unwrap_or("something");
+            format!("{who} waits for {what}")
+        }
+        (Role::Lock, _) => {
+            let lock = access.lock.as_deref().unwrap_or("a lock");
+            let held = access.held.iter().flatten().map(|held| held.lock.as_str());
+            let held: Vec<_> = held.collect();
+            match held.is_empty() {
+                true => format!("{who} takes {lock}"),
+                false => format!("{who} takes {lock} and has {}", held.join(" and ")),
+            }
+        }
+        (Role::Access, Kind::ThreadLeak) => format!("{who} was created here"),
+        (Role::Access, _) => format!("{operation}{} by {who}", within(access)),
+    }
+}
