@@ -4,6 +4,7 @@
 //! 2 for wrong usage, else 0.
 
 mod bench;
+mod book;
 mod crosscheck;
 mod crosscheck_c;
 mod steps;
@@ -36,6 +37,8 @@ enum Chore {
     Bench(bench::Bench),
     /// Fetch, build and run real programs under the sanitizer, and compare their findings with what is known of them
     Wild(wild::Args),
+    /// Build the documentation as a book, with mdBook
+    Book,
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
     Bless,
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Chore::CrosscheckC(args) => crosscheck_c::run(&args),
         Chore::Bench(bench) => bench::run(&bench),
         Chore::Wild(args) => wild::run(&args),
+        Chore::Book => book::run(),
         Chore::Bless => steps::run(steps::BLESS),
     }
 }

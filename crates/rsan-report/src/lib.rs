@@ -1,7 +1,7 @@
 //! What an engine found, for people and for machines.
 //!
 //! Every command answers with one [`Document`]. This crate makes it of verdicts and of litmus tests, and renders it: as
-//! text, JSON and DOT. It does no I/O and decides nothing; it knows no engine, commands hand over what it shows. Output is a
+//! text, JSON, HTML and DOT. It does no I/O and decides nothing; it knows no engine, commands hand over what it shows. Output is a
 //! function of its arguments, so the same answer gives the same bytes; times stand only where the formats say so.
 
 mod baseline;
@@ -11,6 +11,7 @@ pub mod document;
 mod dot;
 mod excerpt;
 mod fingerprint;
+mod html;
 mod judgement;
 mod junit;
 mod litmus;
@@ -33,6 +34,7 @@ pub use condition::condition;
 pub use document::{Claim, Command, Document, json, schema};
 pub use dot::dot;
 pub use fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
+pub use html::html;
 pub use judgement::Judgement;
 pub use junit::junit;
 pub use litmus::{Answer, Final, Litmus, litmus_document};

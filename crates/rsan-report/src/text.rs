@@ -102,7 +102,7 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
 }
 
 /// The model, where it is worth a word: C and C++ programs that are run are judged by C++20 unless told otherwise.
-fn model(document: &Document) -> Option<Model> {
+pub(crate) fn model(document: &Document) -> Option<Model> {
     let told = document.stats.runs.is_none() || document.model != Model::C20;
     told.then_some(document.model)
 }
@@ -116,7 +116,7 @@ fn summary(document: &Document, style: Style) -> String {
 }
 
 /// What a proof says.
-fn promise(claim: Option<Claim>, model: Model) -> String {
+pub(crate) fn promise(claim: Option<Claim>, model: Model) -> String {
     match claim {
         None | Some(Claim::Robust) => format!("robust against {model}"),
         Some(Claim::RobustForAllInstances) => {

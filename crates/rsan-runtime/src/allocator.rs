@@ -144,7 +144,7 @@ fn map(bytes: usize) -> usize {
 fn there(place: isize) -> usize {
     match usize::try_from(place) {
         Ok(place) => place,
-        Err(_) => crate::report::not_mapped(place, "the runtime's own records"),
+        Err(_) => crate::fatal::not_mapped(place, "the runtime's own records"),
     }
 }
 

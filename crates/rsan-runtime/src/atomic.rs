@@ -10,222 +10,25 @@
 pub mod blocking;
 mod load;
 mod order;
-mod wide;
-mod word;
+mod running;
+pub mod scheduled;
 
-pub use load::{LoadCache, load};
+pub use crate::word::Word;
+pub use load::load;
 pub use order::{fence_order, read_order, rmw_order, write_order};
-pub use word::Word;
 
-use crate::chain::Search;
-use crate::horizon;
-use crate::location::{Intent, Location, Locked, LoggedWrite, Operation, WriteSite};
+use crate::location::{Intent, Location, Locked, Operation, WriteSite};
 use crate::model;
-use crate::probe::{self, Candidate, Judgement, Suspect, Suspicion};
+use crate::probe::{self, Judgement, Suspicion};
 use crate::race::{self, Kind};
-use crate::report::{self, Holding, Side};
+use crate::report;
 use crate::shadow::{Granule, HAS_MEETINGS};
-use crate::stack::Function;
 use crate::thread::{Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
-use rsan_clocks::write_log::Weakness;
 use rsan_clocks::{Access, Effect};
-use rsan_model::{CasStrength, ReadOrd, RmwOrd, Value, WriteOrd};
+use rsan_model::{CasStrength, Value};
+use running::Running;
 use std::ffi::c_int;
-
-/// An operation on its way.
-struct Running<'a> {
-    me: &'a mut Entered,
-    address: usize,
-    bytes: usize,
-    write: WriteSite,
-    suspicion: Option<Box<Suspicion>>,
-    /// What was done to the first of several pieces, to be repeated for the others.
-    repeat: Option<Effect>,
-    /// The thread's SC past grew.
-    learnt: bool,
-}
-
-impl Running<'_> {
-    /// Asks the monitor.
-    #[inline]
-    fn check(&mut self, location: &Location, access: &Access<'_>) {
-        if let Some(weakness) = location.check(&self.me.state, access) {
-            self.suspect(location, access, weakness);
-        }
-    }
-
-    /// Says so if the monitor may be wrong about an access that compares, for it compares numbers. The lock of the
-    /// location is held; where proofs are claimed, one thread runs at a time.
-    #[inline]
-    fn doubt(&self, location: &Location, compared: &[u128]) {
-        if self.me.options.exact && !location.tells(&self.me.state, compared) {
-            let why = "an old value that may be read here is not known";
-            report::undecided(self.me, self.write.site(), why);
-        }
-    }
-
-    #[cold]
-    fn suspect(&mut self, location: &Location, access: &Access<'_>, weakness: Weakness) {
-        let leaf = self.write.leaf;
-        let places = (leaf, location.place_of(weakness.missed));
-        let is_load = matches!(access, Access::Load(_));
-        if self.me.known.contains(places)
-            || is_load && self.me.trusted.passes(leaf)
-            || !self.me.options.robustness
-            || self.me.unsynced != 0
-        {
-            return;
-        }
-        let sort = match *access {
-            Access::Load(ord) => Suspect::Load {
-                acquires: ord.acquires(),
-            },
-            Access::Cas { fail, .. } => Suspect::Cas {
-                expected: 0,
-                new: 0,
-                acquires: fail.acquires(),
-            },
-            Access::Rmw(_) => Suspect::Rmw,
-            Access::Store(_) | Access::Wait { .. } | Access::Bcas { .. } => Suspect::Writes,
-        };
-        let missed = location.logged(weakness.missed);
-        let search = self.search(&missed);
-        let thread = &self.me.state;
-        let stale = location.stale(thread, access).into_iter();
-        let candidates = stale.map(|stale| Candidate {
-            side: side(location.logged(stale.write)),
-            follows: stale.follows,
-            write: (stale.write, location.writer(stale.write)),
-        });
-        let by_sc = location.stale(thread, &Access::Store(WriteOrd::SeqCst));
-        let replaceable = location.stale(thread, &Access::Store(WriteOrd::Relaxed));
-        let replaceable = replaceable.into_iter().filter_map(|stale| {
-            let value = location.logged(stale.write).value?;
-            Some((value, by_sc.contains(&stale)))
-        });
-        self.suspicion = Some(Box::new(Suspicion {
-            address: self.address,
-            bytes: self.bytes,
-            access: Side {
-                thread: Some(thread.id()),
-                operation: self.write.operation.name(),
-                order: self.write.order.map(RmwOrd::name),
-                value: None,
-                site: self.write.site(),
-                holding: Holding::Unknown,
-                slept: None,
-                function: Function::NONE,
-            },
-            places,
-            sort,
-            missed: side(missed),
-            candidates: candidates.collect(),
-            replaceable: replaceable.collect(),
-            search,
-            before: self.me.options.exact.then(|| Box::new(thread.clone())),
-            order: match *access {
-                Access::Load(ord) | Access::Wait { ord, .. } => ord,
-                Access::Cas { fail, .. } => fail,
-                Access::Rmw(ord) | Access::Bcas { ord, .. } => ord.read(),
-                Access::Store(_) => ReadOrd::Relaxed,
-            },
-            operands: [0; 2],
-            wrote: false,
-            is_free_of_sc: location.is_free_of_sc(),
-        }));
-    }
-
-    /// What the chain of accesses is looked for with.
-    fn search(&self, missed: &LoggedWrite) -> Option<Search> {
-        let step = |access: &WriteSite| {
-            let order = access.order.unwrap_or(RmwOrd::Relaxed);
-            let act = Act::from(access.operation);
-            let place = Place::leaf(access.leaf);
-            Step::new(&self.me.state, &self.me.trail, act, order, place)
-        };
-        Some(Search {
-            access: step(&self.write),
-            missed: Step {
-                thread: missed.thread?,
-                epoch: missed.epoch,
-                ..step(&missed.write?)
-            },
-            address: self.address,
-        })
-    }
-
-    /// Remembers the access for reports.
-    #[inline]
-    fn accessed(&mut self, location: &mut Location, access: WriteSite, known: u64) {
-        let body: &mut Body = self.me;
-        let learnt = body.state.past_version() != known;
-        location.accessed(&body.state, &mut body.trail, access, learnt);
-        if body.options.exact {
-            location.remember(&body.state, access);
-        }
-        self.learnt = learnt;
-    }
-
-    /// Tells the monitor of a read.
-    #[inline]
-    fn read(&mut self, location: &mut Location, order: ReadOrd) {
-        self.me.make_private();
-        let known = self.me.state.past_version();
-        location.read(&mut self.me.state, Effect::Read(order));
-        let access = WriteSite {
-            operation: Operation::Load,
-            order: Some(order.into()),
-            ..self.write
-        };
-        self.accessed(location, access, known);
-        if location.is_mixed() {
-            self.repeat = Some(Effect::Read(order));
-        }
-    }
-
-    /// Tells the monitor of a write.
-    #[inline]
-    fn write(
-        &mut self,
-        location: &mut Location,
-        bits: u128,
-        releases: bool,
-        effect: impl Fn(Value) -> Effect,
-    ) {
-        let body: &mut Body = self.me;
-        let known = body.state.past_version();
-        location.write(&mut body.state, bits, &effect, self.write, body.options);
-        body.has_written(releases);
-        self.accessed(location, self.write, known);
-        if location.is_mixed() {
-            self.repeat = Some(effect(0));
-        }
-        if self.me.options.exact {
-            probe::exact::written(self.me, self.address, self.bytes);
-        }
-    }
-
-    /// Repeats what was done for the other pieces of a location.
-    #[cold]
-    fn repeat(&mut self, locked: &mut Locked, effect: Effect) {
-        let body: &mut Body = self.me;
-        let mut access = self.write;
-        if effect.value_written().is_none() {
-            access.operation = Operation::Load;
-        }
-        for piece in locked.further_pieces(self.address, self.bytes) {
-            piece.repeat(&mut body.state, effect, access, body.options);
-            if effect.value_written().is_some() {
-                body.has_written(effect.releases());
-            }
-            piece.accessed(&body.state, &mut body.trail, access, false);
-            if body.options.exact {
-                piece.remember(&body.state, access);
-            }
-        }
-    }
-}
 
 /// Judges what was suspected of an access that found a value, after its location was unlocked. In a child that finds
 /// something out, returns what the program is to get instead.
@@ -250,22 +53,6 @@ struct Found<W> {
     value: W,
     /// Not there, but handed to a child that finds something out.
     handed: bool,
-}
-
-fn side(logged: LoggedWrite) -> Side {
-    Side {
-        thread: logged.thread,
-        operation: logged
-            .write
-            .map_or(Operation::Initial, |write| write.operation)
-            .name(),
-        order: logged.write.and_then(|write| write.order).map(RmwOrd::name),
-        value: logged.value,
-        site: logged.write.map(WriteSite::site).unwrap_or_default(),
-        holding: Holding::Unknown,
-        slept: None,
-        function: Function::NONE,
-    }
 }
 
 /// What became of an attempt to do a write as a repeated one.
@@ -358,7 +145,7 @@ fn operate_locked<W: Word>(
     {
         granule.set(HAS_MEETINGS);
     }
-    horizon::learnt(me);
+    me.learnt();
     if let Some(suspicion) = suspicion
         && let Some(value) = judge(me, suspicion, found.bits())
     {
@@ -393,7 +180,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
             unsafe { W::store_locked(at, value) };
         }
     };
-    let write = WriteSite::new(&mut me, Operation::Store, ord.into());
+    let write = WriteSite::new(me.leaf(), Operation::Store, ord.into());
     let effect = |value| Effect::Write { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         raw_locked();
@@ -436,7 +223,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     let Some(mut me) = enter_access() else {
         return probe::rmw(at, ord, &next, raw);
     };
-    let write = WriteSite::new(&mut me, name, ord);
+    let write = WriteSite::new(me.leaf(), name, ord);
     let effect = |value| Effect::Rmw { value, ord };
     let locked = match repeat(&mut me, at, write, effect, || {
         let old = raw();
@@ -450,7 +237,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
         op.check(location, &Access::Rmw(ord));
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.spare(|bits| next(W::from_bits(bits)).bits() == bits);
-            suspicion.operands = probe::operands_of(|bits| next(W::from_bits(bits)).bits());
+            suspicion.operands = crate::word::operands_of(|bits| next(W::from_bits(bits)).bits());
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {
@@ -489,7 +276,7 @@ pub unsafe fn compare_exchange<W: Word>(
     let Some(mut me) = enter_access() else {
         return probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
     };
-    let write = WriteSite::new(&mut me, Operation::CompareExchange, ord);
+    let write = WriteSite::new(me.leaf(), Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
     let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
@@ -508,7 +295,7 @@ pub unsafe fn compare_exchange<W: Word>(
         }
         if let Some(suspicion) = &mut op.suspicion {
             suspicion.compare(expected.bits(), new.bits(), strength);
-            suspicion.operands = [expected, new].map(|word| probe::fold(word.bits()));
+            suspicion.operands = [expected, new].map(|word| crate::word::fold(word.bits()));
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {

@@ -1,7 +1,7 @@
 //! Findings that the program itself says are none: by `rsan.h`, and by TSan's annotations of benign races.
 
+use crate::finding::Finding;
 use crate::lock::{Lock, RawLock};
-use crate::report::Finding;
 use crate::thread::{Body, enter_access};
 use std::sync::atomic::{AtomicBool, Ordering};
 

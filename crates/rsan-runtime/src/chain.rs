@@ -19,44 +19,16 @@ pub struct Search {
     pub address: usize,
 }
 
-/// How a link leads to the next one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Edge {
-    /// Program order.
-    Po,
-    /// The next one reads this write.
-    Rf,
-    /// The next one overwrites this write.
-    Mo,
-    /// The next one overwrites what this reads.
-    Fr,
-    /// The next one begins the thread that this creates.
-    Create,
-    /// The next one takes a lock, or the like, that this gives back.
-    Lock,
-}
+pub use rsan_log::Edge;
 
-impl Edge {
-    /// Its name in documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Po => "po",
-            Self::Rf => "rf",
-            Self::Mo => "mo",
-            Self::Fr => "fr",
-            Self::Create => "asw",
-            Self::Lock => "sw",
-        }
-    }
-
-    fn between(from: Act, to: Act) -> Self {
-        match (from, to) {
-            (Act::Create, _) => Self::Create,
-            (Act::Unlock, _) => Self::Lock,
-            (from, to) if from.writes() && to.reads() => Self::Rf,
-            (from, _) if from.writes() => Self::Mo,
-            _ => Self::Fr,
-        }
+/// How a note of a trail leads to what it learnt from.
+fn between(from: Act, to: Act) -> Edge {
+    match (from, to) {
+        (Act::Create, _) => Edge::Create,
+        (Act::Unlock, _) => Edge::Lock,
+        (from, to) if from.writes() && to.reads() => Edge::Rf,
+        (from, _) if from.writes() => Edge::Mo,
+        _ => Edge::Fr,
     }
 }
 
@@ -171,7 +143,7 @@ fn build(search: &Search, visits: &[Visit], last: Option<Hop>, trails: &mut Trai
         }
         let address = Some(note.address).filter(|address| *address != 0);
         builder.push(*source, address);
-        builder.set_edge(Edge::between(source.act, note.step.act));
+        builder.set_edge(between(source.act, note.step.act));
         builder.push(note.step, address);
         reached = Reached::Note(*number);
         hop = visits[*visit].from.as_ref();

@@ -17,11 +17,11 @@ mod tasks;
 
 pub(crate) use objects::semaphore_value;
 
-use crate::ending;
+use crate::finding::{Operation, Waiting};
+use crate::handler;
 use crate::held::{Held, Mode};
-use crate::intercept::signals;
 use crate::lock::{Lock, RawLock};
-use crate::report::{self, Waiting};
+use crate::report;
 use crate::sched;
 use crate::stack::Site;
 use crate::thread::{self, enter};
@@ -71,14 +71,14 @@ impl Wait {
         }
     }
 
-    fn operation(self) -> &'static str {
+    fn operation(self) -> Operation {
         match self {
-            Self::Mutex(_) | Self::Rwlock(_, Mode::Write) | Self::Spin(_) => "lock",
-            Self::Rwlock(_, Mode::Read) => "read lock",
-            Self::Join(_) => "join",
-            Self::Condition(..) => "condition wait",
-            Self::Semaphore(_) => "semaphore wait",
-            Self::Barrier(..) => "barrier wait",
+            Self::Mutex(_) | Self::Rwlock(_, Mode::Write) | Self::Spin(_) => Operation::Lock,
+            Self::Rwlock(_, Mode::Read) => Operation::ReadLock,
+            Self::Join(_) => Operation::Join,
+            Self::Condition(..) => Operation::ConditionWait,
+            Self::Semaphore(_) => Operation::SemaphoreWait,
+            Self::Barrier(..) => Operation::BarrierWait,
         }
     }
 }
@@ -304,7 +304,7 @@ fn is_stuck(table: &Table, me: Option<ThreadId>) -> bool {
 /// them, so it looks again until that is clear.
 #[cold]
 fn look(me: Option<ThreadId>) {
-    if signals::has_handlers() {
+    if handler::has_handlers() {
         return;
     }
     loop {
@@ -361,7 +361,7 @@ fn finish(table: &Table, cycle: Option<&[ThreadId]>) {
         None => table.iter().map(waiting).collect(),
     };
     if report::deadlock(&threads, cycle.is_some()) {
-        ending::now(ending::deadlock_status());
+        crate::system::end_process(crate::options::deadlock_status());
     }
 }
 

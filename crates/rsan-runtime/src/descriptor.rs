@@ -8,11 +8,9 @@
 //! after a close that happens before it is an error that the system reports (`EBADF`). After a `fork`, nothing is known
 //! in the child.
 
-use crate::intercept::Call;
-use crate::race::{self, Kind};
-use crate::report::{self, Finding, Misuse, Side};
 use crate::shadow;
-use crate::stack::{Function, Node};
+use crate::stack::Node;
+use crate::system::keeping_errno;
 use crate::thread::{Entered, enter_if_attached};
 use libc::c_int;
 use rsan_model::ThreadId;
@@ -28,29 +26,29 @@ static CELLS: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 static LIVES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// One more than the highest that was created.
-static END: AtomicUsize = AtomicUsize::new(0);
+pub(crate) static END: AtomicUsize = AtomicUsize::new(0);
 
 /// Nothing is known of it.
-const UNKNOWN: u64 = 0;
-const OPEN: u64 = 1;
+pub(crate) const UNKNOWN: u64 = 0;
+pub(crate) const OPEN: u64 = 1;
 /// Somebody is closing it.
-const CLOSING: u64 = 2;
-const CLOSED: u64 = 3;
-const STATE: u64 = 0xffff;
+pub(crate) const CLOSING: u64 = 2;
+pub(crate) const CLOSED: u64 = 3;
+pub(crate) const STATE: u64 = 0xffff;
 
 /// The life and the cell of a descriptor.
-fn find(file: c_int) -> Option<(&'static AtomicU64, usize)> {
+pub(crate) fn find(file: c_int) -> Option<(&'static AtomicU64, usize)> {
     let number = usize::try_from(file).ok().filter(|n| *n < MOST)?;
     Some((&LIVES[number], (&raw const CELLS[number]) as usize))
 }
 
-fn state(life: &AtomicU64) -> u64 {
+pub(crate) fn state(life: &AtomicU64) -> u64 {
     // ORDERING: relaxed; a state that is late belongs to a life that goes on at the same time.
     life.load(Ordering::Relaxed) & STATE
 }
 
 /// Nothing that was done to it counts any more.
-fn forget(cell: usize) {
+pub(crate) fn forget(cell: usize) {
     if let Some(_me) = enter_if_attached() {
         shadow::forget(cell, size_of::<AtomicU64>());
     }
@@ -60,35 +58,16 @@ fn forget(cell: usize) {
 pub(crate) fn is_open(file: c_int) -> bool {
     // SAFETY: asks about a number.
     let ask = || unsafe { libc::syscall(libc::SYS_fcntl, file, libc::F_GETFD) };
-    crate::intercept::keeping_errno(ask) >= 0
-}
-
-/// The descriptor was created; nothing if it is none.
-pub(crate) fn created(call: &Call, file: c_int) {
-    let Some((life, cell)) = find(file) else {
-        return;
-    };
-    // Those of the runtime itself are not looked at.
-    // ORDERING: relaxed; see `state`.
-    life.store(UNKNOWN, Ordering::Relaxed);
-    call.resume();
-    let Some(mut me) = enter_if_attached().filter(|me| me.options.descriptors) else {
-        return;
-    };
-    shadow::forget(cell, size_of::<AtomicU64>());
-    // ORDERING: relaxed; a statistic for the child of a fork.
-    END.fetch_max(file as usize + 1, Ordering::Relaxed);
-    // ORDERING: relaxed; see `state`.
-    life.store(began(&mut me) | OPEN, Ordering::Relaxed);
+    keeping_errno(ask) >= 0
 }
 
 /// The beginning of a life at this moment.
-fn began(me: &mut Entered) -> u64 {
+pub(crate) fn began(me: &mut Entered) -> u64 {
     u64::from(me.state.id().0) << 40 | u64::from(me.leaf().0) << 16
 }
 
 /// Whether it has a life that is known, and nobody has begun another one that is not.
-fn is_known(file: c_int, life: &AtomicU64, cell: usize) -> bool {
+pub(crate) fn is_known(file: c_int, life: &AtomicU64, cell: usize) -> bool {
     match state(life) {
         UNKNOWN => false,
         CLOSED if is_open(file) => {
@@ -101,71 +80,12 @@ fn is_known(file: c_int, life: &AtomicU64, cell: usize) -> bool {
     }
 }
 
-/// The descriptor is about to be used.
-pub(crate) fn used(call: &Call, file: c_int) {
-    if let Some((life, cell)) = find(file)
-        && call.is_seen()
-        && is_known(file, life, cell)
-    {
-        access(call, cell, Kind::READ);
-    }
-}
-
-/// Closes the descriptor by `close`.
-pub(crate) fn closes<R>(call: &Call, file: c_int, close: impl FnOnce() -> R) -> R {
-    let known = find(file).filter(|(life, cell)| is_known(file, life, *cell));
-    let Some((life, cell)) = known else {
-        return close();
-    };
-    if call.is_seen() {
-        access(call, cell, Kind::WRITE);
-    } else {
-        forget(cell);
-    }
-    // ORDERING: relaxed; see `state`.
-    let before = life.load(Ordering::Relaxed) & !STATE;
-    // ORDERING: relaxed, as above.
-    life.store(before | CLOSING, Ordering::Relaxed);
-    let result = close();
-    // The number may have a new life already.
-    let (from, to) = (before | CLOSING, before | CLOSED);
-    // ORDERING: relaxed, as above.
-    let _ = life.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
-    result
-}
-
-/// Replaces what the descriptor stands for by `replace`. That is how programs avoid races with a close: others may use it
-/// meanwhile, and get the one or the other.
-pub(crate) fn replaced(call: &Call, file: c_int, replace: impl FnOnce() -> c_int) -> c_int {
-    let known = find(file).filter(|(life, _)| state(life) == OPEN && call.is_seen());
-    let Some((life, cell)) = known else {
-        let result = closes(call, file, replace);
-        created(call, result);
-        return result;
-    };
-    access(call, cell, Kind::READ);
-    let result = replace();
-    if result >= 0
-        && let Some(mut me) = enter_if_attached()
-    {
-        // ORDERING: relaxed; see `state`.
-        life.store(began(&mut me) | OPEN, Ordering::Relaxed);
-    }
-    result
-}
-
 /// The descriptors of a range that have a life.
 pub(crate) fn known_in(from: c_int, to: c_int) -> impl Iterator<Item = c_int> {
     // ORDERING: relaxed; whoever creates another one at this moment does so at the same time.
     let end = END.load(Ordering::Relaxed) as c_int;
     (from.max(0)..end.min(to.saturating_add(1)))
         .filter(|file| find(*file).is_some_and(|(life, _)| state(life) == OPEN))
-}
-
-fn access(call: &Call, cell: usize, kind: Kind) {
-    call.resume();
-    race::range_by(call.function(), cell, size_of::<AtomicU64>(), kind);
-    call.resume();
 }
 
 /// In the child of a fork: its descriptors are others, and the threads that used them are not there.
@@ -198,26 +118,4 @@ pub(crate) fn at(address: usize) -> Option<Descriptor> {
             node: Node((life >> 16) as u32 & 0xff_ffff),
         },
     })
-}
-
-/// A use and a close, or two closes, that are not ordered.
-#[cold]
-pub(crate) fn report(
-    me: &mut Entered,
-    address: usize,
-    (kind, function): (Kind, Function),
-    (other, earlier): (Kind, Side),
-) {
-    let name = |kind| if kind == Kind::READ { "use" } else { "close" };
-    let finding = Finding::Misuse {
-        what: Misuse::Descriptor,
-        address,
-        bytes: 0,
-        access: Side::plain(Some(me.state.id()), name(kind), me.site()).by(function),
-        earlier: Some(Side {
-            operation: name(other),
-            ..earlier
-        }),
-    };
-    report::report(me, &finding);
 }

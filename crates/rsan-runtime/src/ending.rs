@@ -4,35 +4,21 @@
 //! until no other thread can go on ([`sched`]), so that others may come to an end of the process, too. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
-use crate::abi::hooks;
-use crate::options::Options;
-use crate::report::{Finding, Misuse, Side};
+use crate::entry::entries;
+use crate::finding::{Finding, Misuse, Operation, Side};
+use crate::hooks;
+use crate::options::{self, Options};
+use crate::system::end_process;
 use crate::thread::{self, enter};
-use crate::{entries, journal, probe, real, report, runtime, sched, suppress};
+use crate::{journal, probe, real, report, sched, suppress};
 use libc::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Ends the process at once. `libc::_exit` would be our own interceptor.
-pub(crate) fn now(status: c_int) -> ! {
-    loop {
-        // SAFETY: ends the process.
-        unsafe { libc::syscall(libc::SYS_exit_group, status) };
-    }
-}
-
-/// The status of a run that took more steps than it was allowed.
-pub(crate) const CUT_OFF: c_int = 75;
-
-/// The status of a run that ended because nobody can go on.
-pub(crate) fn deadlock_status() -> c_int {
-    runtime::options().map_or(Options::default().exitcode, |options| options.exitcode)
-}
 
 static SAID: AtomicBool = AtomicBool::new(false);
 
 /// Says what there was, and returns the status that the process is to end with, if not its own.
 fn sum_up() -> Option<c_int> {
-    let options = runtime::options()?;
+    let options = options::current()?;
     sched::end_run();
     let (findings, suppressed) = (report::count(), suppress::count());
     // ORDERING: relaxed; a flag that is only ever set.
@@ -62,7 +48,7 @@ fn say(options: &Options, findings: usize, suppressed: usize) {
         let text = format!(
             "rsan: {waits} weak accesses only wait ({questions} questions, {unsettled} without a fixed point)\n"
         );
-        report::write_to(2, text.as_bytes());
+        crate::output::write_to(2, text.as_bytes());
     }
     if options.summary && findings + suppressed > 0 {
         let s = if findings == 1 { "" } else { "s" };
@@ -73,12 +59,12 @@ fn say(options: &Options, findings: usize, suppressed: usize) {
         let mut text = format!("rsan: {findings} finding{s}{more}\n");
         if options.text && findings > 0 {
             let name = std::env::args_os().next().unwrap_or_default();
-            let name = report::printable(&name.to_string_lossy());
+            let name = crate::output::printable(&name.to_string_lossy());
             text += &format!(
                 "rsan: `rsan run -- {name} ...` shows functions, lines and names of variables\n"
             );
         }
-        report::write_text(text.as_bytes());
+        crate::output::write_text(text.as_bytes());
     }
 }
 
@@ -103,7 +89,7 @@ fn look_for_leaks() {
             what: Misuse::ThreadLeak(text.leak()),
             address: 0,
             bytes: 0,
-            access: Side::plain(Some(thread), "create thread", site),
+            access: Side::plain(Some(thread), Operation::CreateThread, site),
             earlier: None,
         };
         report::report(&mut me, &finding);
@@ -116,13 +102,13 @@ pub(crate) extern "C" fn at_exit() {
     if let Some(status) = sum_up() {
         // SAFETY: the program's output is not lost; other threads may go on until the process is gone.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        now(status);
+        end_process(status);
     }
 }
 
 extern "C" fn at_once(status: c_int) -> ! {
     end_again(status);
-    now(sum_up().unwrap_or(status))
+    end_process(sum_up().unwrap_or(status))
 }
 
 unsafe extern "C-unwind" fn leave(status: c_int) -> ! {
@@ -141,7 +127,7 @@ fn end_again(status: c_int) {
         sched::wait_for_others();
     }
     sched::end_early();
-    now(status)
+    end_process(status)
 }
 
 entries! {

@@ -10,8 +10,8 @@
 //! **Cost**: three words are written per allocation, two per free, without a lock; 24 bytes per 32 bytes of pages in
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
-use crate::report::Side;
-use crate::shadow::map_zeroed;
+use crate::finding::{Operation, Side};
+use crate::mapping::map_zeroed;
 use crate::stack::Node;
 use crate::thread::Entered;
 use rsan_model::ThreadId;
@@ -243,7 +243,7 @@ pub struct Context {
 
 impl Context {
     /// What was done, for a report.
-    pub fn side(self, operation: &'static str) -> Side {
+    pub fn side(self, operation: Operation) -> Side {
         Side::plain(Some(self.thread), operation, self.node.as_site())
     }
 }

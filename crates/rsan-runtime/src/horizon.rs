@@ -14,7 +14,6 @@
 //! takes no lock keeps the writes that it does not know of: logs grow as long as it sleeps.
 
 use crate::lock::{Lock, RawLock};
-use crate::thread::Body;
 use rsan_clocks::write_log::{Knowledge, LocationState, ScSet, ThreadState, VectorClock};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
@@ -77,46 +76,33 @@ pub(crate) fn end(thread: ThreadId) {
     }
 }
 
-/// The calling thread may have learnt something.
-#[inline]
-pub(crate) fn learnt(me: &mut Body) {
-    if me.options.log_cap == 0 {
-        answer(me);
-    }
-}
-
+/// A thread may have learnt something; `answered` is the last request that it answered.
 #[cold]
-fn answer(me: &mut Body) {
+pub(crate) fn answer(thread: &ThreadState, answered: &mut u64) {
     // ORDERING: relaxed; a request that is seen later is answered later.
     let asked = ASKED.load(Ordering::Relaxed);
-    if me.answered != asked {
-        me.answered = asked;
-        renew(&mut LIVE.lock(), &me.state);
+    if *answered != asked {
+        *answered = asked;
+        renew(&mut LIVE.lock(), thread);
     }
 }
 
 /// The calling thread is going to wait for the end of another one, without a limit.
-pub(crate) fn wait(me: &Body, thread: ThreadId) {
-    if me.options.log_cap != 0 {
-        return;
-    }
+pub(crate) fn wait(me: &ThreadState, thread: ThreadId) {
     let mut live = LIVE.lock();
     let Some(other) = live.get_mut(&thread) else {
         return;
     };
     other.awaited = true;
-    if let Some(own) = live.get_mut(&me.state.id()) {
+    if let Some(own) = live.get_mut(&me.id()) {
         own.waits = true;
     }
 }
 
 /// The calling thread no longer waits; if the other one has ended, it knows what that one knew.
-pub(crate) fn waited(me: &Body, thread: ThreadId, ended: bool) {
-    if me.options.log_cap != 0 {
-        return;
-    }
+pub(crate) fn waited(me: &ThreadState, thread: ThreadId, ended: bool) {
     let mut live = LIVE.lock();
-    renew(&mut live, &me.state);
+    renew(&mut live, me);
     if ended {
         live.remove(&thread);
     }

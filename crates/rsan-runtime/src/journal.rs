@@ -4,23 +4,13 @@
 //! program that closes all its descriptors closes this one too; it may even have a file of its own there afterwards.
 //! So the descriptor is compared with the file before each line, and the file is opened again when it is lost.
 //!
-//! Besides findings ([`crate::report`]) there are lines about the process itself:
-//!
-//! ```text
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"start","program":"path","command":"…","model":"c20"}   with announce=1, at the start
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"suppressed"}                   with announce=1, for a finding left out
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"foreign","modules":["…",…]}   with announce=1, with the first race: not instrumented
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"forked"}    its schedule is ours, and it made a process whose schedule is not
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"diverged","stack":FRAMES}      a thread did not do what was planned
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"refused","message":"…","stack":FRAMES}   not for this model
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"undecided","message":"…","stack":FRAMES}   with exact=1: no proof, for this reason
-//! {"schema":"rsan-runtime/1","pid":N,"kind":"fatal","message":"…"}          the runtime could not go on
-//! ```
+//! What a line says is [`rsan_log`]'s.
 
 use crate::lock::Lock;
+use crate::modules;
 use crate::options::Options;
-use crate::system::{SIGNAL_SET, system_call};
-use crate::{modules, report};
+use crate::output::{self, quietly, write_all};
+use rsan_log::{Entry, Event, Line};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::os::fd::RawFd;
@@ -62,56 +52,24 @@ pub(crate) fn start(options: &Options) {
         identity: (0, 0),
     });
     if options.announce {
-        let program = report::quote(&modules::executable());
-        let model = options.model;
-        let command = report::quote(&modules::command());
-        let rest = format!(",\"program\":{program},\"command\":{command},\"model\":\"{model}\"");
-        append(line("start", &rest).as_bytes());
+        say(Event::Start {
+            program: modules::executable().into(),
+            command: modules::command().into(),
+            model: options.model,
+        });
     } else if let Some(journal) = JOURNAL.lock().as_mut() {
         journal.reopen();
     }
 }
 
-/// Notes that a finding was left out.
-pub(crate) fn suppressed() {
-    append(line("suppressed", "").as_bytes());
+/// Appends a line with what this process says. True if it is in the log.
+pub(crate) fn say<'a>(entry: impl Into<Entry<'a>>) -> bool {
+    append(&line(entry.into()))
 }
 
-/// Notes which modules are not instrumented.
-pub(crate) fn foreign(names: &[&str]) {
-    let names: Vec<_> = names.iter().map(|name| report::quote(name)).collect();
-    let rest = format!(",\"modules\":[{}]", names.join(","));
-    append(line("foreign", &rest).as_bytes());
-}
-
-/// Notes that this process, whose schedule is ours, made another one, whose schedule is not.
-pub(crate) fn forked() {
-    append(line("forked", "").as_bytes());
-}
-
-/// Notes where the thread is that does not do what it should.
-pub(crate) fn diverged(stack: &str) {
-    append(line("diverged", &format!(",\"stack\":{stack}")).as_bytes());
-}
-
-/// Notes that the process ends because it does what the model does not have.
-pub(crate) fn refused(message: &str, stack: &str) {
-    let message = report::quote(message);
-    let rest = format!(",\"message\":{message},\"stack\":{stack}");
-    append(line("refused", &rest).as_bytes());
-}
-
-/// Notes that something could not be decided, and where.
-pub(crate) fn undecided(message: &str, stack: &str) {
-    let message = report::quote(message);
-    let rest = format!(",\"message\":{message},\"stack\":{stack}");
-    append(line("undecided", &rest).as_bytes());
-}
-
-/// A line about the process.
-fn line(kind: &str, rest: &str) -> String {
+fn line(entry: Entry<'_>) -> String {
     let pid = std::process::id();
-    format!("{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"{kind}\"{rest}}}\n")
+    format!("{}\n", Line { pid, entry })
 }
 
 /// Whether something that belongs into the log is not there.
@@ -121,13 +79,13 @@ pub(crate) fn lost() -> bool {
 }
 
 /// Appends a line, or says why that is not possible. True if it is in the log.
-pub(crate) fn append(line: &[u8]) -> bool {
+fn append(line: &str) -> bool {
     let mut journal = JOURNAL.lock();
     let Some(journal) = journal.as_mut() else {
         return false;
     };
     let result = if journal.is_open() || journal.reopen() {
-        quietly(|| write_all(journal.descriptor, line))
+        quietly(|| write_all(journal.descriptor, line.as_bytes()))
     } else {
         Err(std::io::Error::last_os_error())
     };
@@ -136,69 +94,67 @@ pub(crate) fn append(line: &[u8]) -> bool {
     if !LOST.swap(true, Ordering::Relaxed) {
         let path = journal.path.to_string_lossy();
         let message = format!("rsan: {path}: {error}; findings stand here instead\n");
-        report::write_to(2, message.as_bytes());
+        output::write_to(2, message.as_bytes());
     }
     false
 }
 
 /// Notes that the process ends because the runtime cannot go on. Memory may be what is missing: none is allocated.
 pub(crate) fn fatal(message: &[&str]) {
-    let mut text = Fixed::default();
-    let pid = std::process::id();
-    let _ = write!(
-        text,
-        "{{\"schema\":\"rsan-runtime/1\",\"pid\":{pid},\"kind\":\"fatal\",\"message\":\""
-    );
+    let mut text = Fixed::<MESSAGE>::default();
+    // Messages are our own; what would need an escape is not worth one.
+    let escaped = |c: char| c < ' ' || c == '"' || c == '\\';
     for c in message.iter().flat_map(|part| part.chars()) {
-        // Messages are our own; what would need an escape is not worth one.
-        let _ = text.write_char(if c < ' ' || c == '"' || c == '\\' {
-            ' '
-        } else {
-            c
-        });
+        let _ = text.write_char(if escaped(c) { ' ' } else { c });
     }
-    text.end("\"}\n");
+    let event = Event::Fatal {
+        message: text.text().into(),
+    };
+    let (pid, entry) = (std::process::id(), event.into());
+    let mut line = Fixed::<LINE>::default();
+    if writeln!(line, "{}", Line { pid, entry }).is_err() {
+        return;
+    }
     // The holder of the lock may be the one who cannot go on.
     if let Some(mut journal) = JOURNAL.try_lock()
         && let Some(journal) = journal.as_mut()
         && (journal.is_open() || journal.reopen())
     {
-        let _ = quietly(|| write_all(journal.descriptor, &text.bytes[..text.used]));
+        let _ = quietly(|| write_all(journal.descriptor, line.text().as_bytes()));
     }
 }
 
-/// A line without allocation; what does not fit is left out.
-struct Fixed {
-    bytes: [u8; 1024],
+/// Room for the message of a line without allocation, and for the line.
+const MESSAGE: usize = 800;
+const LINE: usize = MESSAGE + 200;
+
+/// A text without allocation; what does not fit is left out.
+struct Fixed<const ROOM: usize> {
+    bytes: [u8; ROOM],
     used: usize,
 }
 
-impl Default for Fixed {
+impl<const ROOM: usize> Default for Fixed<ROOM> {
     fn default() -> Self {
         Self {
-            bytes: [0; 1024],
+            bytes: [0; ROOM],
             used: 0,
         }
     }
 }
 
-impl Fixed {
-    /// Room that is kept for the end.
-    const END: usize = 8;
-
-    fn end(&mut self, end: &str) {
-        debug_assert!(end.len() <= Self::END);
-        self.bytes[self.used..][..end.len()].copy_from_slice(end.as_bytes());
-        self.used += end.len();
+impl<const ROOM: usize> Fixed<ROOM> {
+    fn text(&self) -> &str {
+        // Only whole characters are written.
+        std::str::from_utf8(&self.bytes[..self.used]).unwrap_or_default()
     }
 }
 
-impl std::fmt::Write for Fixed {
+impl<const ROOM: usize> std::fmt::Write for Fixed<ROOM> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        if self.used + text.len() > self.bytes.len() - Self::END {
-            return Err(std::fmt::Error);
-        }
-        self.bytes[self.used..][..text.len()].copy_from_slice(text.as_bytes());
+        let room = self.bytes[self.used..].get_mut(..text.len());
+        room.ok_or(std::fmt::Error)?
+            .copy_from_slice(text.as_bytes());
         self.used += text.len();
         Ok(())
     }
@@ -252,67 +208,22 @@ fn identity(descriptor: RawFd) -> Option<(u64, u64)> {
     known.then_some((stat.st_dev, stat.st_ino))
 }
 
-/// Writes a line, normally by one call.
-pub(crate) fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> std::io::Result<()> {
-    while !bytes.is_empty() {
-        // SAFETY: the buffer is valid.
-        let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
-        match usize::try_from(written) {
-            Ok(written) => bytes = &bytes[written..],
-            Err(_) => {
-                let error = std::io::Error::last_os_error();
-                if error.kind() != std::io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Writes without the signals that a failed write raises: the program did not write, so it must not get them.
-pub(crate) fn quietly<R>(write: impl FnOnce() -> R) -> R {
-    // SAFETY: the sets are filled in before they are used; only this thread's mask changes, and it is restored.
-    unsafe {
-        let mut raised = std::mem::zeroed::<libc::sigset_t>();
-        let (mut before, mut pending) = (raised, raised);
-        libc::sigemptyset(&raw mut raised);
-        libc::sigaddset(&raw mut raised, libc::SIGPIPE);
-        libc::sigaddset(&raw mut raised, libc::SIGXFSZ);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const raised, &raw mut before);
-        libc::sigpending(&raw mut pending);
-        let result = write();
-        for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
-            // One that was pending before is the program's.
-            if libc::sigismember(&raw const pending, signal) == 0 {
-                let mut one = std::mem::zeroed::<libc::sigset_t>();
-                libc::sigemptyset(&raw mut one);
-                libc::sigaddset(&raw mut one, signal);
-                let now = libc::timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
-                // By the system call: a schedule of ours would take libc's function for the program's wait.
-                let (set, time) = (&raw const one as usize, &raw const now as usize);
-                let arguments = [set, 0, time, SIGNAL_SET, 0, 0];
-                system_call(libc::SYS_rt_sigtimedwait, arguments);
-            }
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        result
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_fixed_line_keeps_room_for_its_end() {
-        let mut text = Fixed::default();
-        while text.write_str("0123456789").is_ok() {}
-        text.end("\"}\n");
-        assert!(text.bytes[..text.used].ends_with(b"9\"}\n"));
+    fn the_longest_message_fits_a_line() {
+        let mut text = Fixed::<MESSAGE>::default();
+        while text.write_char('é').is_ok() {}
+        assert_eq!(text.text().len(), MESSAGE);
+        let event = Event::Fatal {
+            message: text.text().into(),
+        };
+        let (pid, entry) = (u32::MAX, event.into());
+        let mut line = Fixed::<LINE>::default();
+        writeln!(line, "{}", Line { pid, entry }).expect("room");
+        assert!(line.text().ends_with("é\"}\n"));
     }
 
     #[test]

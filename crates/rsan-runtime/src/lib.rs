@@ -6,20 +6,31 @@
 //! sequentially consistent by construction, and at each of them the write-log monitor says whether weak memory
 //! would have allowed something else. Plain accesses are checked for data races with the same clocks.
 //!
-//! # Modules
-//! * [`abi`]: what compilers call; `entries/` has what of it is linked with programs themselves. [`intercept`]: what the program calls in libc, and we look at first.
-//! * [`atomic`]: one atomic operation from lock to unlock. [`race`]: one plain access. [`sync`]: locks and the like.
-//! * [`location`]: what is known of an atomic location. [`shadow`]: what is known of memory.
-//! * [`model`]: what the memory models do differently.
-//! * [`thread`]: what is known of a thread. [`stack`]: where it is.
-//! * [`probe`]: whether an access that can be weak is a wait, which is no finding. [`benign`]: what the program says is
-//!   none. `ignoring`: synchronisation that it says is none.
-//! * [`report`]: findings. [`journal`]: where they go. [`ending`]: the end of the process.
-//! * [`memory`]: what an address is. [`heap`]: who allocated a block. [`descriptor`]: the lives of file descriptors.
-//! * [`trail`]: from whom a thread learnt what comes before. [`chain`]: the way back to a write.
-//! * [`sched`]: who runs, when the schedule is ours.
-//! * [`options`]: settings. [`runtime`]: start, end and fork.
-//! * [`tls`], [`lock`], [`real`], [`allocator`], [`modules`], [`unwind`]: what the others stand on.
+//! # Layers
+//! A module names only modules before it in this table; what it has to call in a later one is an `upcall`. A test (`layers`)
+//! reads the sources.
+//!
+//! | layer | modules, lowest first |
+//! | --- | --- |
+//! | system | `tables`, `upcall`, `system`, `lock`, `files`, `elf`, `modules`, `symbols`, `awake`, `imports`, `callers`, `tls`, `entry`, `word`, `output`, `options`, `inherited`, `journal`, `hooks`, `fatal`, `mapping`, `real` |
+//! | state | `stack`, `unwind`, `horizon`, `owners`, `held`, `trail`, `order`, `chain`, `finding`, `shadow`, `location`, `thread`, `allocator`, `heap`, `descriptor` |
+//! | report | `benign`, `memory`, `suppress`, `report` |
+//! | check | `model`, `sched`, `ignoring`, `probe`, `race`, `atomic`, `handler`, `sync`, `deadlock` |
+//! | interface | `ending`, `intercept`, `abi`, `fork`, `runtime` |
+//!
+//! * *System*: what the others stand on. System calls, the loader's tables, files, settings, text, the log, and `real`: the
+//!   functions of libc that we stand in front of. `entry` has the macros for what is exported, `callers` which code is instrumented.
+//! * *State*: what is known. [`thread`], [`stack`]: of a thread, and where it is. [`shadow`], [`location`]: of memory, and of an
+//!   atomic location, lock or the like in it. [`heap`], [`descriptor`]: of blocks and descriptors. [`trail`]: from whom a
+//!   thread learnt what comes before; [`chain`]: the way back to a write. [`finding`]: findings as values.
+//! * *Report*: [`report`] writes findings, unless the user (`suppress`) or the program ([`benign`]) says that they are none.
+//!   [`memory`]: what an address is.
+//! * *Check*: [`atomic`]: one atomic operation from lock to unlock, by the rules of a [`model`]. [`race`]: one plain access.
+//!   [`sync`]: locks and the like. [`probe`]: whether an access that can be weak only waits, which is no finding. `deadlock`:
+//!   threads that wait for each other. [`sched`]: who runs, when the schedule is ours. `handler`: signal handlers.
+//!   `ignoring`: synchronisation that the program says is none.
+//! * *Interface*: [`abi`]: what compilers call; `entries/` has what of it is linked with programs themselves. [`intercept`]: what the
+//!   program calls in libc. `fork`, [`runtime`] and [`ending`]: copies, start and end of the process.
 //!
 //! # Ground rules
 //! 1. *No panic leaves the library.* Entries are `extern "C"`, so a panic aborts the process with its message.
@@ -33,9 +44,9 @@
 //!    contexts, of blocks, of [`order`] and of [`allocator`], which take none of the others.
 //! 4. *Nothing asks the loader, or allocates in libc, before the program runs or while another thread may wait for us in the
 //!    loader*: functions of libc are found at the start, by `symbols`.
-//! 5. *Asleep* ([`runtime`]) until instrumented code is there: the library may be preloaded into any program.
+//! 5. *Asleep* (`awake`) until instrumented code is there: the library may be preloaded into any program.
 //! 6. *fork*: all locks are taken before and given back after, so the child goes on with a consistent state
-//!    ([`runtime`]). The other threads do not exist in the child; nothing waits for them.
+//!    (`fork`). The other threads do not exist in the child; nothing waits for them.
 //! 7. *Nothing on the path of an access is global*: a context per thread, a lock per 8 bytes.
 //!
 //! # Limits of this version
@@ -51,27 +62,39 @@
 pub mod abi;
 pub mod allocator;
 pub mod atomic;
+mod awake;
 pub mod benign;
+mod callers;
 pub mod chain;
 mod deadlock;
 pub mod descriptor;
 mod elf;
 pub mod ending;
+mod entry;
+pub mod fatal;
 mod files;
+pub mod finding;
+mod fork;
+mod handler;
 pub mod heap;
 pub mod held;
+mod hooks;
 mod horizon;
 mod ignoring;
+mod imports;
 mod inherited;
 pub mod intercept;
 pub mod journal;
 pub mod location;
 pub mod lock;
+mod mapping;
 pub mod memory;
 pub mod model;
 pub mod modules;
 pub mod options;
 pub mod order;
+pub mod output;
+mod owners;
 pub mod probe;
 pub mod race;
 pub mod real;
@@ -89,3 +112,10 @@ pub mod thread;
 pub mod tls;
 pub mod trail;
 pub mod unwind;
+mod upcall;
+pub mod word;
+
+#[cfg(test)]
+mod layers;
+#[cfg(test)]
+mod sources;

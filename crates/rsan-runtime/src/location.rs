@@ -1,20 +1,26 @@
 //! What is known of an atomic location.
 
 mod block;
+mod loads;
+pub(crate) mod messages;
 mod pieces;
 mod slabs;
+mod sync;
 mod writes;
 
-pub use block::{Block, Intent, Locked, forget};
+pub use block::{Block, Intent, Locked};
+pub(crate) use loads::CachedLoad;
+pub use loads::LoadCache;
 pub(crate) use slabs::{lock_all, prepare, unlock_all};
+pub(crate) use sync::Left;
+pub use sync::{Done, SyncState};
 pub use writes::{LoggedWrite, Operation, WriteSite};
 
 use crate::horizon;
 use crate::options::Options;
-use crate::probe::messages;
-use crate::race::Kind;
+use crate::owners;
+use crate::shadow::Kind;
 use crate::stack::Node;
-use crate::thread;
 use crate::trail::{Accessors, Act, Place, Step, Trail};
 use rsan_clocks::write_log::{
     Ahead, LocationState, Rules, StaleWrite, Stamp, ThreadState, Weakness,
@@ -314,7 +320,7 @@ impl Location {
             let stamp = state.writer(before)?;
             let write = Writes::site(state, before)?;
             Some(Step {
-                thread: thread::owner(stamp)?,
+                thread: owners::owner(stamp)?,
                 epoch: stamp.epoch.number(),
                 act: Act::from(write.operation),
                 order: write.order.unwrap_or(RmwOrd::Relaxed),
@@ -370,7 +376,7 @@ impl Location {
         let is_known = !is_plain && !self.is_mixed();
         let writer = self.state.writer(write);
         LoggedWrite {
-            thread: writer.and_then(thread::owner),
+            thread: writer.and_then(owners::owner),
             value: is_known
                 .then(|| self.writes.value(&self.state, write))
                 .flatten(),

@@ -8,8 +8,9 @@ use crate::location::Operation;
 use crate::lock::{Lock, RawLock};
 use crate::modules;
 use crate::thread::{Body, Entered};
-use crate::{ending, journal, report};
+use crate::{journal, report};
 use rsan_clocks::write_log::{ReservedLocation, Rules};
+use rsan_log::Event;
 use rsan_model::{FenceOrd, Model};
 
 /// Where the SC fences of RC20 meet.
@@ -22,7 +23,7 @@ pub(crate) fn lock() -> &'static RawLock {
 
 /// The place where a fence meets others, if it does: their order matters then.
 pub(crate) fn meeting_place(ord: FenceOrd) -> Option<usize> {
-    let rc20 = crate::runtime::options().is_some_and(|options| options.model == Model::Rc20);
+    let rc20 = crate::options::current().is_some_and(|options| options.model == Model::Rc20);
     (rc20 && ord.is_sc()).then_some(&raw const RESERVED as usize)
 }
 
@@ -55,17 +56,24 @@ const REFUSED: i32 = 3;
 #[cold]
 fn refuse(me: &mut Entered, operation: Operation) -> ! {
     let (site, model) = (me.site(), me.options.model);
-    let what = format!("a seq_cst {}", operation.name());
+    let what = format!("a seq_cst {}", operation.logged());
     let why = format!("{model} has none; use model c20, or seq_cst fences");
     let modules = modules::modules();
-    let frames = report::frames(site, &modules);
-    let place = frames.first().map_or(String::new(), |(module, offset)| {
-        format!(" at {}+{offset:#x}", module.unwrap_or("?"))
+    let frames = crate::stack::frames(site, &modules);
+    let place = frames.first().map_or(String::new(), |frame| {
+        format!(
+            " at {}+{}",
+            frame.module.as_deref().unwrap_or("?"),
+            frame.offset
+        )
     });
     let message = format!("rsan: {what}{place}: {why}\n");
-    report::write_to(2, message.as_bytes());
-    journal::refused(&format!("{what}: {why}"), &report::json_stack(&frames));
-    ending::now(match me.options.exitcode {
+    crate::output::write_to(2, message.as_bytes());
+    journal::say(Event::Refused {
+        message: format!("{what}: {why}").into(),
+        stack: frames,
+    });
+    crate::system::end_process(match me.options.exitcode {
         status if report::count() > 0 && status != 0 => status,
         _ => REFUSED,
     })

@@ -5,9 +5,10 @@
 
 mod tsan;
 
-use crate::report::printable;
+use crate::output::printable;
 use rsan_model::Model;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The settings of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,6 +77,29 @@ pub struct Options {
     pub summary: bool,
     /// List the settings at the start.
     pub help: bool,
+}
+
+static CURRENT: AtomicPtr<Options> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Makes these the settings of the process, for ever.
+pub(crate) fn set(options: Options) -> &'static Options {
+    let options = Box::leak(Box::new(options));
+    // ORDERING: release, with the acquire in `current`.
+    CURRENT.store(options, Ordering::Release);
+    options
+}
+
+/// The settings, if they are known yet.
+pub(crate) fn current() -> Option<&'static Options> {
+    // ORDERING: acquire, with the release in `set`.
+    let options = CURRENT.load(Ordering::Acquire);
+    // SAFETY: null, or leaked by `set`.
+    unsafe { options.as_ref() }
+}
+
+/// The status of a run that ended because nobody can go on.
+pub(crate) fn deadlock_status() -> i32 {
+    current().map_or(Options::default().exitcode, |options| options.exitcode)
 }
 
 /// A rule of explorations that tests break, to see that it is noticed.

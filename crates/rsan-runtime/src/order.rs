@@ -17,9 +17,7 @@
 
 use crate::held::{Held, Life, Mode};
 use crate::lock::{Lock, RawLock};
-use crate::report::{self, Finding};
 use crate::stack::Site;
-use crate::thread::Entered;
 use rsan_model::ThreadId;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -116,7 +114,7 @@ pub struct KnownEdges(Option<Box<[u64; CACHE]>>);
 
 impl KnownEdges {
     /// Whether an edge is known; from now on it is.
-    fn insert(&mut self, edge: u64) -> bool {
+    pub(crate) fn insert(&mut self, edge: u64) -> bool {
         let all = self.0.get_or_insert_with(|| Box::new([0; CACHE]));
         let place = &mut all[(edge >> 32) as usize % CACHE];
         std::mem::replace(place, edge) == edge
@@ -124,7 +122,7 @@ impl KnownEdges {
 }
 
 /// A number for an edge with its gates.
-fn digest(held: &Held, new: &Held, all: impl Iterator<Item = Held>) -> u64 {
+pub(crate) fn digest(held: &Held, new: &Held, all: impl Iterator<Item = Held>) -> u64 {
     let mix = |seed: u64, word: u64| {
         (seed ^ word)
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -136,39 +134,11 @@ fn digest(held: &Held, new: &Held, all: impl Iterator<Item = Held>) -> u64 {
     }) | 1
 }
 
-/// A thread that has locks took another one, and would have waited for it.
-pub(crate) fn note(me: &mut Entered, new: Held) {
-    let count = me.held.iter().count();
-    for index in 0..count {
-        let Some(&held) = me.held.iter().nth(index) else {
-            return;
-        };
-        let is_other = |other: &Held| other.life != held.life;
-        let edge = digest(&held, &new, me.held.iter().copied().filter(is_other));
-        if me.known_edges.insert(edge) {
-            continue;
-        }
-        let gates = me.held.iter().filter(|other| is_other(other));
-        let gates = gates.filter(|other| other.mode == Mode::Write);
-        let gates = gates.map(|other| other.life).collect();
-        let taken = Taken {
-            thread: me.state.id(),
-            held,
-            lock: new.lock,
-            mode: new.mode,
-            site: me.site(),
-        };
-        add(me, new.life, Instance { taken, gates });
-    }
-}
-
+/// A lock was taken; returns the cycle that this closes, if it is new. `gates` are other locks that were held alone.
 #[cold]
-fn add(me: &mut Entered, to: Life, instance: Instance) {
-    let cycle = GRAPH.lock().get_or_insert_default().add(to, instance);
-    if let Some(cycle) = cycle {
-        let taken = cycle.leak();
-        report::report(me, &Finding::Inversion { taken });
-    }
+pub(crate) fn add(to: Life, taken: Taken, gates: Box<[Life]>) -> Option<Vec<Taken>> {
+    let instance = Instance { taken, gates };
+    GRAPH.lock().get_or_insert_default().add(to, instance)
 }
 
 impl Graph {

@@ -37,27 +37,25 @@
 //! reached it has synchronised with it after the access.
 
 mod cells;
+mod found;
 mod free;
 mod kept;
-mod kind;
 mod lanes;
 mod quick;
 
+pub use crate::shadow::Kind;
 pub use free::{allocate, free, free_by, touch, unmap};
-pub use kind::Kind;
 
-pub(crate) use cells::stamp;
-pub(crate) use kept::{forget as forget_kept, lock as kept_lock};
-
-use crate::descriptor;
 use crate::location::{Locked, Operation, WriteSite};
-use crate::report::{Finding, Holding, Side};
+use crate::probe;
 use crate::sched;
 use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
-use cells::{Access, Race, Remembered, mask, pack_site, unpack_site};
+use crate::upcall::answers;
+use cells::{Access, Race, mask, pack_site};
+use found::report;
 use lanes::Pairs;
 use quick::Recorded;
 
@@ -130,7 +128,7 @@ pub(crate) extern "C" fn unknown<const BYTES: usize, const WRITES: bool>(
 #[inline(never)]
 extern "C" fn anywhere<const BYTES: usize, const WRITES: bool>(address: usize, pc: usize) {
     let Some(context) = thread::current() else {
-        return crate::probe::plain_entry(address, BYTES, pc, WRITES);
+        return probe::plain_entry(address, BYTES, pc, WRITES);
     };
     let recorded = within_page::<BYTES>(address).and_then(|granule| {
         let me = context.enter_plain()?;
@@ -252,7 +250,7 @@ pub extern "C" fn range(address: usize, bytes: usize, kind: Kind) {
 /// The same if a function of libc makes it for the program.
 pub fn range_by(function: Function, address: usize, bytes: usize, kind: Kind) {
     let Some(mut me) = thread::enter_access() else {
-        return crate::probe::plain(address, bytes, kind.writes());
+        return probe::plain(address, bytes, kind.writes());
     };
     let me = &mut me;
     if me.outermost != 0 {
@@ -440,52 +438,11 @@ fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
     }
 }
 
-/// What is known of the locks of a plain access; epochs say nothing about atomic ones.
-fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
-    match is_plain && !me.options.exact {
-        true => Holding::At(epoch),
-        false => Holding::Unknown,
-    }
+answers! {
+    "rsan_up_plain_access" probe::plain_access => plain_access;
 }
 
-#[cold]
-fn report(
-    me: &mut Entered,
-    address: usize,
-    bytes: usize,
-    kind: Kind,
-    (cell, word): Race,
-    function: Function,
-) {
-    let other = Remembered::from_cell(cell);
-    if descriptor::at(address).is_some() {
-        let (site, by) = unpack_site(word, cell);
-        let earlier = Side::plain(thread::owner(other.stamp()), "", site).by(by);
-        return descriptor::report(me, address, (kind, function), (other.kind, earlier));
-    }
-    if !me.options.races {
-        return;
-    }
-    if other.kind == Kind::FREE && cells::is_after(me.own, me.state.hb().slice(), cell) {
-        return free::used(me, address, bytes, kind, function);
-    }
-    let (site, by) = unpack_site(word, cell);
-    let finding = Finding::Race {
-        address,
-        bytes,
-        access: Side {
-            slept: me.slept_since(other.stamp()),
-            ..Side::plain(Some(me.state.id()), kind.name(), me.site())
-                .by(function)
-                .holding(holding(me, true, u32::MAX))
-        },
-        earlier: Side::plain(thread::owner(other.stamp()), other.kind.name(), site)
-            .by(by)
-            .holding(holding(
-                me,
-                other.kind.is_plain(),
-                other.stamp().epoch.number(),
-            )),
-    };
-    crate::report::report(me, &finding);
+/// A plain access of a process that only finds something out.
+fn plain_access(address: usize, bytes: usize, kind: Kind) {
+    range(address, bytes, kind);
 }

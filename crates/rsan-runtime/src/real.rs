@@ -2,6 +2,7 @@
 
 use crate::symbols;
 use std::ffi::CStr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A function of libc. All are looked up at the start (`resolve_all`): a look-up by the loader may wait for others
@@ -47,7 +48,7 @@ impl Real {
     fn resolve(&self) -> usize {
         let found = self.look_up().or_else(|| self.load());
         let Some(found) = found else {
-            crate::report::die(&[
+            crate::fatal::die(&[
                 "no function ",
                 self.name.to_str().unwrap_or("?"),
                 " in the libraries behind rsan's",
@@ -140,9 +141,20 @@ use libc::{
 use libc::{c_long, c_ulong, iovec, msghdr, sockaddr};
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_spinlock_t, pthread_t, sem_t, timespec};
 
+/// Tables of functions that are elsewhere.
+type Tables = &'static [&'static [&'static Real]];
+static ELSEWHERE: OnceLock<Tables> = OnceLock::new();
+
+/// Looks all functions up, and those of these tables.
+pub(crate) fn start(elsewhere: Tables) {
+    ELSEWHERE.get_or_init(|| elsewhere);
+    resolve_all();
+}
+
 /// Looks all functions up, so that later calls need not.
 pub(crate) fn resolve_all() {
-    let tables = crate::intercept::TABLES.iter().copied().flatten();
+    let tables = ELSEWHERE.get().into_iter().copied().flatten();
+    let tables = tables.copied().flatten();
     for function in functions::ALL
         .iter()
         .chain(openmp::ALL)
@@ -152,6 +164,9 @@ pub(crate) fn resolve_all() {
         function.look_up();
     }
 }
+
+/// The type of `main`.
+pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 /// A thread's function.
 pub type StartRoutine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -209,7 +224,7 @@ real_functions! {
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn thrd_yield();
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long;
-    fn __libc_start_main(main: crate::sched::server::Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
+    fn __libc_start_main(main: Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, rtld_fini: usize, stack_end: *mut c_void) -> c_int;
     fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int;
     fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int;
     fn time(time: *mut libc::time_t) -> libc::time_t;

@@ -2,15 +2,25 @@
 //!
 //! A table over the whole address space points to *chunks*, one per 4 MiB of the program's memory, mapped when they
 //! are first needed. Per *granule* of 8 bytes a chunk has the last plain accesses ([`Cells`], see [`crate::race`]), where
-//! they came from, and a pointer to the granule's atomic locations and locks ([`Block`]). Everything starts as zero,
+//! they came from, and a pointer to the granule's atomic locations and locks ([`crate::location`]). Everything starts as zero,
 //! pages that were never touched cost nothing, and a byte per 4 KiB page of the program says whether there is
 //! anything to forget.
 //!
 //! **Cost**: 48 bytes per granule that was accessed (16 of them are not looked at on the fast path), 8 more in
 //! pages with atomic locations.
 
-use crate::abi::plain;
-use crate::location::Block;
+mod kept;
+mod kind;
+pub mod plain;
+
+#[cfg(test)]
+pub(crate) use kept::forget as forget_kept;
+pub(crate) use kept::{keep, lock as kept_lock, with_kept};
+pub use kind::Kind;
+pub(crate) use kind::{FREED, stamp};
+
+use crate::mapping::map_zeroed;
+use crate::upcall::upcalls;
 use std::arch::asm;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -45,6 +55,17 @@ pub const HAS_MEETINGS: u8 = 4;
 pub type Cells = [AtomicU64; CELLS];
 /// Where they came from.
 pub type Sites = [AtomicU32; CELLS];
+
+/// What [`crate::location`] knows of a granule. Only it knows what is behind the pointer.
+#[derive(Debug)]
+pub struct Block {
+    _unknown: [u8; 0],
+}
+
+upcalls! {
+    /// Forgets what begins in a range of memory, of the granule with this word.
+    "rsan_up_forget_block" fn forget_block(word: &AtomicPtr<Block>, start: usize, end: usize);
+}
 
 /// What is known of 4 MiB of the program's memory. Lives in zeroed memory and is never freed.
 #[repr(C, align(4096))]
@@ -127,43 +148,6 @@ fn remember(chunk: *mut Chunk) {
             Err(other) => last = other,
         }
     }
-}
-
-/// Fresh zeroed memory for a `T` that is valid when all bytes are zero. Aborts if there is none.
-pub(crate) fn map_zeroed<T>(count: usize) -> *mut T {
-    let size = count * size_of::<T>();
-    let place = map(size);
-    // SAFETY: advice for a mapping of our own. Huge pages would fill in what stays empty.
-    unsafe { libc::syscall(libc::SYS_madvise, place, size, libc::MADV_NOHUGEPAGE) };
-    place as *mut T
-}
-
-/// As many as fit in a huge page of the processor, where the system has one for us; for what will all be used, and in no
-/// order.
-pub(crate) fn map_huge<T>() -> *mut [T] {
-    const HUGE: usize = 1 << 21;
-    let place = map(2 * HUGE);
-    let start = place.next_multiple_of(HUGE);
-    // SAFETY: what is unmapped is the rest of our own mapping, and the advice is for what is left.
-    unsafe {
-        libc::syscall(libc::SYS_munmap, place, start - place);
-        libc::syscall(libc::SYS_munmap, start + HUGE, place + HUGE - start);
-        libc::syscall(libc::SYS_madvise, start, HUGE, libc::MADV_HUGEPAGE);
-    }
-    std::ptr::slice_from_raw_parts_mut(start as *mut T, HUGE / size_of::<T>())
-}
-
-/// The system call is made directly, for `mmap` is intercepted.
-fn map(size: usize) -> usize {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let arguments = [0, size, protection as usize, flags as usize, usize::MAX, 0];
-    // SAFETY: a fresh private mapping; nothing else is touched.
-    let place = unsafe { crate::system::system_call(libc::SYS_mmap, arguments) };
-    if place <= 0 {
-        crate::report::not_mapped(place, "the shadow");
-    }
-    place as usize
 }
 
 /// Sets up the table. To be called once, before any thread context exists.
@@ -439,13 +423,13 @@ impl Chunk {
                 continue;
             }
             for block in &self.blocks[from..=to] {
-                crate::location::forget(block, start, end);
+                forget_block(block, start, end);
             }
         }
     }
 
     fn clear(&self, from: usize, to: usize) {
-        crate::race::forget_kept(&self.cells[from..=to]);
+        kept::forget(&self.cells[from..=to]);
         for cells in &self.cells[from..=to] {
             for cell in cells {
                 // ORDERING: relaxed, as in `forget`.
@@ -466,7 +450,7 @@ impl Chunk {
             return;
         }
         let (cells, sites) = (&self.cells[from..=to], &self.sites[from..=to]);
-        crate::race::forget_kept(cells);
+        kept::forget(cells);
         // Sites mean nothing without their cells; they are only given back.
         for (start, bytes) in [
             (cells.as_ptr().cast::<u8>(), size_of_val(cells)),

@@ -9,12 +9,15 @@
 //! another.
 
 mod contexts;
+mod frames;
+
+pub(crate) use frames::{call_sites, frames};
 
 pub use contexts::Callee;
 pub(crate) use contexts::lock as contexts_lock;
 
 use crate::lock::Lock;
-use crate::shadow::map_zeroed;
+use crate::mapping::map_zeroed;
 use contexts::{Call, child};
 use std::ffi::{CStr, c_char};
 

@@ -3,14 +3,13 @@
 //! Here the names of functions are those that the linker knows (C++ names are mangled, inlined functions have none), and
 //! the names of source files are not known: `rsan run` knows more, and does its own suppressing.
 
-use crate::abi::hooks;
 use crate::elf::{self, Symbol};
-use crate::ending;
 use crate::files;
+use crate::finding::{Finding, Waiting};
+use crate::hooks;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::options::Options;
-use crate::report::{self, Finding, Waiting};
 use crate::stack::{Function, Site};
 use crate::tables::Map;
 use rsan_suppressions::{Frame, Subject, Suppression};
@@ -58,9 +57,9 @@ pub(crate) fn start(options: &Options) {
         Ok(all) => ALL.store(Box::leak(Box::new(all)), Ordering::Release),
         Err(errors) => {
             for error in errors.lines() {
-                report::write_to(2, format!("rsan: {error}\n").as_bytes());
+                crate::output::write_to(2, format!("rsan: {error}\n").as_bytes());
             }
-            ending::now(2)
+            crate::system::end_process(2)
         }
     }
 }
@@ -81,7 +80,7 @@ pub(crate) fn suppresses(finding: &Finding, modules: &[Module]) -> bool {
     let subject = match finding {
         Finding::Race { .. } => Subject::Race,
         Finding::Violation { .. } => Subject::Robustness,
-        Finding::Misuse { what, .. } => Subject::of_kind(&what.name().to_string_lossy()),
+        Finding::Misuse { what, .. } => Subject::of_kind(what.kind().name()),
         Finding::Inversion { .. } => Subject::Deadlock,
     };
     let variable = variable(finding.extent().0, modules);
@@ -112,24 +111,29 @@ fn matches(
     let (sites, calls): (Vec<_>, Vec<_>) = places.unzip();
     let addresses: Vec<_> = sites
         .into_iter()
-        .map(|site| report::frames(site, modules))
+        .map(|site| crate::stack::frames(site, modules))
         .collect();
     let mut guard = FUNCTIONS.lock();
     let functions = guard.get_or_insert_default();
-    for module in addresses.iter().flatten().filter_map(|frame| frame.0) {
+    for module in addresses
+        .iter()
+        .flatten()
+        .filter_map(|frame| frame.module.as_deref())
+    {
         if !functions.contains_key(module) {
             functions.insert(module.to_owned(), elf::functions(module));
         }
     }
-    let frame = |&(module, offset): &(Option<&'_ str>, usize)| Frame {
+    let frame = |rsan_log::Frame { module, offset }: &rsan_log::Frame<'_>| Frame {
         function: module
+            .as_deref()
             .and_then(|module| functions.get(module))
-            .and_then(|functions| elf::name(functions, offset as u64)),
+            .and_then(|functions| elf::name(functions, offset.0)),
         file: None,
         module: modules
             .iter()
             .map(|m| m.path.as_str())
-            .find(|path| Some(*path) == module),
+            .find(|path| Some(*path) == module.as_deref()),
     };
     let of_libc = |function: &Function| {
         let function = function.name();

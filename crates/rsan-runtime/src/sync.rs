@@ -9,29 +9,19 @@
 //! read-modify-writes, so whoever waits follows every earlier post. More threads than a barrier was made for may
 //! share its clocks of two rounds: this may hide findings.
 
-use crate::held::{self, Life, Mode};
-use crate::horizon;
-use crate::location::{Intent, Locked};
+mod holding;
+
+use crate::finding::{Operation, Side};
+use crate::held::{Life, Mode};
+use crate::location::{Done, Intent, Left, Locked, SyncState};
 use crate::lock::Lock;
-use crate::order::Lifetime;
-use crate::report::Side;
 use crate::shadow::Granule;
-use crate::stack::Site;
 use crate::thread::{Body, Entered, enter};
 use crate::tls;
 use crate::trail::{Act, Place, Step};
 use rsan_clocks::write_log::{Rules, Stamp, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
 use std::sync::Arc;
-
-/// What threads left, and who was the last.
-#[derive(Debug, Default)]
-struct Left {
-    clock: SyncClock,
-    by: Option<Step>,
-    /// When.
-    at: Stamp,
-}
 
 impl Left {
     fn replace(&mut self, me: &mut Body) {
@@ -89,37 +79,9 @@ fn step(me: &Body, act: Act) -> Step {
     Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, place)
 }
 
-/// What is left at a lock or the like.
-#[derive(Debug, Default)]
-pub struct SyncState {
-    /// By writers of a reader-writer lock, and by everybody else.
-    main: Left,
-    /// By readers of a reader-writer lock.
-    readers: Left,
-    /// Who holds a reader-writer lock for writing.
-    writer: Option<ThreadId>,
-    /// Threads that a barrier waits for, and how many have come in all.
-    barrier: (usize, usize),
-    /// What threads left that came to the present round of a barrier.
-    round: Option<Arc<Lock<Left>>>,
-    /// Who holds a mutex, and the number by which libc knows the holder.
-    holder: Option<(Done, u32)>,
-    /// Who destroyed it, and what stood where it was marked then.
-    destroyed: Option<(Done, u32)>,
-    /// Its life as a lock, if it was taken.
-    lifetime: Option<Lifetime>,
-}
-
 impl SyncState {
     fn life(&mut self) -> Life {
         self.lifetime.get_or_insert_default().life()
-    }
-
-    /// Its memory was overwritten: if it is a lock, it is another one from now on.
-    pub fn renew(&mut self) {
-        self.lifetime = None;
-        self.main.by = None;
-        self.readers.by = None;
     }
 }
 
@@ -141,18 +103,9 @@ impl SyncState {
     }
 }
 
-/// Who did something to a lock or the like, and where.
-#[derive(Clone, Copy, Debug)]
-pub struct Done {
-    /// Who.
-    pub thread: ThreadId,
-    /// Where.
-    pub site: Site,
-}
-
 impl Done {
     /// For a report.
-    pub fn side(self, operation: &'static str) -> Side {
+    pub fn side(self, operation: Operation) -> Side {
         Side::plain(Some(self.thread), operation, self.site)
     }
 }
@@ -184,7 +137,7 @@ fn with(address: usize, act: impl FnOnce(&mut Entered, &mut SyncState)) {
     if let Some(mut locked) = Locked::at(address, Intent::Access) {
         act(&mut me, locked.sync(address));
     }
-    horizon::learnt(&mut me);
+    me.learnt();
 }
 
 /// Everybody who released comes before what the thread does next.
@@ -248,20 +201,20 @@ pub fn take(address: usize, taking: Taking) {
     }
     let life = sync.life();
     drop(locked);
-    held::took(&mut me, address, life, taking.mode, taking.waited);
-    horizon::learnt(&mut me);
+    holding::took(&mut me, address, life, taking.mode, taking.waited);
+    me.learnt();
     let in_handler = (me.handling != 0 && taking.number.is_some()).then_some(me.caller);
     drop(me);
     if let Some(caller) = in_handler {
         tls::set_caller(caller);
-        crate::intercept::signals::called("lock of a mutex");
+        crate::handler::called(Operation::MutexLock);
     }
 }
 
 /// The thread gives a lock back, if it has it.
 #[inline]
 fn give(me: &mut Entered, address: usize) {
-    let had = !me.held.is_empty() && held::gave(me, address);
+    let had = !me.held.is_empty() && holding::gave(me, address);
     me.gave_unheld = if had { 0 } else { address };
 }
 
@@ -372,7 +325,7 @@ pub fn depart(address: usize, round: &Round) {
     if let Some(clock) = &round.clock {
         clock.lock().take(&mut me, address);
     }
-    horizon::learnt(&mut me);
+    me.learnt();
 }
 
 /// The lock or the like is no more, or begins a new life.

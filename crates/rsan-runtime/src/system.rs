@@ -1,5 +1,6 @@
 //! System calls that nothing intercepts, and that leave the thread's memory alone, `errno` included.
 
+use libc::c_int;
 use std::arch::asm;
 use std::sync::atomic::AtomicU32;
 
@@ -81,6 +82,24 @@ fn futex(word: &AtomicU32, operation: i32, value: u32) {
     ];
     // SAFETY: the word is valid; there is no timeout.
     unsafe { system_call(libc::SYS_futex, arguments) };
+}
+
+/// Runs something that must not change what the program sees in `errno`.
+pub(crate) fn keeping_errno<R>(act: impl FnOnce() -> R) -> R {
+    // SAFETY: this thread's own word.
+    let errno = unsafe { *libc::__errno_location() };
+    let result = act();
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    result
+}
+
+/// Ends the process at once. `libc::_exit` would be our own interceptor.
+pub(crate) fn end_process(status: c_int) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    }
 }
 
 /// How many bytes the kernel's set of signals has.

@@ -3,39 +3,52 @@
 //! The context of a thread is found through its TLS word ([`tls`]): 0 is a thread that was not seen yet, 1 one
 //! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
 //! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
-//! The context belongs to the thread; only who joins the thread looks at it later.
+//! The context belongs to the thread. While the thread runs, others read its number and nothing else; who joins it takes what it
+//! knew; and where the schedule is ours, whoever runs may look at the stack of one that does not.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
 pub mod fiber;
+mod learning;
 mod life;
 mod names;
-pub(crate) mod owners;
 mod registry;
 mod sleep;
+mod trusted;
 
+pub use crate::owners::owner;
 pub use life::{Awaited, Newborn, attach, begin, detach, find, main_pointer, spawn};
-pub(crate) use life::{end_others, finish, leaks};
-pub use owners::owner;
+pub(crate) use life::{end_others, finish, is_last_round, leaks, set_key};
 pub use registry::{Info, StackPart, info, stack_at};
 pub(crate) use registry::{NAME, live, name, registry_lock, set_name, set_stack, start};
 pub use sleep::Slept;
 pub(crate) use sleep::slept;
+pub use trusted::Trusted;
+pub(crate) use trusted::{dismiss, dismissed};
 
-use crate::atomic::LoadCache;
+use crate::finding::{Key, KnownPlaces};
 use crate::held::HeldLocks;
+use crate::location::LoadCache;
 use crate::options::Options;
 use crate::order::KnownEdges;
-use crate::probe::Trusted;
-use crate::report::{Key, KnownPlaces};
 use crate::stack::{Function, Node, Site, Stack};
 use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
+use crate::upcall::upcalls;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+
+upcalls! {
+    /// Starts the runtime, if that was not done yet.
+    "rsan_up_start" fn start_runtime();
+    /// Something could not be decided at a place.
+    "rsan_up_undecided" fn undecided(options: &Options, site: Site, why: &str);
+    /// A process that only finds something out calls a function of a library, which is its end.
+    "rsan_up_probe_calls" fn probe_calls() -> !;
+}
 
 /// A thread.
 #[derive(Debug)]
@@ -136,7 +149,7 @@ impl Body {
         if stamp.epoch.is_exhausted() {
             say_exhausted(self);
         }
-        self.own = crate::race::stamp(stamp.slot, stamp.epoch);
+        self.own = crate::shadow::stamp(stamp.slot, stamp.epoch);
     }
 
     /// Makes `own` a stamp that nobody else knows yet.
@@ -176,13 +189,13 @@ fn say_exhausted(me: &Body) {
     let (thread, pc) = (me.state.id(), me.caller);
     let node = Node::UNKNOWN;
     let why = "a thread has made more writes and fences than can be counted";
-    crate::report::undecided(me, Site { node, pc }, why);
+    undecided(me.options, Site { node, pc }, why);
     // ORDERING: relaxed; a flag that is only ever set.
     if !SAID.load(Ordering::Relaxed) && !SAID.swap(true, Ordering::Relaxed) {
         let text = format!(
             "rsan: thread {thread} has made more writes and fences than can be counted; nothing is concluded from what it does from now on\n"
         );
-        crate::report::write_to(2, text.as_bytes());
+        crate::output::write_to(2, text.as_bytes());
     }
 }
 
@@ -464,7 +477,7 @@ pub fn enter_access() -> Option<Entered> {
 fn enter_first(visible: bool) -> Option<Entered> {
     match tls::context_word() {
         0 => attach()?.enter(),
-        PROBING if visible => crate::probe::passes(crate::probe::Step::Call),
+        PROBING if visible => probe_calls(),
         _ => None,
     }
 }

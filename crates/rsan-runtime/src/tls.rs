@@ -5,8 +5,8 @@
 //! Rust does not offer but assembly does.
 //!
 //! `rsan_tls_pc` is where the program called us: an entry stores its return address there and jumps on, which works
-//! for every signature (see [`crate::entries`]). The word behind it is the stack pointer of that call. `rsan_tls_stamp` is for plain accesses that are known already
-//! ([`crate::abi::plain`]).
+//! for every signature (see `entry`). The word behind it is the stack pointer of that call. `rsan_tls_stamp` is for plain accesses that are known already
+//! ([`crate::shadow::plain`]).
 
 use std::arch::{asm, global_asm};
 
@@ -153,126 +153,4 @@ pub fn set_caller(pc: usize) {
             options(nostack, preserves_flags),
         );
     }
-}
-
-/// Exported functions that note their caller and go on in a function of the same arguments.
-///
-/// `rax` and `r11` carry no argument, so nothing is disturbed. Unit tests do not get the exported names: they would
-/// replace those of the test program itself.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! entries {
-    ($($name:ident => $target:path;)+) => {
-        $($crate::entries!(@one $name => $target, [], []);)+
-    };
-    // One of them, with lines of assembly in between and their operands.
-    (@one $name:ident => $target:path, [$($line:expr,)*], [$($operand:tt)*]) => {
-        $crate::entries!(@as stringify!($name), $name => $target, [$($line,)*], [$($operand)*]);
-    };
-    // The same, exported by another name than that of the function here.
-    (@as $exported:expr, $name:ident => $target:path, [$($line:expr,)*], [$($operand:tt)*]) => {
-        #[cfg_attr(not(test), unsafe(export_name = $exported))]
-        #[unsafe(naked)]
-        #[allow(non_snake_case)]
-        #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
-        pub extern "C" fn $name() {
-            ::core::arch::naked_asm!(
-                "mov rax, qword ptr [rsp]",
-                "mov r11, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
-                "mov qword ptr fs:[r11], rax",
-                "mov qword ptr fs:[r11 + 8], rsp",
-                $($line,)*
-                "jmp {target}",
-                target = sym $target,
-                $($operand)*
-            )
-        }
-    };
-}
-
-/// [`entries`] in front of functions of libc. As with ThreadSanitizer, a program that has such a function of its own
-/// reaches ours as `__interceptor_NAME`.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! interceptors {
-    ($($name:ident => $target:path;)+) => {
-        $crate::entries! { $($name => $target;)+ }
-        $(#[cfg(not(test))]
-        #[allow(unreachable_pub)]
-        const _: () = {
-            $crate::entries!(@as concat!("__interceptor_", stringify!($name)), alias => $target, [], []);
-        };)+
-    };
-}
-
-/// Exported functions that go on in a function of the same arguments, with their caller as the second one.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! entries_with_caller {
-    ($($name:ident => $target:path;)+) => {
-        $crate::entries_as_they_are!(["mov rsi, qword ptr [rsp]",] $($name => $target;)+);
-    };
-}
-
-/// Exported functions that go on in a function of the same arguments.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! entries_as_they_are {
-    ([$line:literal,] $($name:ident => $target:path;)+) => {
-        $($crate::entries_as_they_are!(@one [$line,] $name => $target);)+
-    };
-    ($($name:ident => $target:path;)+) => {
-        $($crate::entries_as_they_are!(@one [] $name => $target);)+
-    };
-    (@one [$($line:literal,)?] $name:ident => $target:path) => {
-        #[cfg_attr(not(test), unsafe(no_mangle))]
-        #[unsafe(naked)]
-        #[allow(non_snake_case)]
-        #[doc = concat!("Exported; goes on in `", stringify!($target), "`.")]
-        pub extern "C" fn $name() {
-            ::core::arch::naked_asm!($($line,)? "jmp {target}", target = sym $target)
-        }
-    };
-}
-
-/// Lines of assembly that note the registers that a call preserves, and the caller's stack pointer; `r11` and `rax` are used.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! note_registers {
-    () => {
-        concat!(
-            "lea r11, [rip + {registers}]\n",
-            "mov qword ptr [r11], rbx\n",
-            "mov qword ptr [r11 + 8], rbp\n",
-            "mov qword ptr [r11 + 16], r12\n",
-            "mov qword ptr [r11 + 24], r13\n",
-            "mov qword ptr [r11 + 32], r14\n",
-            "mov qword ptr [r11 + 40], r15\n",
-            "lea rax, [rsp + 8]\n",
-            "mov qword ptr [r11 + 48], rax",
-        )
-    };
-}
-
-/// `entries` of atomic operations: where operations are scheduled, they also note the registers that a
-/// call preserves, and the stack pointer.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! atomic_entries {
-    ($($name:ident => $target:path;)+) => {
-        $($crate::entries!(
-            @one $name => $target,
-            [
-                "cmp byte ptr [rip + {active}], 0",
-                "jne 2f",
-                "jmp {target}",
-                "2:",
-                $crate::note_registers!(),
-            ],
-            [
-                active = sym $crate::sched::ACTIVE,
-                registers = sym $crate::sched::atomics::REGISTERS,
-            ]
-        );)+
-    };
 }

@@ -18,11 +18,12 @@ mod locks;
 mod step;
 
 pub use accessors::Accessors;
+pub(crate) use locks::held_at;
 pub use locks::{LockNote, lock_notes};
 pub use step::{Act, Place, Step, describe_fence};
 
 use crate::lock::Lock;
-use crate::shadow::map_zeroed;
+use crate::mapping::map_zeroed;
 use crate::tables::Map;
 use accessors::READERS;
 use locks::LockNotes;

@@ -5,13 +5,13 @@ mod help;
 mod values;
 
 pub(crate) use flags::parse;
-pub(crate) use values::{Goal, OutputFormat};
+pub(crate) use values::{Goal, OutputFormat, Shell};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, EMIT_C_HELP, FENCE_HELP, LITMUS_HELP,
-    REPORT_HELP, RUN_HELP, VERIFY_HELP,
+    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, FENCE_HELP,
+    LITMUS_HELP, MAN_HELP, REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, verify_model,
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, shell, verify_model,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -64,6 +64,12 @@ pub(crate) enum Command {
     /// The same for C++
     #[command(name = "c++", disable_help_flag = true, after_help = COMPILER_HELP)]
     Cpp(CompilerArgs),
+    /// Prints a manual page, or installs all of them
+    #[command(after_help = MAN_HELP)]
+    Man(ManArgs),
+    /// Prints what a shell completes command lines with, or installs it
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(CompletionsArgs),
 }
 
 /// What `check` takes.
@@ -215,7 +221,7 @@ pub(crate) struct RunArgs {
 /// How to answer.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// How to answer: text, json, sarif, junit or dot
+    /// How to answer: text, json, html, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 
@@ -384,7 +390,7 @@ pub(crate) struct FenceArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text, json, sarif, junit or dot
+    /// How to answer: text, json, html, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 }
@@ -434,6 +440,38 @@ pub(crate) struct EmitCArgs {
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<String>,
+}
+
+/// What `man` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ManArgs {
+    /// The command that the page is about; without one, it is about all of rsan
+    #[arg(value_name = "COMMAND", conflicts_with = "install")]
+    pub(crate) command: Option<String>,
+
+    /// Install the pages of all commands, for this user
+    #[arg(long)]
+    pub(crate) install: bool,
+
+    /// Install them in this folder of manuals instead, as /usr/local/share/man
+    #[arg(long, value_name = "DIR", requires = "install")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// What `completions` takes.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArgs {
+    /// The shell: bash, zsh or fish
+    #[arg(value_name = "SHELL", value_parser = shell)]
+    pub(crate) shell: Shell,
+
+    /// Install the script where the shell looks for it, for this user
+    #[arg(long)]
+    pub(crate) install: bool,
+
+    /// Install it in this folder instead
+    #[arg(long, value_name = "DIR", requires = "install")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 #[cfg(test)]

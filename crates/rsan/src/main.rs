@@ -5,12 +5,15 @@
 
 mod args;
 mod check;
+mod completions;
 mod emit_c;
 mod fence;
 mod files;
+mod folders;
 mod input;
 mod interrupt;
 mod litmus;
+mod manual;
 mod progress;
 mod quantity;
 mod report;
@@ -49,6 +52,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Man(args) => manual::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };

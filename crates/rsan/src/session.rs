@@ -7,7 +7,7 @@ use crate::input;
 use crate::status::Status;
 use crate::terminal;
 use rsan_report::printable::printable;
-use rsan_report::{Baseline, Document, ReadError, Style, dot, json, junit, sarif, text};
+use rsan_report::{Baseline, Document, ReadError, Style, dot, html, json, junit, sarif, text};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -204,9 +204,11 @@ impl<'a> Output<'a> {
     fn add(&mut self, document: Document) {
         match self.rendering.format {
             OutputFormat::Text => self.report(&document),
-            OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit | OutputFormat::Dot => {
-                self.documents.push(document)
-            }
+            OutputFormat::Json
+            | OutputFormat::Html
+            | OutputFormat::Sarif
+            | OutputFormat::Junit
+            | OutputFormat::Dot => self.documents.push(document),
         }
     }
 
@@ -246,6 +248,7 @@ impl<'a> Output<'a> {
             // Inputs that cannot be read have no document.
             _ if documents.is_empty() => String::new(),
             OutputFormat::Json => json(&documents, several),
+            OutputFormat::Html => html(&documents),
             OutputFormat::Sarif => sarif(&documents),
             OutputFormat::Junit => junit(&documents),
             OutputFormat::Dot => documents.iter().map(dot).collect(),

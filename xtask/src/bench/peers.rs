@@ -2,7 +2,7 @@
 //!
 //! `bench/peers/` has every program in C, for rsan and the model checkers that the user has, and in Rust, for loom and
 //! shuttle, which are taken from the registry. A tool that is not there is a line below the table. Executions are those
-//! that the tool counts itself; what they mean is said in docs/benchmarks.md. A second table has the time that rsan needs to plan a
+//! that the tool counts itself; what they mean is said in docs/benchmarks-exploration.md. A second table has the time that rsan needs to plan a
 //! run, for runs of several lengths.
 
 mod checkers;

@@ -133,6 +133,12 @@ impl Access {
         place_of(&self.stack).and_then(Frame::place)
     }
 
+    /// The function that makes an atomic access, behind the library's form of it.
+    pub fn maker(&self) -> Option<&Frame> {
+        let mut known = self.stack.iter().filter(|frame| frame.file.is_some());
+        known.find(|frame| !frame.is_form_of_access())
+    }
+
     /// Whether every frame of which something is known is of a library.
     pub fn is_in_library(&self) -> bool {
         let mut known = self.stack.iter().filter(|frame| frame.file.is_some());

@@ -19,15 +19,24 @@ pub(super) fn write(
 ) {
     let full = details == Details::Full;
     let steps = &execution.schedule;
-    if full || (!finding.kind.is_weak() && steps.len() <= SHORT) {
+    let shown = full || (!finding.kind.is_weak() && steps.len() <= SHORT);
+    if shown {
         schedule(out, finding, execution, style);
     }
     if full {
         cycle(out, execution, style);
     }
-    let hidden = !full && !(execution.schedule.is_empty() && execution.cycle.is_empty());
-    if hidden && finding.runs.is_none() {
-        out.push_str("  -v shows the schedule and the cycle\n");
+    let hidden = match (
+        full || execution.cycle.is_empty(),
+        shown || steps.is_empty(),
+    ) {
+        (true, true) => return,
+        (false, true) => "the cycle",
+        (true, false) => "the schedule",
+        (false, false) => "the schedule and the cycle",
+    };
+    if finding.runs.is_none() {
+        let _ = writeln!(out, "  -v shows {hidden}");
     }
 }
 

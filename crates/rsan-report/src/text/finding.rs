@@ -22,10 +22,22 @@ pub(super) fn headline(document: &Document, finding: &Finding, style: Style) -> 
     let what = finding.headline(model(document));
     let at = finding.location.as_ref().map(Place::file_line_column);
     let at = at.map_or(String::new(), |place| format!(" at {place}"));
+    let inside = finding.accesses.first().filter(|_| finding.in_libraries);
+    let inside = inside.and_then(|access| access.maker()).and_then(within);
+    let inside = inside.unwrap_or_default();
     format!(
-        "{severity}: {}",
+        "{severity}: {}{inside}",
         style.paint(Role::Strong, &format!("{what}{at}"))
     )
+}
+
+/// `, in std::latch::wait of libstdc++`
+fn within(frame: &Frame) -> Option<String> {
+    let (function, library) = (frame.function.as_deref()?, frame.library.as_deref()?);
+    let name = name(function);
+    // Neither arguments nor templates say where it is.
+    let name = name.split(['(', '<']).next().unwrap_or_default();
+    Some(format!(", in {name} of {library}"))
 }
 
 pub(super) fn write(

@@ -1,17 +1,19 @@
 //! Functions, plain accesses, and copies.
 
+use crate::entry::{entries, entries_as_they_are, entries_with_caller};
+use crate::intercept;
 use crate::probe;
 use crate::race::{self, Kind};
 use crate::stack::Callee;
 use crate::thread::{attach, current};
-use crate::{entries, entries_as_they_are, entries_with_caller, intercept};
 use std::ffi::c_void;
 
 extern "C" fn init() {
-    crate::runtime::wake();
+    crate::awake::wake();
     attach();
     if let Some(_me) = crate::thread::enter() {
         intercept::instrumented();
+        super::query::look_up();
     }
 }
 
@@ -79,9 +81,9 @@ entries! {
     __tsan_read_range_pc => read_range_pc;
     __tsan_write_range_pc => write_range_pc;
     __tsan_vptr_update => vptr_update;
-    __tsan_memcpy => intercept::memory::copy;
-    __tsan_memmove => intercept::memory::copy_overlapping;
-    __tsan_memset => intercept::memory::fill;
+    __tsan_memcpy => intercept::copies::copy;
+    __tsan_memmove => intercept::copies::copy_overlapping;
+    __tsan_memset => intercept::copies::fill;
 }
 
 entries_with_caller! {

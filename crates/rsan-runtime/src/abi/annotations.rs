@@ -2,7 +2,7 @@
 //!
 //! The Java interface is not here.
 
-use crate::entries;
+use crate::entry::entries;
 use crate::held::Mode;
 use crate::ignoring;
 use crate::intercept::locks::annotated;

@@ -1,15 +1,16 @@
 //! Atomic operations: one table of sizes by operations.
 
 use crate::atomic::{self, CasOrders, Word};
+use crate::entry::atomic_entries;
 use crate::location::Operation;
-use crate::{atomic_entries, ignoring, sched};
+use crate::{ignoring, sched};
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
 pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
     if sched::active() {
         // SAFETY: the program's own load.
-        return unsafe { sched::atomics::load(at, order) };
+        return unsafe { atomic::scheduled::load(at, order) };
     }
     // SAFETY: the program's own load.
     unsafe { atomic::load(at, ignoring::order(order)) }
@@ -18,7 +19,7 @@ pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
 pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     if sched::active() {
         // SAFETY: the program's own store.
-        return unsafe { sched::atomics::store(at, value, order) };
+        return unsafe { atomic::scheduled::store(at, value, order) };
     }
     // SAFETY: the program's own store.
     unsafe { atomic::store(at, value, ignoring::order(order)) }
@@ -32,7 +33,7 @@ pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_in
 unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl Fn(W) -> W) -> W {
     if sched::active() {
         // SAFETY: the caller's promise.
-        return unsafe { sched::atomics::rmw(at, order, name, next) };
+        return unsafe { atomic::scheduled::rmw(at, order, name, next) };
     }
     // SAFETY: the caller's promise.
     unsafe { atomic::rmw(at, ignoring::order(order), name, next) }
@@ -93,7 +94,7 @@ unsafe fn compare_and_swap<W: Word>(
 ) -> (W, bool) {
     if sched::active() {
         // SAFETY: the caller's promise.
-        return unsafe { sched::atomics::compare_exchange(at, expected, new, orders, strength) };
+        return unsafe { atomic::scheduled::compare_exchange(at, expected, new, orders, strength) };
     }
     let orders = CasOrders {
         success: ignoring::order(orders.success),
@@ -127,7 +128,7 @@ unsafe fn compare_exchange<W: Word>(
 
 extern "C" fn thread_fence(order: c_int) {
     if sched::active() {
-        return sched::atomics::thread_fence(order);
+        return atomic::scheduled::thread_fence(order);
     }
     if ignoring::fences() {
         atomic::thread_fence(order);
@@ -207,7 +208,7 @@ sizes! {
         __tsan_atomic128_compare_exchange_val;
 }
 
-crate::entries! {
+crate::entry::entries! {
     __tsan_atomic_thread_fence => thread_fence;
     __tsan_atomic_signal_fence => signal_fence;
 }

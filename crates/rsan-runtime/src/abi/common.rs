@@ -1,8 +1,9 @@
 //! What the sanitizers of gcc and clang have in common: accesses without alignment, the allocator, and where reports go.
 
+use crate::entry::entries;
 use crate::race::{self, Kind};
 use crate::thread::enter;
-use crate::{entries, heap, report};
+use crate::{heap, report};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,24 +31,24 @@ unsafe extern "C" fn set_report_path(path: *const c_char) {
     // SAFETY: null or a text of the program.
     let path = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
     if let Some(_me) = enter() {
-        report::set_path(path.map_or("stderr".into(), CStr::to_string_lossy).as_ref());
+        crate::output::set_path(path.map_or("stderr".into(), CStr::to_string_lossy).as_ref());
     }
 }
 
 extern "C" fn set_report_descriptor(descriptor: usize) {
-    report::set_descriptor(descriptor as c_int);
+    crate::output::set_descriptor(descriptor as c_int);
 }
 
 extern "C" fn report_path() -> *const c_char {
-    report::path()
+    crate::output::path()
 }
 
 unsafe extern "C" fn report_summary(summary: *const c_char) {
     if !summary.is_null() {
         // SAFETY: a text of the program.
         let summary = unsafe { CStr::from_ptr(summary) }.to_bytes();
-        report::write_text(summary);
-        report::write_text(b"\n");
+        crate::output::write_text(summary);
+        crate::output::write_text(b"\n");
     }
 }
 

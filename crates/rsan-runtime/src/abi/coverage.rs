@@ -1,7 +1,7 @@
 //! What compilers call for `-fsanitize-coverage`, and who drives a fuzzer. Nothing is collected here: a program that wants to
 //! know has functions of its own, which come first.
 
-use crate::entries;
+use crate::entry::entries;
 
 extern "C" fn nothing() {}
 

@@ -1,6 +1,7 @@
 //! Objects that are not memory: a library says "this is a read of that object", and two that are not ordered race.
 
-use crate::{entries, race};
+use crate::entry::entries;
+use crate::race;
 use std::ffi::c_char;
 
 /// Tags only name kinds of objects in TSan's reports; ours do without, so any value but null will do.

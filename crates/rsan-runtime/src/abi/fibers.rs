@@ -1,6 +1,7 @@
 //! Fibers, as a program's scheduler announces them.
 
-use crate::entries;
+use crate::entry::entries;
+use crate::sched;
 use crate::sync;
 use crate::thread::{enter, fiber};
 use std::ffi::{c_char, c_uint};
@@ -9,7 +10,11 @@ use std::ffi::{c_char, c_uint};
 const NO_SYNC: c_uint = 1;
 
 extern "C" fn create(_: c_uint) -> usize {
-    enter().map_or(0, |mut me| fiber::create(&mut me))
+    let Some(mut me) = enter() else {
+        return 0;
+    };
+    sched::stacks::give_up();
+    fiber::create(&mut me)
 }
 
 extern "C" fn destroy(fiber: usize) {

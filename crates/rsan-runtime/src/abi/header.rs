@@ -1,7 +1,8 @@
 //! What `rsan.h` calls.
 
 use crate::atomic::blocking;
-use crate::{benign, entries};
+use crate::benign;
+use crate::entry::entries;
 use std::ffi::c_int;
 
 unsafe extern "C" fn wait(at: usize, bytes: usize, value: u64, order: c_int) {
@@ -60,7 +61,7 @@ unsafe extern "C" fn compare_exchange(
 }
 
 fn refuse(what: &str) -> ! {
-    crate::report::die(&[what, " takes objects of 1, 2, 4 or 8 bytes"])
+    crate::fatal::die(&[what, " takes objects of 1, 2, 4 or 8 bytes"])
 }
 
 extern "C" fn benign_begin() {

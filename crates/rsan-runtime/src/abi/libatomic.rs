@@ -5,7 +5,7 @@
 //! with libatomic.
 
 use crate::atomic::{self, CasOrders, Word, read_order, write_order};
-use crate::entries;
+use crate::entry::entries;
 use crate::lock::RawLock;
 use crate::sync;
 use rsan_model::CasStrength;

@@ -4,10 +4,12 @@
 //! two accesses and their threads. Violations of robustness and misuses are told of too, with `data-race`, `robustness` or
 //! the name of the misuse as the description. Pointers that are handed out are good until the function returns.
 
-use crate::entries;
-use crate::report::{Finding, Side};
+use crate::entry::entries;
+use crate::finding::{Finding, Side};
+use crate::report;
 use crate::symbols::{self, Definer};
 use crate::thread;
+use crate::upcall::answers;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -40,8 +42,8 @@ impl Asked {
             thread: side.thread.map_or(-1, |thread| thread.0 as c_int),
             address,
             bytes,
-            writes: !matches!(side.operation, "load" | "read" | "atomic read"),
-            atomic: side.order.is_some() || side.operation.starts_with("atomic"),
+            writes: side.operation.writes(),
+            atomic: side.order.is_some() || side.operation.is_atomic_half(),
             stack: side.site.stack(),
             parent: created.map_or(-1, |(parent, _)| parent.0 as c_int),
             created: created.map_or(Vec::new(), |(_, site)| site.stack()),
@@ -62,8 +64,12 @@ pub(crate) fn look_up() {
     }
 }
 
+answers! {
+    "rsan_up_announce" report::announce => announce;
+}
+
 /// Tells the program of a finding, if it wants to know.
-pub(crate) fn announce(finding: &Finding) {
+fn announce(finding: &Finding) {
     // ORDERING: relaxed; the address of a function.
     let wanted = WANTED.load(Ordering::Relaxed);
     if wanted == 0 {
@@ -72,7 +78,7 @@ pub(crate) fn announce(finding: &Finding) {
     let description = match finding {
         Finding::Race { .. } => c"data-race",
         Finding::Violation { .. } => c"robustness",
-        Finding::Misuse { what, .. } => what.name(),
+        Finding::Misuse { what, .. } => what.kind().c_name(),
         Finding::Inversion { .. } => c"lock-order-inversion",
     };
     let (address, bytes) = finding.extent();

@@ -2,7 +2,7 @@
 //! no lines.
 
 use crate::elf::{self, Symbol};
-use crate::entries;
+use crate::entry::entries;
 use crate::modules;
 use crate::thread::enter;
 use std::ffi::{CStr, c_char, c_int};

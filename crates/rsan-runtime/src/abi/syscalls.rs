@@ -3,8 +3,9 @@
 //!
 //! Buffers of the calls that move data are accesses of the program, and a fork is one. The other functions are there, and do nothing.
 
+use crate::entry::entries;
+use crate::intercept::processes;
 use crate::race::{self, Kind};
-use crate::{entries, runtime};
 use std::ffi::{c_int, c_long};
 
 extern "C" fn nothing() {}
@@ -24,13 +25,13 @@ extern "C" fn fills_pair(descriptors: usize) {
 }
 
 extern "C" fn before_fork() {
-    runtime::before_fork();
+    processes::before_fork();
 }
 
 extern "C" fn after_fork(result: c_long) {
     match result {
-        0 => runtime::in_child(),
-        _ => runtime::in_parent(),
+        0 => processes::in_child(),
+        _ => processes::in_parent(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What tests of ThreadSanitizer use: a barrier that threads meet at without an order between them, and how many functions
 //! the calling thread is in.
 
+use crate::entry::entries;
+use crate::system;
 use crate::thread::current;
-use crate::{entries, system};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Lies in the 8 bytes of the program's.

@@ -101,7 +101,7 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
         let found = enter().and_then(|mut me| {
-            let access = WriteSite::new(&mut me, Operation::Wait, ord.into());
+            let access = WriteSite::new(me.leaf(), Operation::Wait, ord.into());
             model::accept(&mut me, ord.is_sc(), access.operation);
             let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
             operate(&mut me, at, locked, access, |op, location| {
@@ -144,7 +144,7 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
         };
         let found = enter().and_then(|mut me| {
             let name = Operation::BlockingCompareExchange;
-            let access = WriteSite::new(&mut me, name, ord);
+            let access = WriteSite::new(me.leaf(), name, ord);
             model::accept(&mut me, ord.is_sc(), access.operation);
             let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
             operate(&mut me, at, locked, access, |op, location| {

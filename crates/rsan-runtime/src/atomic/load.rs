@@ -1,72 +1,14 @@
 //! Atomic loads, and a way around the lock for those that would change nothing.
 
 use super::{Word, operate_locked, read_order};
-use crate::location::{Block, Intent, Locked, Operation, WriteSite};
+use crate::location::{CachedLoad, Intent, LoadCache, Locked, Operation, WriteSite};
 use crate::model;
 use crate::probe;
 use crate::race::{self, Kind};
 use crate::thread::{self, Body, enter_access};
 use rsan_clocks::Access;
-use rsan_clocks::write_log::{Epoch, Version};
 use rsan_model::ReadOrd;
 use std::ffi::c_int;
-
-const CACHED_LOADS: usize = 64;
-
-/// Loads of a thread that would change nothing if they were repeated.
-///
-/// After a load the thread knows all that the last write has to say, and the location has all that the thread can
-/// leave there; both only grow. So the same load does nothing, and its check passes, until the location is written
-/// ([`Block::version`]), or the thread's epoch changes, or it learns something ([`Version`]). The race detector sees
-/// nothing new either as long as the stamp that it records is the same ([`crate::thread::Body::own`]) and was not published.
-#[derive(Debug)]
-pub struct LoadCache([CachedLoad; CACHED_LOADS]);
-
-#[derive(Clone, Copy, Debug)]
-struct CachedLoad {
-    address: usize,
-    bytes: usize,
-    strength: u8,
-    version: u64,
-    own: u64,
-    epoch: Epoch,
-    known: Version,
-    block: Option<&'static Block>,
-}
-
-impl Default for LoadCache {
-    fn default() -> Self {
-        Self(
-            [CachedLoad {
-                address: 0,
-                bytes: 0,
-                strength: 0,
-                version: 0,
-                own: 0,
-                epoch: Epoch::START,
-                known: Version::NONE,
-                block: None,
-            }; CACHED_LOADS],
-        )
-    }
-}
-
-impl LoadCache {
-    #[inline]
-    fn index(address: usize) -> usize {
-        (address >> 2 ^ address >> 8) % CACHED_LOADS
-    }
-}
-
-impl CachedLoad {
-    /// Whether a load like this was made since the last write; returns the block.
-    #[inline]
-    fn is_current(&self, address: usize, bytes: usize, order: ReadOrd) -> Option<&'static Block> {
-        let same = self.address == address && self.bytes == bytes && self.strength >= order as u8;
-        let block = self.block.filter(|_| same)?;
-        (block.version() == self.version).then_some(block)
-    }
-}
 
 /// A load that would change nothing.
 ///
@@ -125,7 +67,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
         return probe::load(at, order, raw);
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
-    let access = WriteSite::new(&mut me, Operation::Load, order.into());
+    let access = WriteSite::new(me.leaf(), Operation::Load, order.into());
     let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>(), Intent::Load) else {
         return raw();
     };

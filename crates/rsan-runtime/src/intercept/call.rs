@@ -2,7 +2,7 @@
 //!
 //! Who calls is noted when the call begins: libc, the runtime itself and signal handlers may make calls of their own before it ends.
 
-use super::callers;
+use crate::callers;
 use crate::race::{self, Kind};
 use crate::stack::Function;
 use crate::thread::{current, enter_if_attached};
@@ -179,7 +179,7 @@ impl Call {
 
     /// The descriptor is used.
     pub(super) fn uses(&self, file: c_int) {
-        crate::descriptor::used(self, file);
+        super::lives::used(self, file);
     }
 }
 

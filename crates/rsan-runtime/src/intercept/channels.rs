@@ -7,6 +7,7 @@
 //! may be written in several ways.
 
 use super::call::Call;
+use crate::system::keeping_errno;
 use crate::{sched, sync};
 use libc::{c_int, c_uint, c_void, sockaddr};
 use std::sync::atomic::AtomicU64;
@@ -73,16 +74,6 @@ fn is_stream(file: c_int) -> bool {
     result == 0 && kind == libc::SOCK_STREAM
 }
 
-/// Runs something that must not change what the program sees in `errno`.
-pub(crate) fn keeping_errno<R>(act: impl FnOnce() -> R) -> R {
-    // SAFETY: this thread's own word.
-    let errno = unsafe { *libc::__errno_location() };
-    let result = act();
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
-    result
-}
-
 unsafe extern "C" fn own_name(file: c_int, to: *mut sockaddr, size: *mut c_uint) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { libc::syscall(libc::SYS_getsockname, file, to, size) as c_int }
@@ -95,7 +86,7 @@ unsafe extern "C" fn peer_name(file: c_int, to: *mut sockaddr, size: *mut c_uint
 
 /// The address of the clock of what a descriptor stands for.
 fn clock(file: c_int) -> Option<usize> {
-    if !crate::runtime::is_awake() {
+    if !crate::awake::is_awake() {
         return None;
     }
     // SAFETY: all bytes zero is a valid value, and is filled in.

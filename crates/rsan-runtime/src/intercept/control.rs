@@ -1,9 +1,11 @@
 //! Jumps, other stacks, functions run at exit, libraries that are unloaded.
 
-use super::{callers, deferred};
+use super::deferred;
+use crate::callers;
+use crate::entry::interceptors;
 use crate::real::{self, Real};
 use crate::thread::{current, enter};
-use crate::{interceptors, shadow, sync};
+use crate::{shadow, sync};
 use libc::{c_int, c_void};
 use std::arch::{asm, naked_asm};
 

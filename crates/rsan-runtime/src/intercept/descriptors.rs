@@ -2,15 +2,17 @@
 
 use super::call::{Call, Text};
 use super::channels::given;
+use super::lives;
 use super::table::functions;
+use crate::descriptor;
+use crate::entry::interceptors;
 use crate::real::{self, Real};
-use crate::{descriptor, interceptors};
 use libc::{DIR, FILE, c_int, c_uint, c_ulong, c_void, off_t, sockaddr};
 
 impl Call {
     /// The function has created the descriptor, if it is one.
     fn creates(&self, file: c_int) {
-        descriptor::created(self, file);
+        lives::created(self, file);
     }
 
     /// The function has created two descriptors, if it has succeeded.
@@ -80,7 +82,7 @@ unsafe extern "C-unwind" fn close_one(file: c_int) -> c_int {
     let call = Call::of(c"close");
     given(&call, file);
     // SAFETY: the program's call.
-    descriptor::closes(&call, file, || unsafe { real::close(file) })
+    lives::closes(&call, file, || unsafe { real::close(file) })
 }
 
 /// Duplicates by `real`, which closes what there was.
@@ -90,7 +92,7 @@ fn duplicated(call: &Call, from: c_int, to: c_int, real: impl FnOnce() -> c_int)
         return real();
     }
     given(call, to);
-    descriptor::replaced(call, to, real)
+    lives::replaced(call, to, real)
 }
 
 unsafe extern "C-unwind" fn duplicate_to(from: c_int, to: c_int) -> c_int {
@@ -109,7 +111,7 @@ unsafe extern "C-unwind" fn duplicate_with_flags(from: c_int, to: c_int, flags: 
 fn closed<R>(call: &Call, from: c_int, to: c_int, real: impl FnOnce() -> R) -> R {
     for file in descriptor::known_in(from, to) {
         given(call, file);
-        descriptor::closes(call, file, || ());
+        lives::closes(call, file, || ());
     }
     real()
 }
@@ -168,7 +170,7 @@ unsafe extern "C-unwind" fn close_stream(stream: *mut FILE) -> c_int {
     unsafe {
         call.frees_stream(stream);
         let file = libc::fileno(stream);
-        descriptor::closes(&call, file, || real::fclose(stream))
+        lives::closes(&call, file, || real::fclose(stream))
     }
 }
 
@@ -177,7 +179,7 @@ unsafe extern "C-unwind" fn close_folder(folder: *mut DIR) -> c_int {
     // SAFETY: the program's call.
     unsafe {
         let file = libc::dirfd(folder);
-        descriptor::closes(&call, file, || real::closedir(folder))
+        lives::closes(&call, file, || real::closedir(folder))
     }
 }
 

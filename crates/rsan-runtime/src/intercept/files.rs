@@ -75,7 +75,7 @@ macro_rules! vectors {
                 unsafe { vectors!(@$kind call, file, parts, count, real) }
             })+
         }
-        crate::interceptors! { $($name => vectors::$name;)+ }
+        crate::entry::interceptors! { $($name => vectors::$name;)+ }
     };
     (@read $call:ident, $file:ident, $parts:ident, $count:ident, $real:ident) => {{
         let result = got(&$call, $file, $real);
@@ -240,7 +240,7 @@ unsafe extern "C-unwind" fn poll_wait_masked(
 
 /// The exported names, which are those of the functions above.
 pub mod exported {
-    use crate::interceptors;
+    use crate::entry::interceptors;
 
     interceptors! {
         read => super::read;

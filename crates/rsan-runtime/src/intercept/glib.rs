@@ -3,8 +3,9 @@
 //! GLib orders by futexes of its own, in code that is not instrumented. Its other locks, and its threads, are those of POSIX,
 //! which are seen. What `g_once`, its main contexts and reference counts order is not known.
 
+use crate::entry::entries;
 use crate::real;
-use crate::{entries, sched, sync};
+use crate::{sched, sync};
 use libc::{c_int, c_void};
 
 unsafe extern "C-unwind" fn lock(mutex: *mut c_void) {

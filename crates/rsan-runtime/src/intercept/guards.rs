@@ -4,8 +4,9 @@
 //! initialisation has to be an atomic store that the monitor sees. libstdc++'s functions are not instrumented; these
 //! take their place. The second byte says that somebody is at it.
 
+use crate::atomic;
+use crate::entry::entries;
 use crate::sched::{self, For, waits};
-use crate::{atomic, entries};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,10 +1,11 @@
 //! Blocks that are given back wrongly, and blocks that the allocator gets back later, so that their use is found.
 
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::heap::{self, HeapBlock};
 use crate::lock::{Lock, RawLock};
 use crate::memory::Memory;
 use crate::modules;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::sched;
 use crate::thread::enter_if_attached;
 use libc::c_void;
@@ -26,8 +27,8 @@ pub(super) fn is_wrong_free(start: usize) -> bool {
         what,
         address: start,
         bytes: 0,
-        access: Side::plain(Some(me.state.id()), "free", me.site()),
-        earlier: earlier.map(|free| free.side("free")),
+        access: Side::plain(Some(me.state.id()), Operation::Free, me.site()),
+        earlier: earlier.map(|free| free.side(Operation::Free)),
     };
     report::report(&mut me, &finding);
     true

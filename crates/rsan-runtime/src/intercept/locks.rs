@@ -8,15 +8,17 @@ mod scheduled;
 
 use super::cleanup;
 use crate::deadlock::{self, Wait};
+use crate::entry::interceptors;
 use crate::real;
 use crate::sched::{self, waits};
-use crate::{interceptors, sync, tls};
+use crate::{sync, tls};
 use libc::{
     c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
     pthread_mutex_t, pthread_mutexattr_t,
 };
 use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
 use misuse::{BARRIER, CONDITION, MUTEX, RWLOCK, SEMAPHORE, SPIN};
+use rsan_log::Operation;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// What threads leave that may end with a robust mutex: whoever inherits it comes after. One for all of them.
@@ -249,7 +251,7 @@ macro_rules! waits {
                 mutex: *mut pthread_mutex_t
                 $(, $arg: $type)*
             ) -> c_int {
-                CONDITION.is_alive(cond as usize, "wait");
+                CONDITION.is_alive(cond as usize, Operation::Wait);
                 if crate::sched::active() {
                     let unlock = || {
                         misuse::unlock_mutex(mutex as usize);
@@ -307,7 +309,7 @@ macro_rules! signals {
 
             $(pub(super) unsafe extern "C-unwind" fn $name(cond: *mut pthread_cond_t) -> c_int {
                 let caller = tls::caller();
-                if CONDITION.is_alive(cond as usize, "signal") {
+                if CONDITION.is_alive(cond as usize, Operation::Signal) {
                     tls::set_caller(caller);
                     sync::post(cond as usize);
                 }

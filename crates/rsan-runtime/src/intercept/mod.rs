@@ -4,18 +4,18 @@
 //! (what it gives away) or after (what it gets).
 
 mod call;
-mod callers;
 mod channels;
 mod cleanup;
 pub mod control;
+pub mod copies;
 mod deferred;
 pub mod descriptors;
 pub mod files;
 mod format;
 pub mod glib;
 pub mod guards;
-pub(crate) mod imports;
 pub(crate) mod lifetime;
+mod lives;
 pub mod locks;
 pub mod memory;
 pub mod numbers;
@@ -28,6 +28,7 @@ pub mod processes;
 pub mod signals;
 pub mod sockets;
 pub mod stdio;
+pub mod steady;
 pub mod strings;
 pub mod system;
 mod table;
@@ -37,7 +38,6 @@ mod variadic;
 pub mod wide;
 
 pub(crate) use call::Call;
-pub(crate) use channels::keeping_errno;
 
 /// Where the functions of all tables are.
 pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
@@ -54,7 +54,6 @@ pub(crate) static TABLES: &[&[&crate::real::Real]] = &[
 
 /// An instrumented file of the program or of a library is loaded.
 pub(crate) fn instrumented() {
-    callers::note();
+    crate::callers::note();
     order::check();
-    crate::abi::query::look_up();
 }

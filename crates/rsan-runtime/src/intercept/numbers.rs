@@ -1,7 +1,7 @@
 //! Texts that are numbers: what is read is the number and the byte behind it.
 
 use super::call::{Call, Room, Text};
-use crate::interceptors;
+use crate::entry::interceptors;
 use crate::real::{Real, c_name};
 use libc::{c_int, c_long};
 

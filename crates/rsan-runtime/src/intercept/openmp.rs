@@ -10,7 +10,8 @@
 //! **Deviations**: a task with dependences comes after every task of its team that has ended, and a `taskwait` after
 //! those of other threads too: this may hide findings. `taskloop` and `teams` are not known.
 
-use crate::{entries, real, sync};
+use crate::entry::entries;
+use crate::{real, sync};
 use libc::{c_int, c_long, c_uint, c_void};
 use std::cell::Cell;
 

@@ -4,7 +4,7 @@
 //! program's handler, and throws.
 
 use super::memory::{allocate, allocate_aligned, release};
-use crate::entries;
+use crate::entry::entries;
 use crate::real;
 use libc::c_void;
 

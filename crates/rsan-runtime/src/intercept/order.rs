@@ -4,7 +4,6 @@
 //! program that was not, comes after libc: nothing is seen of threads and locks then. An allocator that is preloaded
 //! comes before the runtime: memory that it hands out again looks as if it were still in use.
 
-use crate::report;
 use crate::symbols::{self, Definer};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +39,7 @@ pub(super) fn check() {
         complaint(name, unseen, definer, &own)
     });
     if let Some(text) = complaints {
-        report::write_to(2, text.as_bytes());
+        crate::output::write_to(2, text.as_bytes());
     }
 }
 

@@ -1,9 +1,10 @@
 //! Sleeping, yielding, and the system's futexes. To the monitors they are nothing; to a schedule they say that others
 //! should go on. A process that only finds something out ([`crate::probe`]) has nobody to wait for.
 
+use crate::entry::interceptors;
 use crate::probe;
 use crate::sched::{self, waits};
-use crate::{interceptors, real, thread, tls};
+use crate::{real, thread, tls};
 use libc::{c_int, c_long, c_uint, clockid_t, timespec};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,7 +39,7 @@ macro_rules! sleeps {
 
             $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $result {
                 if sched::active() {
-                    sched::steady::sleep(NAP);
+                    crate::intercept::steady::sleep(NAP);
                     sched::yielded();
                     sched::test_cancel();
                     return 0;

@@ -1,14 +1,24 @@
 //! Copies of the process that libc's `fork` does not make.
 //!
-//! libc tells us of its own forks ([`crate::runtime`]). `_Fork`, `clone` and the system calls tell nobody: a lock that another
+//! libc tells us of its own forks (`fork`). `_Fork`, `clone` and the system calls tell nobody: a lock that another
 //! thread holds at that time would stay locked in the child. So whatever copies the memory of the process is a fork.
 
+use crate::entry::interceptors;
 use crate::real::{self, Real};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::enter;
-use crate::{interceptors, runtime};
+use crate::upcall::upcalls;
 use libc::{c_int, c_long, c_void};
 use std::arch::naked_asm;
+
+upcalls! {
+    /// Takes all locks.
+    "rsan_up_before_fork" fn before_fork();
+    /// Gives them back in the child, which is another process from now on.
+    "rsan_up_in_child" fn in_child();
+    /// Gives them back in the parent.
+    "rsan_up_in_parent" fn in_parent();
+}
 
 /// Copies the process by `copy`, which returns 0 in the child unless the child goes on elsewhere. Signals wait: their handlers
 /// would find the locks taken.
@@ -16,12 +26,12 @@ fn copying<R: Copy + PartialEq + From<u8>>(copy: impl FnOnce(u64) -> R) -> R {
     // A process that only finds something out ends here.
     drop(enter());
     let signals = block_signals(ALL_SIGNALS);
-    runtime::before_fork();
+    before_fork();
     let result = copy(signals);
     if result == R::from(0) {
-        runtime::in_child();
+        in_child();
     } else {
-        runtime::in_parent();
+        in_parent();
     }
     block_signals(signals);
     result
@@ -38,7 +48,11 @@ pub(crate) fn start() {
 
 /// A child that shared our memory would leave its calls on the parent's stack of calls. A fork is allowed instead.
 extern "C" fn vfork_target() -> usize {
-    let function = if runtime::is_awake() { &FORK } else { &VFORK };
+    let function = if crate::awake::is_awake() {
+        &FORK
+    } else {
+        &VFORK
+    };
     function.address()
 }
 
@@ -65,7 +79,7 @@ struct Start {
 extern "C" fn run(start: *mut c_void) -> c_int {
     // SAFETY: the child's copy of what `clone` put on the stack.
     let start = unsafe { &*start.cast::<Start>() };
-    runtime::in_child();
+    in_child();
     block_signals(start.signals);
     (start.function)(start.argument)
 }

@@ -9,49 +9,14 @@
 //! (`deferred`), unless it stands for a fault: then its handler is only executed. The place of the interrupted call into the
 //! runtime is kept.
 
-use super::{callers, deferred};
-use crate::report::{self, Finding, Misuse, Side};
+use super::deferred;
+use crate::entry::interceptors;
+use crate::finding::{Misuse, Operation};
+use crate::handler::{self, HANDLERS};
 use crate::stack::{Node, Site};
-use crate::thread::{self, Entered};
-use crate::{ignoring, interceptors, real, sync, tls};
+use crate::thread;
+use crate::{ignoring, real, sync, tls};
 use libc::{c_int, c_void, pthread_t, sighandler_t, sigset_t};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Signals are numbered from 1.
-const SIGNALS: usize = 65;
-
-/// The program's handler of a signal; its address is also that of a clock.
-struct Handler {
-    function: AtomicUsize,
-    flags: AtomicUsize,
-}
-
-static HANDLERS: [Handler; SIGNALS] = [const {
-    Handler {
-        function: AtomicUsize::new(0),
-        flags: AtomicUsize::new(0),
-    }
-}; SIGNALS];
-
-impl Handler {
-    fn clock(&self) -> usize {
-        std::ptr::from_ref(self) as usize
-    }
-
-    fn get(&self) -> (usize, c_int) {
-        // ORDERING: acquire, with the release in `set`.
-        let function = self.function.load(Ordering::Acquire);
-        // ORDERING: relaxed; set before the function.
-        (function, self.flags.load(Ordering::Relaxed) as c_int)
-    }
-
-    fn set(&self, function: usize, flags: c_int) {
-        // ORDERING: relaxed; published by the function.
-        self.flags.store(flags as usize, Ordering::Relaxed);
-        // ORDERING: release, with the acquire in `get`.
-        self.function.store(function, Ordering::Release);
-    }
-}
 
 type Function = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
@@ -90,11 +55,6 @@ unsafe extern "C-unwind" fn handle(
         check_errno(function, errno);
     }
     tls::set_caller(caller);
-}
-
-/// Whether the program has set a handler: it may run in any thread, at any time.
-pub(crate) fn has_handlers() -> bool {
-    HANDLERS.iter().any(|handler| handler.get().0 != 0)
 }
 
 /// Signals that a thread gets for what it does itself, at once.
@@ -178,38 +138,10 @@ fn check_errno(function: usize, before: c_int) {
             node: Node::UNKNOWN,
             pc: function + 1,
         };
-        report(&mut me, Misuse::SignalErrno, "change of errno", site);
+        handler::report(&mut me, Misuse::SignalErrno, Operation::ErrnoChange, site);
     }
     // SAFETY: this thread's own word.
     unsafe { *libc::__errno_location() = after };
-}
-
-/// The program calls, in a handler, what is not safe there.
-#[cold]
-pub(crate) fn called(operation: &'static str) {
-    if let Some(mut me) = thread::enter_if_attached() {
-        called_by(&mut me, operation);
-    }
-}
-
-/// The same.
-#[cold]
-pub(super) fn called_by(me: &mut Entered, operation: &'static str) {
-    if callers::is_instrumented(me.caller) {
-        let site = me.site();
-        report(me, Misuse::SignalUnsafeCall, operation, site);
-    }
-}
-
-fn report(me: &mut Entered, what: Misuse, operation: &'static str, site: Site) {
-    let finding = Finding::Misuse {
-        what,
-        address: 0,
-        bytes: 0,
-        access: Side::plain(Some(me.state.id()), operation, site),
-        earlier: None,
-    };
-    report::report(me, &finding);
 }
 
 /// Signals that come meanwhile are the thread's own doing.

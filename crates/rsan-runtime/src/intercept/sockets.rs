@@ -2,8 +2,9 @@
 
 use super::call::Call;
 use super::channels::{accepts, connects, given, got, listens};
+use super::lives;
 use crate::race::Kind;
-use crate::{descriptor, real};
+use crate::real;
 use libc::{c_int, c_uint, c_void, mmsghdr, msghdr, sockaddr};
 
 unsafe extern "C-unwind" fn send(
@@ -229,7 +230,7 @@ unsafe fn accepted(
     unsafe {
         let room = size.as_ref().map_or(0, |size| *size);
         let result = accepts(call, file, real);
-        descriptor::created(call, result);
+        lives::created(call, result);
         call.fills_address(address, room, size, result >= 0);
         result
     }
@@ -266,7 +267,7 @@ unsafe extern "C-unwind" fn accept_with_flags(
 
 /// The exported names, which are those of the functions above.
 pub mod exported {
-    use crate::interceptors;
+    use crate::entry::interceptors;
 
     interceptors! {
         send => super::send;

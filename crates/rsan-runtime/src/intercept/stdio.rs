@@ -130,7 +130,7 @@ macro_rules! formatting {
             pub(super) static ALL: &[&Real] = &[$(&$listed::REAL),+];
         }
         variadic_entries! { $($name => formatting::$listed::with_arguments;)+ }
-        crate::interceptors! { $($listed => formatting::$listed::listed;)+ }
+        crate::entry::interceptors! { $($listed => formatting::$listed::listed;)+ }
     };
     (@before prints, $call:ident, $format:ident, $arguments:ident) => {
         prints(&$call, $format, $arguments)

@@ -2,9 +2,10 @@
 //!
 //! More of them are in [`texts`](super::texts); functions that format are in [`stdio`](super::stdio).
 
-use super::memory::{note, watched};
+use super::copies::{note, watched};
+use crate::entry::interceptors;
 use crate::race::Kind;
-use crate::{interceptors, real, tls};
+use crate::{real, tls};
 use libc::{c_char, c_int, c_void};
 use std::ffi::CStr;
 

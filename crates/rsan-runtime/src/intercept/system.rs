@@ -4,7 +4,7 @@
 
 use super::call::{Call, Room, Text};
 use super::table::functions;
-use crate::interceptors;
+use crate::entry::interceptors;
 use crate::real::{Real, c_name};
 use libc::{
     DIR, addrinfo, c_int, c_long, c_uint, c_void, dirent, gid_t, group, in_addr, itimerval, passwd,

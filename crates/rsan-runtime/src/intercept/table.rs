@@ -39,7 +39,7 @@ macro_rules! functions {
                 }
             })+
         }
-        $crate::interceptors! { $($name => functions::$name;)+ }
+        $crate::entry::interceptors! { $($name => functions::$name;)+ }
 
         /// Where the functions of this table are.
         pub(crate) static ALL: &[&$crate::real::Real] = functions::ALL;

@@ -152,7 +152,7 @@ mod cutting {
     }
 }
 
-crate::interceptors! {
+crate::entry::interceptors! {
     strsep => cutting::separate;
     strtok_r => cutting::token;
     __strtok_r => cutting::token;

@@ -3,12 +3,13 @@
 use super::cleanup;
 use super::locks::blocking::wait_or_leave;
 use crate::deadlock::Wait;
+use crate::entry::interceptors;
 use crate::real::{self, StartRoutine};
 use crate::sched::lent::{self, Lent};
 use crate::sched::waits::{self, Patience};
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::{self, enter};
-use crate::{horizon, interceptors, runtime, sched, shadow};
+use crate::{sched, shadow};
 use libc::{c_char, c_int, c_ulong, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use rsan_schedule::Kind;
 
@@ -122,11 +123,20 @@ unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
     // SAFETY: as the program asked.
     let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
     sched::come_to_end();
-    let number = runtime::finish_thread();
+    let number = finish_thread();
     lent.finish(result);
     if let Some(number) = number {
         sched::vanish(number);
     }
+}
+
+/// The calling thread is done, but for what libc does; its number, if it is scheduled.
+pub(crate) fn finish_thread() -> Option<rsan_model::ThreadId> {
+    super::locks::end_of_thread();
+    let number = sched::number();
+    thread::finish();
+    crate::deadlock::thread_ended();
+    number
 }
 
 /// # Safety
@@ -213,7 +223,7 @@ unsafe fn joining(
     let endless = awaited.filter(|_| patience == Patience::Endless);
     let until = endless.map(|awaited| awaited.id());
     if let (Some(me), Some(other)) = (enter(), until) {
-        horizon::wait(&me, other);
+        me.wait_for(other);
     }
     if let Some(awaited) = awaited.filter(|_| sched::active())
         && !waits::join(awaited.id(), patience)
@@ -228,7 +238,7 @@ unsafe fn joining(
         awaited.join(enter().as_deref_mut());
     }
     if let (Some(me), Some(other)) = (enter(), until) {
-        horizon::waited(&me, other, result == 0);
+        me.waited_for(other, result == 0);
     }
     if sched::active()
         && result == 0

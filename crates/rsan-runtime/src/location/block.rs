@@ -2,10 +2,11 @@
 
 use super::pieces;
 use super::slabs;
+use super::sync::SyncState;
 use super::{Location, prefetch};
 use crate::lock::RawLock;
-use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, HAS_MEETINGS};
-use crate::sync::SyncState;
+use crate::shadow::{self, Granule, HAS_BLOCKS, HAS_CELLS, HAS_MEETINGS};
+use crate::upcall::answers;
 use rsan_clocks::Effect;
 use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
 use rsan_model::ReadOrd;
@@ -159,7 +160,7 @@ impl Locked {
         }
         loop {
             // ORDERING: acquire, with the exchange in `create`.
-            let block = granule.block().load(Ordering::Acquire);
+            let block = word_of(granule).load(Ordering::Acquire);
             prefetch(block, 1);
             if intent == Intent::Access {
                 LOG.into_iter().for_each(|line| prefetch(block, line));
@@ -173,7 +174,7 @@ impl Locked {
                 // SAFETY: the memory of a block is always that of one.
                 unsafe { &*block }
             };
-            if let Some(locked) = block.locked(granule.block()) {
+            if let Some(locked) = block.locked(word_of(granule)) {
                 return Some(locked);
             }
         }
@@ -182,7 +183,7 @@ impl Locked {
     /// Locks the block of a granule if there is one.
     #[inline]
     pub fn existing(granule: Granule) -> Option<Self> {
-        Self::of(granule.block())
+        Self::of(word_of(granule))
     }
 
     /// Locks the block that a granule's word points to, if it does.
@@ -200,7 +201,7 @@ impl Locked {
 
     /// The same, if nobody else has the lock.
     pub(super) fn try_existing(granule: Granule) -> Option<Self> {
-        let word = granule.block();
+        let word = word_of(granule);
         // ORDERING: acquire, with the exchange in `create`.
         let block = word.load(Ordering::Acquire);
         // SAFETY: null, or a block; the memory of a block is always that of one.
@@ -340,7 +341,7 @@ fn create(granule: Granule) -> &'static Block {
     let fresh = slabs::take();
     granule.set(HAS_BLOCKS);
     // ORDERING: acquire-release, with itself and the loads of blocks.
-    let result = granule.block().compare_exchange(
+    let result = word_of(granule).compare_exchange(
         std::ptr::null_mut(),
         std::ptr::from_ref(fresh).cast_mut(),
         Ordering::AcqRel,
@@ -360,8 +361,9 @@ impl Block {
     /// How many writes there were to its locations.
     #[inline]
     pub fn version(&self) -> u64 {
-        // ORDERING: seq_cst: a load between two equal versions is not overtaken by the write that changes it.
-        self.version.load(Ordering::SeqCst)
+        // ORDERING: acquire, with the release in `announce_write`. The program's load before this one acquires at least: if it has
+        // read a newer write, this sees the version that was stored before that write.
+        self.version.load(Ordering::Acquire)
     }
 
     /// Under the lock.
@@ -406,8 +408,26 @@ impl Block {
     }
 }
 
+/// The word of a granule that points to its block.
+#[inline(always)]
+pub(super) fn word_of(granule: Granule) -> &'static AtomicPtr<Block> {
+    known(granule.block())
+}
+
+/// A granule's word, as what it is here.
+#[inline(always)]
+fn known(word: &AtomicPtr<shadow::Block>) -> &AtomicPtr<Block> {
+    // SAFETY: nothing but pointers to blocks is ever stored there, and only here and in `pieces`.
+    unsafe { &*std::ptr::from_ref(word).cast() }
+}
+
+answers! {
+    "rsan_up_forget_block" shadow::forget_block => forget;
+}
+
 /// Forgets what begins in a range of memory, of the granule with this word. A block that is empty then is given back.
-pub fn forget(word: &AtomicPtr<Block>, start: usize, end: usize) {
+fn forget(word: &AtomicPtr<shadow::Block>, start: usize, end: usize) {
+    let word = known(word);
     let Some(mut locked) = Locked::of(word) else {
         return;
     };

@@ -7,7 +7,7 @@
 //!
 //! Two granules that an access of 16 bytes spans get one [`Block`](super::Block), so that one lock is enough.
 
-use super::block::{Intent, Items, Locked, Rest};
+use super::block::{Intent, Items, Locked, Rest, word_of};
 use super::{Extent, Location, MIXED, WIDE, WriteSite, slabs};
 use crate::options::Options;
 use crate::shadow::{Granule, HAS_BLOCKS};
@@ -165,7 +165,7 @@ fn unite(low: usize, high: usize) -> Option<()> {
     }
     let granules = [Granule::of(low)?, Granule::of(high)?];
     // ORDERING: acquire, with the exchanges that set them.
-    let blocks = || granules.map(|granule| granule.block().load(Ordering::Acquire));
+    let blocks = || granules.map(|granule| word_of(granule).load(Ordering::Acquire));
     loop {
         let [first, second] = blocks();
         if !first.is_null() && first == second {
@@ -178,7 +178,7 @@ fn unite(low: usize, high: usize) -> Option<()> {
         if second.is_null() {
             granules[1].set(HAS_BLOCKS);
             // ORDERING: acquire-release, with itself and the loads of blocks. Who is too late looks again.
-            let _ = granules[1].block().compare_exchange(
+            let _ = word_of(granules[1]).compare_exchange(
                 second,
                 place,
                 Ordering::AcqRel,
@@ -194,7 +194,7 @@ fn unite(low: usize, high: usize) -> Option<()> {
                 let moved = std::mem::take(emptied.items());
                 target.items().absorb(moved);
                 // ORDERING: release, with the loads of blocks; under the lock. Who waits for it looks again.
-                granules[1].block().store(place, Ordering::Release);
+                word_of(granules[1]).store(place, Ordering::Release);
                 let emptied_block = emptied.block;
                 drop(emptied);
                 slabs::give_back(emptied_block);

@@ -2,7 +2,7 @@
 
 use super::block::Block;
 use crate::lock::Lock;
-use crate::shadow::{map_huge, map_zeroed};
+use crate::mapping::{map_huge, map_zeroed};
 use std::mem::MaybeUninit;
 
 /// Blocks that are mapped at a time, as long as there are few.

@@ -5,7 +5,7 @@
 //! values here.
 
 use crate::stack::{Node, Site};
-use crate::thread::Entered;
+use crate::trail::Act;
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{LocationState, NOTE_BITS};
 use rsan_model::{RmwOrd, ThreadId, Value};
@@ -22,7 +22,7 @@ pub(super) fn number(bits: u128) -> Value {
 }
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $operation:ident $name:literal,)+) => {
+    ($($(#[$doc:meta])* $operation:ident,)+) => {
         /// What an atomic access is called.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Operation {
@@ -32,10 +32,10 @@ macro_rules! operations {
         impl Operation {
             const ALL: &[Self] = &[$(Self::$operation),+];
 
-            /// Its name in reports.
-            pub fn name(self) -> &'static str {
+            /// As findings have it.
+            pub fn logged(self) -> rsan_log::Operation {
                 match self {
-                    $(Self::$operation => $name,)+
+                    $(Self::$operation => rsan_log::Operation::$operation,)+
                 }
             }
         }
@@ -44,38 +44,49 @@ macro_rules! operations {
 
 operations! {
     /// What was there before.
-    Initial "initial value",
+    Initial,
     /// A write that is not atomic.
-    PlainWrite "plain write",
+    PlainWrite,
     /// Store.
-    Store "store",
+    Store,
     /// Exchange.
-    Exchange "exchange",
+    Exchange,
     /// Compare-and-swap.
-    CompareExchange "compare_exchange",
+    CompareExchange,
     /// Compare-and-swap that waits for the value.
-    BlockingCompareExchange "blocking compare_exchange",
+    BlockingCompareExchange,
     /// Addition.
-    FetchAdd "fetch_add",
+    FetchAdd,
     /// Subtraction.
-    FetchSub "fetch_sub",
+    FetchSub,
     /// Bitwise and.
-    FetchAnd "fetch_and",
+    FetchAnd,
     /// Bitwise or.
-    FetchOr "fetch_or",
+    FetchOr,
     /// Bitwise exclusive or.
-    FetchXor "fetch_xor",
+    FetchXor,
     /// Bitwise and, negated.
-    FetchNand "fetch_nand",
+    FetchNand,
     /// Load.
-    Load "load",
+    Load,
     /// Waiting for a value.
-    Wait "wait",
+    Wait,
 }
 
 impl Operation {
     fn is_atomic(self) -> bool {
         !matches!(self, Self::Initial | Self::PlainWrite)
+    }
+}
+
+impl From<Operation> for Act {
+    fn from(operation: Operation) -> Self {
+        match operation {
+            Operation::Load => Self::Load,
+            Operation::Store => Self::Store,
+            Operation::PlainWrite => Self::PlainWrite,
+            _ => Self::Rmw,
+        }
     }
 }
 
@@ -106,9 +117,9 @@ impl WriteSite {
     /// An access that a thread is about to make. To be asked for before the location is locked, which others may wait
     /// for.
     #[inline]
-    pub fn new(me: &mut Entered, operation: Operation, order: RmwOrd) -> Self {
+    pub fn new(leaf: Node, operation: Operation, order: RmwOrd) -> Self {
         Self {
-            leaf: me.leaf(),
+            leaf,
             operation,
             order: Some(order),
         }

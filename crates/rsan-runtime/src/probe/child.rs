@@ -4,12 +4,15 @@
 //! every entry of the runtime ends up here instead of at the monitors. Nothing here takes a lock or allocates: other
 //! threads may have held locks when the child was made, and nobody will give them back.
 
-use super::answer::{Answer, Place, Step, Unknown};
+use super::answer::{Answer, Place};
 use super::arrivals::{Arrivals, Point, stack_pointer};
 use super::process;
 use super::question::{Kind, Question};
 use super::writes::Writes;
+use crate::finding::{Step, Unknown};
+use crate::thread;
 use crate::tls;
+use crate::upcall::answers;
 use std::cell::UnsafeCell;
 
 /// How often the child may sleep or yield.
@@ -133,6 +136,15 @@ pub(super) fn conclude(answer: Answer) -> ! {
 pub(crate) fn passes(step: Step) -> ! {
     super::weak::call();
     conclude(Answer::Passes(step))
+}
+
+answers! {
+    "rsan_up_probe_calls" thread::probe_calls => calls;
+}
+
+/// The program calls a function of a library.
+fn calls() -> ! {
+    passes(Step::Call)
 }
 
 /// The same at a point that the program was noted to have come to.

@@ -32,11 +32,12 @@
 //!
 //! **Deviations**: plain reads of a trial get what is in memory, and are not checked for races.
 
-use super::answer::{Answer, Place, Step, Unknown};
+use super::answer::{Answer, Place};
 use super::trace::{Sort, Trace};
 use super::weak::{self, Choice, Deed};
 use super::writes::Writes;
-use super::{Candidate, Judgement, Suspect, Suspicion, Wait};
+use super::{Candidate, Judgement, Suspect, Suspicion};
+use crate::finding::{Step, Unknown, Wait};
 use crate::lock::{Lock, RawLock};
 use crate::options::Approximation;
 use crate::report;
@@ -311,7 +312,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
     let mut trials = 0;
     for candidate in &suspicion.candidates {
         let Some(stale) = candidate.side.value else {
-            unclear = Some(Unknown::NoValue.text());
+            unclear = Some(Unknown::NoValue.name());
             continue;
         };
         let mut wanted = Some(Vec::new());
@@ -339,14 +340,14 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
                     loops.enter(made, outcome.is_exact);
                 }
                 Answer::Passes(step) if outcome.is_exact && step != Step::Mixed => {
-                    let wait = Wait::Passes(step);
+                    let wait = Some(Wait::Passes(step));
                     return Judgement::Report(suspicion.finding(candidate.side, wait, current));
                 }
                 Answer::Passes(_) => unclear = Some(SECOND),
                 Answer::KeepsIterating => {
                     unclear = Some("a stale value lets a loop go round in ever new states");
                 }
-                Answer::Unknown(why) => unclear = Some(why.text()),
+                Answer::Unknown(why) => unclear = Some(why.name()),
                 Answer::Retries { .. } | Answer::Doubtful => {
                     unreachable!("children in exact mode do not answer so")
                 }
@@ -360,7 +361,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         let endless = loops.endless();
         match endless.filter(|_| breaks != Some(Approximation::Loops)) {
             Some(true) => {
-                let wait = Wait::Passes(Step::Loop);
+                let wait = Some(Wait::Passes(Step::Loop));
                 return Judgement::Report(suspicion.finding(candidate.side, wait, current));
             }
             Some(false) => unclear = Some(SECOND),
@@ -371,7 +372,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
         return undecided(me, site, why);
     }
     rely_on(me, &words, site);
-    super::sites::dismiss();
+    crate::thread::dismiss();
     Judgement::Nothing
 }
 

@@ -61,9 +61,9 @@ pub(crate) fn ask(success: Success) -> Failure {
     let text = match run(question) {
         Reply::Handed(_) => return Failure::Happens,
         Reply::Answer(Answer::Iterates) => return Failure::Retries,
-        Reply::Answer(Answer::Passes(step)) => format!("goes on with {}", step.text()),
+        Reply::Answer(Answer::Passes(step)) => format!("goes on with {}", step.name()),
         Reply::Answer(Answer::Unknown(why)) => {
-            format!("is not known to try again: {}", why.text())
+            format!("is not known to try again: {}", why.name())
         }
         Reply::Answer(_) => "tries again in another state".to_owned(),
     };

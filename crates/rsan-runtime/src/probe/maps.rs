@@ -1,6 +1,6 @@
 //! The child's memory, from `/proc/self/maps`: which of it is shared with others, and which is the thread's stack.
 
-use super::answer::Unknown;
+use crate::finding::Unknown;
 use crate::system::system_call;
 
 /// A range of addresses with what is allowed there.

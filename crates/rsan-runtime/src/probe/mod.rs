@@ -60,7 +60,7 @@ mod child;
 pub(crate) mod exact;
 pub(crate) mod failure;
 mod maps;
-pub(crate) mod messages;
+mod operations;
 mod plain;
 mod process;
 mod question;
@@ -69,55 +69,25 @@ mod trace;
 mod weak;
 mod writes;
 
-pub use answer::{Answer, Step, Unknown};
-pub(crate) use child::{is_probing, passes};
-pub(crate) use plain::{exit, plain_entry};
-pub use sites::Trusted;
+pub use answer::Answer;
+pub(crate) use child::is_probing;
+pub(crate) use operations::{compare_exchange, fence, free, load, pauses, plain, rmw, store};
+pub(crate) use plain::{exit, plain_access, plain_entry};
 pub(crate) use sites::{counts, lock};
-pub(crate) use weak::{fold, operands_of};
 
-use crate::atomic::Word;
 use crate::benign;
 use crate::chain::Search;
+use crate::finding::{Finding, Side, Step, Unknown, Wait};
 use crate::options::Approximation;
-use crate::report::{self, Finding, Side};
+use crate::report;
 use crate::stack::Node;
 use crate::thread::Entered;
-use crate::tls;
 use answer::Place;
-use child::Cas;
 use process::Fork;
 use question::{Kind, Question, Replaceable};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Stamp, ThreadState};
-use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, WriteOrd};
-
-/// Locks of this module that are taken while a location is locked, for fork.
-pub(crate) fn inner_locks() -> [&'static crate::lock::RawLock; 2] {
-    [exact::lock(), messages::lock()]
-}
-
-/// What is known about the program's behaviour with an old value, for a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wait {
-    /// A write into the past: there is nothing to ask.
-    NotAsked,
-    /// The program goes on with a visible step.
-    Passes(Step),
-    /// Not recognised as a wait.
-    Unknown(Unknown),
-}
-
-impl Wait {
-    /// For a report: what "the program" does.
-    pub fn text(self) -> Option<String> {
-        match self {
-            Self::NotAsked => None,
-            Self::Passes(step) => Some(format!("goes on with {}", step.text())),
-            Self::Unknown(why) => Some(format!("is not recognised as a wait: {}", why.text())),
-        }
-    }
-}
+use rsan_model::{CasStrength, ReadOrd};
 
 /// The sort of an access that can be weak.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -208,7 +178,7 @@ impl Suspicion {
     }
 
     /// A finding of an access that found the value `current`.
-    fn finding(&self, stale: Side, wait: Wait, current: u128) -> Box<Finding> {
+    fn finding(&self, stale: Side, wait: Option<Wait>, current: u128) -> Box<Finding> {
         let loads = matches!(self.sort, Suspect::Load { .. });
         Box::new(Finding::Violation {
             address: self.address,
@@ -247,7 +217,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let asks = me.options.probes > 0;
     let tells = |candidate: &&Candidate| asks && candidate.side.value != Some(current);
     let best = all.iter().find(tells).unwrap_or(first);
-    let finding = suspicion.finding(best.side, Wait::NotAsked, current);
+    let finding = suspicion.finding(best.side, None, current);
     if report::is_known(me, &finding) {
         if !finding.is_of_same_value() {
             me.known.insert(suspicion.places);
@@ -259,11 +229,11 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     let writes = suspicion.sort == Suspect::Writes;
     if let Some(candidate) = all.iter().find(|candidate| writes || candidate.follows) {
-        let finding = suspicion.finding(candidate.side, Wait::NotAsked, current);
+        let finding = suspicion.finding(candidate.side, None, current);
         return Judgement::Report(finding);
     }
     if !asks {
-        let wait = Wait::Unknown(Unknown::Off);
+        let wait = Some(Wait::Unknown(Unknown::Off));
         return Judgement::Report(suspicion.finding(best.side, wait, current));
     }
     if me.options.exact && !me.options.breaks(Approximation::Waits) {
@@ -282,7 +252,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         if loads {
             me.trusted.trust(leaf, until_due);
         }
-        sites::dismiss();
+        crate::thread::dismiss();
         return Judgement::Nothing;
     }
     let mut unknown = None;
@@ -308,7 +278,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                let wait = Wait::Passes(step);
+                let wait = Some(Wait::Passes(step));
                 return Judgement::Report(suspicion.finding(candidate.side, wait, current));
             }
             Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
@@ -316,10 +286,10 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     }
     match unknown {
         Some((side, why)) => {
-            Judgement::Report(suspicion.finding(side, Wait::Unknown(why), current))
+            Judgement::Report(suspicion.finding(side, Some(Wait::Unknown(why)), current))
         }
         None => {
-            sites::dismiss();
+            crate::thread::dismiss();
             Judgement::Nothing
         }
     }
@@ -416,125 +386,5 @@ fn fork_exact(place: Place) -> Option<Answer> {
         }
         Fork::Parent(pid) => Some(process::wait(pid, &place)),
         Fork::Failed => Some(Answer::Unknown(Unknown::NoProcess)),
-    }
-}
-
-/// Whether there is nobody to sleep or yield for, because the process only finds something out.
-pub(crate) fn pauses() -> bool {
-    let probing = is_probing();
-    if probing {
-        child::pause();
-    }
-    probing
-}
-
-/// A load outside of the monitors.
-#[cold]
-pub(crate) fn load<W: Word>(at: *mut W, order: ReadOrd, raw: impl Fn() -> W) -> W {
-    if !is_probing() {
-        return raw();
-    }
-    let (pc, bytes, acquires) = (tls::caller(), size_of::<W>(), order.acquires());
-    if let Some(bits) = weak::load(at as usize, bytes, order, raw().bits()) {
-        return W::from_bits(bits);
-    }
-    W::from_bits(child::load(pc, at as usize, bytes, acquires, raw().bits()))
-}
-
-/// A fence outside of the monitors.
-#[cold]
-pub(crate) fn fence(order: FenceOrd) {
-    if is_probing() && !weak::fence(order) && order.acquires() {
-        child::acquire();
-    }
-}
-
-/// A store outside of the monitors.
-#[cold]
-pub(crate) fn store<W: Word>(at: *mut W, value: W, order: WriteOrd, raw: impl Fn()) {
-    if is_probing() {
-        weak::store(at as usize, value.bits());
-        child::store(at as usize, size_of::<W>(), order.releases());
-    }
-    raw();
-}
-
-/// A read-modify-write outside of the monitors.
-#[cold]
-pub(crate) fn rmw<W: Word>(
-    at: *mut W,
-    order: RmwOrd,
-    next: impl Fn(W) -> W,
-    raw: impl Fn() -> W,
-) -> W {
-    if !is_probing() {
-        return raw();
-    }
-    let leaves = |bits| next(W::from_bits(bits)).bits() == bits;
-    let (pc, bytes) = (tls::caller(), size_of::<W>());
-    let next_bits = |bits| next(W::from_bits(bits)).bits();
-    // SAFETY: the program's own operation, which reads in any case.
-    let memory = unsafe { W::load(at) }.bits();
-    if let Some(bits) = weak::rmw((at as usize, bytes), order, next_bits, memory) {
-        return W::from_bits(bits);
-    }
-    W::from_bits(child::rmw(pc, at as usize, bytes, leaves))
-}
-
-/// A compare-and-swap outside of the monitors; returns what was there, and whether it succeeded.
-#[cold]
-pub(crate) fn compare_exchange<W: Word>(
-    at: *mut W,
-    (expected, new): (W, W),
-    (ord, fail, strength): (RmwOrd, ReadOrd, CasStrength),
-    raw: impl Fn() -> W,
-) -> (W, bool) {
-    if !is_probing() {
-        let had = raw();
-        return (had, had == expected);
-    }
-    // SAFETY: the program's own operation, which reads in any case.
-    let memory = unsafe { W::load(at) }.bits();
-    let weak = weak::compare_exchange(weak::Cas {
-        address: at as usize,
-        bytes: size_of::<W>(),
-        expected: expected.bits(),
-        new: new.bits(),
-        success: ord,
-        failure: fail,
-        strength,
-        memory,
-    });
-    if let Some(bits) = weak {
-        return (W::from_bits(bits), false);
-    }
-    let got = child::compare_exchange(Cas {
-        pc: tls::caller(),
-        address: at as usize,
-        bytes: size_of::<W>(),
-        expected: expected.bits(),
-        new: new.bits(),
-        sc: ord.is_sc(),
-        acquires: ord.acquires(),
-        failure_acquires: fail.acquires(),
-        memory,
-    });
-    (W::from_bits(got), false)
-}
-
-/// A block is freed outside of the monitors.
-#[cold]
-pub(crate) fn free(address: usize, bytes: usize) {
-    if weak::is_on() {
-        passes(Step::Call);
-    }
-    plain(address, bytes, true);
-}
-
-/// A plain access outside of the monitors.
-#[cold]
-pub(crate) fn plain(address: usize, bytes: usize, writes: bool) {
-    if is_probing() && !plain::range(address, bytes, writes) && writes && bytes > 0 {
-        child::plain_write(address, bytes);
     }
 }

@@ -5,9 +5,10 @@ use super::answer::Answer;
 use super::child;
 use super::exact::Trial;
 use super::weak::{Deed, Inside};
-use crate::race::{self, Kind};
-use crate::sched::atomics::REGISTERS;
+use crate::entry::REGISTERS;
+use crate::shadow::Kind;
 use crate::tls;
+use crate::upcall::upcalls;
 use std::arch::naked_asm;
 
 /// Notes the registers that calls preserve, and the stack pointer, and goes on in a function of the same arguments. What calls it has
@@ -18,13 +19,18 @@ macro_rules! with_registers {
         #[unsafe(naked)]
         pub(crate) extern "C" fn $name($($argument: $type),+) {
             naked_asm!(
-                crate::note_registers!(),
+                crate::entry::note_registers!(),
                 "jmp {target}",
                 registers = sym REGISTERS,
                 target = sym $target,
             )
         }
     };
+}
+
+upcalls! {
+    /// A plain access of any size.
+    "rsan_up_plain_access" fn plain_access(address: usize, bytes: usize, kind: Kind);
 }
 
 with_registers! {
@@ -41,7 +47,7 @@ extern "C" fn plain(address: usize, bytes: usize, pc: usize, writes: bool) {
     let Some(inside) = Inside::enter() else {
         tls::set_caller(pc);
         let kind = if writes { Kind::WRITE } else { Kind::READ };
-        return race::range(address, bytes, kind);
+        return plain_access(address, bytes, kind);
     };
     let trial = &mut *inside.0;
     let operands = [address as u64, bytes as u64, u64::from(writes)];

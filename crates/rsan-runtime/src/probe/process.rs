@@ -5,8 +5,9 @@
 //! shares with others is made read-only, and every system call but its own end is turned into a signal of its own:
 //! sleeping and yielding return at once, everything else is an answer.
 
-use super::answer::{Answer, Place, Step, Unknown};
+use super::answer::{Answer, Place};
 use super::child;
+use crate::finding::{Step, Unknown};
 use crate::shadow;
 use crate::system::{ALL_SIGNALS, SIGNAL_SET, block_signals, system_call};
 use crate::tls;
@@ -41,7 +42,7 @@ pub(super) fn fork(shadow: bool) -> Fork {
     let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
     match pid {
         0 => {
-            crate::abi::plain::stop();
+            crate::shadow::plain::stop();
             Fork::Child
         }
         _ => {

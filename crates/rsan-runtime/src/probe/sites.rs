@@ -1,8 +1,9 @@
 //! How often places were asked about, and what came of it.
 
 use crate::lock::{Lock, RawLock};
-use crate::stack::{Node, Site};
+use crate::stack::Site;
 use crate::tables::Map;
+use crate::thread::dismissed;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Calls around an access that make a place: functions that only make accesses for others are seldom nested deeper.
@@ -22,7 +23,6 @@ struct Places {
 static SITES: Lock<Option<Places>> = Lock::new(None);
 
 static QUESTIONS: AtomicU64 = AtomicU64::new(0);
-static DISMISSED: AtomicU64 = AtomicU64::new(0);
 static UNSETTLED: AtomicU64 = AtomicU64::new(0);
 
 /// The lock of this module, for fork.
@@ -85,66 +85,6 @@ fn next_due(seen: u64, probes: u64) -> u64 {
     }
 }
 
-/// A weak access is no finding, since it only iterates.
-pub(super) fn dismiss() {
-    // ORDERING: relaxed; a statistic.
-    DISMISSED.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Loads of a thread at places where the program need not be asked for a while, so that nothing is collected for a
-/// question that would not be asked. A cache.
-#[derive(Debug, Default)]
-pub struct Trusted([Trust; TRUSTED]);
-
-const TRUSTED: usize = 16;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Trust {
-    leaf: Node,
-    /// Occurrences that are still let pass.
-    left: u32,
-    /// Those that were, and are not counted at their place yet.
-    passed: u32,
-}
-
-impl Trusted {
-    #[inline]
-    fn at(&mut self, leaf: Node) -> &mut Trust {
-        &mut self.0[leaf.0 as usize % TRUSTED]
-    }
-
-    /// Whether a load that can be weak is let pass.
-    #[inline]
-    pub fn passes(&mut self, leaf: Node) -> bool {
-        let trust = self.at(leaf);
-        let passes = trust.leaf == leaf && trust.left > 0;
-        if passes {
-            trust.left -= 1;
-            trust.passed += 1;
-            dismiss();
-        }
-        passes
-    }
-
-    /// How many occurrences are to be counted at one that is not let pass.
-    pub(super) fn occurrences(&mut self, leaf: Node) -> u64 {
-        let trust = self.at(leaf);
-        let passed = if trust.leaf == leaf { trust.passed } else { 0 };
-        *trust = Trust::default();
-        1 + u64::from(passed)
-    }
-
-    /// The program will be asked after so many occurrences. Other threads come to the same place.
-    pub(super) fn trust(&mut self, leaf: Node, until_due: u64) {
-        let left = (until_due / 4).min(1 << 16) as u32;
-        *self.at(leaf) = Trust {
-            leaf,
-            left,
-            passed: 0,
-        };
-    }
-}
-
 /// A child is about to be made.
 pub(super) fn count_question() {
     // ORDERING: relaxed; a statistic.
@@ -160,12 +100,15 @@ pub(super) fn keep_iterating() {
 /// How many weak accesses were waits, how many children were made, how many of them were in ever new states.
 pub(crate) fn counts() -> [u64; 3] {
     // ORDERING: relaxed; statistics.
-    [&DISMISSED, &QUESTIONS, &UNSETTLED].map(|count| count.load(Ordering::Relaxed))
+    let [questions, unsettled] =
+        [&QUESTIONS, &UNSETTLED].map(|count| count.load(Ordering::Relaxed));
+    [dismissed(), questions, unsettled]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::Node;
 
     #[test]
     fn callers_further_out_make_no_other_place() {
@@ -190,16 +133,5 @@ mod tests {
         for (occurrences, until) in steps {
             assert_eq!(until_due(site, occurrences, 8), until);
         }
-    }
-
-    #[test]
-    fn what_passes_is_counted_later() {
-        let mut trusted = Trusted::default();
-        let leaf = Node(3);
-        assert!(!trusted.passes(leaf));
-        trusted.trust(leaf, 11);
-        assert!(trusted.passes(leaf) && trusted.passes(leaf) && !trusted.passes(leaf));
-        assert_eq!(trusted.occurrences(leaf), 3);
-        assert_eq!(trusted.occurrences(leaf), 1);
     }
 }

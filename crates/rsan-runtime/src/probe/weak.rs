@@ -3,18 +3,20 @@
 //! See [`super::exact`] for what is decided. As in [`super::child`], every entry of the runtime ends up here, and the child has
 //! one thread. It has the state of locations, too, as other threads are not inside the runtime when the schedule is ours.
 
-use super::answer::{Answer, Step, Unknown};
+use super::answer::Answer;
 use super::arrivals::Point;
 use super::child;
 use super::exact::{Role, Trial};
-use super::messages;
 use super::trace::{Digest, Event, Sort};
 use super::writes::Writes;
+use crate::entry::REGISTERS;
+use crate::finding::{Step, Unknown};
+use crate::location::messages;
 use crate::location::{Location, Locked};
 use crate::options::Approximation;
-use crate::sched::atomics::REGISTERS;
 use crate::shadow::Granule;
 use crate::tls;
+use crate::word::{fold, operands_of};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Rules, Stamp, Taken};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd};
@@ -259,16 +261,6 @@ fn at_location<R>(address: usize, bytes: usize, act: impl FnOnce(Option<&mut Loc
         (Some(location), None) if location.is_at(address, bytes) => act(Some(location)),
         _ => child::passes(Step::Mixed),
     }
-}
-
-/// A value as a word.
-pub(crate) fn fold(bits: u128) -> u64 {
-    bits as u64 ^ (bits >> 64) as u64
-}
-
-/// What a read-modify-write makes of two values, which tells its operand.
-pub(crate) fn operands_of(next: impl Fn(u128) -> u128) -> [u64; 2] {
-    [0, u128::MAX].map(|bits| fold(next(bits)))
 }
 
 /// A load; `memory` is what is there. Returns what the program gets.

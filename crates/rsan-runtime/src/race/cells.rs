@@ -1,9 +1,8 @@
 //! The cells of a granule: what they hold, whether an access is in them already, and how it gets there.
 
 use super::Kind;
-use super::kept;
 use super::lanes::Pairs;
-use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
+use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS, keep, stamp};
 use crate::stack::{Function, Node, Site};
 use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use std::sync::atomic::Ordering;
@@ -94,12 +93,6 @@ pub(super) fn used(Stamp { slot, epoch }: Stamp, site: Site) -> Race {
         Access { own, mask, kind }.cell(),
         pack_site(Node::of(&[site.pc]), own),
     )
-}
-
-/// A cell without mask and kind.
-#[inline]
-pub(crate) fn stamp(slot: Slot, epoch: Epoch) -> u64 {
-    u64::from(slot.0) << 48 | u64::from(epoch.number()) << 16
 }
 
 /// An access to a granule.
@@ -240,7 +233,7 @@ impl Access {
             if exact {
                 // ORDERING: relaxed; the word says itself whether it fits.
                 let site = granule.sites()[place].load(Ordering::Relaxed);
-                kept::keep(granule, seen[place], site);
+                keep(granule, seen[place], site);
             }
             place
         };
@@ -429,7 +422,8 @@ fn has_changed(seen: &[u64; CELLS], now: &[u64; CELLS], own: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shadow::{Chunk, map_zeroed};
+    use crate::mapping::map_zeroed;
+    use crate::shadow::Chunk;
 
     #[test]
     fn a_cell_keeps_its_parts() {

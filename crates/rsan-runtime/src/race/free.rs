@@ -3,9 +3,10 @@
 use super::cells::{Access, Race, mask, pack_site};
 use super::lanes::Pairs;
 use super::{Kind, granules, meet_locations};
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::heap;
 use crate::memory;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::sched;
 use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
 use crate::stack::Function;
@@ -129,8 +130,8 @@ pub(super) fn used(me: &mut Entered, address: usize, bytes: usize, kind: Kind, f
         what: Misuse::UseAfterFree,
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()).by(function),
-        earlier: Some(free.side("free")),
+        access: Side::plain(Some(me.state.id()), kind.operation(), me.site()).by(function),
+        earlier: Some(free.side(Operation::Free)),
     };
     if !report::is_known(me, &finding) && memory::is_anonymous(address) {
         report::report(me, &finding);

@@ -6,9 +6,9 @@
 //! matter: cells that conflict with the access, and those that it would replace.
 
 use super::cells::{ALL, Access, Past, Race, is_in_past};
-use super::kind::{FREED, Kind};
 use super::lanes::{Lanes, Pairs};
 use crate::shadow::{CELLS, Cells, Granule, HAS_CELLS};
+use crate::shadow::{FREED, Kind};
 use std::sync::atomic::Ordering;
 
 /// What came of it.

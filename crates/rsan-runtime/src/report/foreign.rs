@@ -1,9 +1,10 @@
 //! Libraries that are not instrumented, said with the first data race: they may order what looks like a race.
 
-use crate::intercept::imports;
+use crate::imports;
 use crate::journal;
 use crate::modules::Module;
 use crate::options::Options;
+use rsan_log::Event;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Libraries whose order is known, or which order nothing.
@@ -50,7 +51,8 @@ pub(super) fn announce(modules: &[Module], options: &Options) -> String {
         return String::new();
     }
     if options.announce {
-        journal::foreign(&names);
+        let modules = names.iter().map(|name| (*name).into()).collect();
+        journal::say(Event::Foreign { modules });
     }
     let names = names.join(", ");
     format!(

@@ -1,11 +1,14 @@
 //! A finding for people, with addresses only; `rsan run` shows it better.
 
-use super::{Finding, Side, Waiting, call_sites, frames, printable};
+use crate::finding::{Finding, Operation, Side, Waiting};
 use crate::heap;
 use crate::held::{Mode, Then};
 use crate::memory::Memory;
 use crate::modules::Module;
+use crate::output::printable;
+use crate::stack::{call_sites, frames};
 use crate::thread;
+use rsan_log::Frame;
 use rsan_model::ThreadId;
 use std::fmt::Write as _;
 
@@ -45,7 +48,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             title(&mut text, "not robust: an access can go back in time");
             let place = format!(" of {bytes} bytes at {address:#x}");
             write_side(&mut text, access, &place, modules);
-            let verb = if matches!(access.operation, "load" | "wait") {
+            let verb = if matches!(access.operation, Operation::Load | Operation::Wait) {
                 "may read"
             } else {
                 "may read or overwrite"
@@ -65,7 +68,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
                     "  which is the value that it reads anyway, but without the newer write's order: what it does next may miss what came before that write"
                 );
             }
-            if let Some(wait) = wait.text() {
+            if let Some(wait) = wait {
                 let _ = writeln!(text, "  with {old} the program {wait}");
             }
             write_memory(&mut text, *address, modules);
@@ -77,7 +80,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             access,
             earlier,
         } => {
-            let name = what.name().to_string_lossy();
+            let name = what.kind();
             let more = what
                 .text()
                 .map_or(String::new(), |more| format!(": {more}"));
@@ -213,19 +216,19 @@ fn name(thread: ThreadId) -> String {
 }
 
 /// A stack.
-pub(super) fn stack(frames: &[(Option<&str>, usize)]) -> String {
+pub(super) fn stack(frames: &[Frame<'_>]) -> String {
     let mut text = String::new();
     write_frames(&mut text, frames);
     text
 }
 
-fn write_frames(text: &mut String, frames: &[(Option<&str>, usize)]) {
+fn write_frames(text: &mut String, frames: &[Frame<'_>]) {
     write_frames_from(0, text, frames);
 }
 
-fn write_frames_from(first: usize, text: &mut String, frames: &[(Option<&str>, usize)]) {
-    for (number, (module, offset)) in (first..).zip(frames) {
-        let module = printable(module.unwrap_or("?"));
-        let _ = writeln!(text, "    #{number} {module}+{offset:#x}");
+fn write_frames_from(first: usize, text: &mut String, frames: &[Frame<'_>]) {
+    for (number, Frame { module, offset }) in (first..).zip(frames) {
+        let module = printable(module.as_deref().unwrap_or("?"));
+        let _ = writeln!(text, "    #{number} {module}+{offset}");
     }
 }

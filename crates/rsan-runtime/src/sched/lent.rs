@@ -12,7 +12,7 @@
 
 use super::switch::{self, Carrier, Saved};
 use super::wait_until_settled;
-use crate::intercept::imports;
+use crate::imports;
 use crate::lock::Lock;
 use crate::modules::{self, Module};
 use crate::real;

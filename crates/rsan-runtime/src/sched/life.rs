@@ -112,7 +112,7 @@ pub(crate) fn vanish(number: ThreadId) -> ! {
             }
         }
     }
-    crate::report::die(&["a thread that has ended goes on"])
+    crate::fatal::die(&["a thread that has ended goes on"])
 }
 
 /// The calling thread leaves the program's code for good: it ends in its own kernel thread, as libc wants it.

@@ -9,12 +9,12 @@
 //! on, which is a deadlock. A call that may wait for something outside the program is made `outside`: the others go
 //! on meanwhile.
 //!
-//! * `state`: what is known of the threads, and the choice. `life`: their beginning and end.
+//! * `threads`: what is known of each. `state`: the choice. `life`: their beginning and end.
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
 //! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
 //!   copies without kernel threads.
-//! * `steady`, `heap`: what a program takes from outside, the same in every run.
+//! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
@@ -32,9 +32,9 @@ mod snapshot;
 mod spin;
 pub(crate) mod stacks;
 mod state;
-pub mod steady;
 mod stuck;
 mod switch;
+mod threads;
 mod trace;
 mod views;
 pub(crate) mod waits;
@@ -46,24 +46,26 @@ pub(crate) use life::{
 };
 pub(crate) use state::{For, Hold, Need, Values};
 
+use crate::entry::SCHEDULED;
 use crate::lock::{Guard, Lock};
+use crate::report;
 use crate::system::futex_wait;
 use crate::thread;
+use crate::upcall::answers;
 use queues::Queues;
 use rsan_model::ThreadId;
 use rsan_schedule::{Kind, Op, Step};
 use state::{State, Status};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use switch::Carrier;
 
-pub(crate) static ACTIVE: AtomicBool = AtomicBool::new(false);
 static STATE: Lock<Option<State>> = Lock::new(None);
 
 /// Whether a strategy says who runs.
 #[inline(always)]
 pub(crate) fn active() -> bool {
     // ORDERING: relaxed; set while there is one thread.
-    ACTIVE.load(Ordering::Relaxed)
+    SCHEDULED.load(Ordering::Relaxed)
 }
 
 /// The lock of this module, for fork.
@@ -74,7 +76,7 @@ pub(crate) fn lock() -> &'static crate::lock::RawLock {
 /// In a child that the program made: its only thread runs as it likes.
 pub(crate) fn end_in_child() {
     // ORDERING: relaxed; there is one thread.
-    ACTIVE.store(false, Ordering::Relaxed);
+    SCHEDULED.store(false, Ordering::Relaxed);
 }
 
 /// The calling thread inside the runtime, also while others run. What the runtime itself copies is not taken for the
@@ -126,8 +128,12 @@ pub(crate) fn number() -> Option<ThreadId> {
     Some(ThreadId::new(inside.number()))
 }
 
+answers! {
+    "rsan_up_steps" report::steps => steps;
+}
+
 /// Steps of the run so far, if its schedule is ours.
-pub(crate) fn steps() -> Option<u64> {
+fn steps() -> Option<u64> {
     let guard = active().then(|| STATE.lock())?;
     guard.as_ref().map(|state| state.trace.steps())
 }
@@ -142,7 +148,7 @@ fn home_of(thread: Option<ThreadId>) -> Option<(ThreadId, usize)> {
 }
 
 /// A number for what is random to the calling thread, if that must not depend on the schedule.
-fn draw() -> Option<u64> {
+pub(crate) fn draw() -> Option<u64> {
     let inside = active().then(Inside::enter)??;
     let mut guard = STATE.lock();
     let thread = guard.as_mut()?.thread(inside.number())?;

@@ -6,8 +6,10 @@ use super::state::{For, Locks, State, Status};
 use super::switch;
 use super::trace::{Outcome, Trace};
 use super::views;
-use super::{ACTIVE, Inside, STATE, give_way, scheduled};
-use crate::{ending, journal, modules, report, thread};
+use super::{Inside, SCHEDULED, STATE, give_way, scheduled};
+use crate::system::end_process;
+use crate::{journal, modules, thread};
+use rsan_log::Event;
 use rsan_schedule::strategy::Prefix;
 use rsan_schedule::{Kind, Op, Strategy};
 use std::sync::atomic::Ordering;
@@ -87,7 +89,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         super::heap::start();
     }
     // ORDERING: relaxed; there is one thread.
-    ACTIVE.store(true, Ordering::Relaxed);
+    SCHEDULED.store(true, Ordering::Relaxed);
 }
 
 /// The process has come to its end by itself.
@@ -133,14 +135,17 @@ pub(crate) fn is_ending() -> bool {
     super::active() && STATE.lock().as_ref().is_some_and(State::is_ending)
 }
 
+/// The status of a run that took more steps than it was allowed.
+const CUT_OFF: i32 = 75;
+
 /// The run takes too many steps.
 pub(super) fn cut_off(state: &mut State) -> ! {
     state.end(Outcome::CutOff);
     if !state.trace.is_shared() {
         let text = format!("rsan: the run was cut off after {} steps\n", state.limit);
-        report::write_to(2, text.as_bytes());
+        crate::output::write_to(2, text.as_bytes());
     }
-    ending::now(ending::CUT_OFF)
+    end_process(CUT_OFF)
 }
 
 /// The strategy ends the run, perhaps because a thread does not do what it should.
@@ -150,9 +155,9 @@ pub(super) fn stop(state: &mut State) -> ! {
         && let Some(context) = thread.context
     {
         let modules = modules::modules();
-        let frames = report::frames(context.stack().site(thread.pc), &modules);
-        journal::diverged(&report::json_stack(&frames));
+        let stack = crate::stack::frames(context.stack().site(thread.pc), &modules);
+        journal::say(Event::Diverged { stack });
     }
     state.end(Outcome::Stopped);
-    ending::now(0)
+    end_process(0)
 }

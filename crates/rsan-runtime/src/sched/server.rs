@@ -18,9 +18,11 @@ use super::run::Plan;
 use super::trace::Trace;
 use super::views::Views;
 use super::{begin_run, leave, lent, snapshot};
+use crate::entry::entries;
 use crate::options::Options;
+use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
-use crate::{ending, entries, files, real, report, runtime, thread};
+use crate::{files, real, report, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_model::ThreadId;
 use rsan_schedule::strategy::{Prefix, Replay, Spec};
@@ -32,9 +34,6 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// The type of `main`.
-pub type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 /// The program's `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
@@ -68,7 +67,7 @@ unsafe extern "C-unwind" fn first(
     let frame = 0u8;
     // ORDERING: relaxed; there is one thread.
     FRAME.store(&raw const frame as usize, Ordering::Relaxed);
-    if runtime::options().is_some_and(|options| !options.at_marker) {
+    if crate::options::current().is_some_and(|options| !options.at_marker) {
         start();
     }
     // ORDERING: relaxed; set above, by this thread.
@@ -81,7 +80,7 @@ unsafe extern "C-unwind" fn first(
 
 /// Where `rsan.h` says that the snapshot is to be made.
 extern "C" fn marker() {
-    if runtime::options().is_some_and(|options| options.at_marker) {
+    if crate::options::current().is_some_and(|options| options.at_marker) {
         start();
     }
 }
@@ -90,7 +89,7 @@ extern "C" fn marker() {
 fn start() {
     // ORDERING: relaxed; set by this thread.
     let outermost = FRAME.load(Ordering::Relaxed);
-    let Some(options) = runtime::options() else {
+    let Some(options) = crate::options::current() else {
         return;
     };
     // ORDERING: relaxed; a flag that is only ever set.
@@ -108,7 +107,7 @@ fn start() {
     } else if !options.sched.is_empty() {
         match Plan::parse(&options.sched) {
             Ok(plan) => begin(plan, open_trace(options), outermost),
-            Err(error) => report::die(&["RSAN_OPTIONS: ", &error]),
+            Err(error) => crate::fatal::die(&["RSAN_OPTIONS: ", &error]),
         }
     }
 }
@@ -139,7 +138,7 @@ fn serve(options: &Options, outermost: usize) {
     let me = thread::enter();
     let stream = match UnixStream::connect(&options.server) {
         Ok(stream) => stream,
-        Err(error) => report::die(&["no connection to the campaign: ", &error.to_string()]),
+        Err(error) => crate::fatal::die(&["no connection to the campaign: ", &error.to_string()]),
     };
     real::resolve_all();
     if !lent::prepare(snapshot::THREADS) {
@@ -156,7 +155,7 @@ fn serve(options: &Options, outermost: usize) {
     loop {
         line.clear();
         if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
-            ending::now(0);
+            crate::system::end_process(0);
         }
         let words = line.trim_end().strip_prefix("run ");
         let plan = words.map_or_else(|| Err("unknown command".to_owned()), Plan::parse);
@@ -190,7 +189,7 @@ fn serve(options: &Options, outermost: usize) {
             Err(error) => format!("error {error}\n"),
         };
         if (&stream).write_all(answer.as_bytes()).is_err() {
-            ending::now(0);
+            crate::system::end_process(0);
         }
     }
 }
@@ -257,7 +256,7 @@ fn start_ticking() {
             || libc::timer_settime(timer, 0, &raw const times, std::ptr::null_mut()) != 0
     };
     if failed {
-        report::die(&["the system does not give a timer"]);
+        crate::fatal::die(&["the system does not give a timer"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a snapshot of the program has to have, so that a copy of it costs little: most of the time of a short run is that
 //! of the system, which copies the process and each page that it writes.
 
-use crate::intercept::imports::is_instrumented;
+use crate::imports::is_instrumented;
 use crate::modules;
 use crate::stack::{self, Site};
 use crate::{allocator, location, shadow, thread, trail, unwind};

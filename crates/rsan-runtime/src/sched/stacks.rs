@@ -8,10 +8,11 @@
 //! a stack says so ([`forget`]). Not complete: memory of a function that has returned may be that of another call since.
 
 use super::Inside;
+use crate::finding::{Finding, Misuse, Side};
 use crate::heap;
 use crate::modules;
-use crate::race::Kind;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
+use crate::shadow::Kind;
 use crate::thread::Entered;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -133,7 +134,7 @@ pub(crate) fn check(me: &mut Entered, address: usize, bytes: usize, kind: Kind) 
 }
 
 /// The same for a scheduled atomic load, which may be one that need not be looked at otherwise.
-pub(super) fn check_load(address: usize, bytes: usize) {
+pub(crate) fn check_load(address: usize, bytes: usize) {
     if let Some(mut inside) = Inside::enter() {
         check(&mut inside.entered, address, bytes, Kind::ATOMIC_READ);
     }
@@ -174,7 +175,7 @@ fn report(me: &mut Entered, (address, bytes): (usize, usize), kind: Kind, ended:
         what: Misuse::UseAfterReturn(text),
         address,
         bytes,
-        access: Side::plain(Some(me.state.id()), kind.name(), me.site()),
+        access: Side::plain(Some(me.state.id()), kind.operation(), me.site()),
         earlier: None,
     };
     report::report(me, &finding);

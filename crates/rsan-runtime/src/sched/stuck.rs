@@ -2,8 +2,8 @@
 
 use super::state::{For, Need, State, Status, Thread};
 use super::trace::Outcome;
-use crate::ending;
-use crate::report::{self, Waiting};
+use crate::finding::{Operation, Waiting};
+use crate::report;
 use rsan_model::ThreadId;
 use rsan_schedule::Kind;
 
@@ -33,7 +33,7 @@ pub(super) fn end(state: &mut State) -> ! {
     state.end(Outcome::Deadlock);
     let threads = waiting(state);
     report::deadlock(&threads, false);
-    ending::now(ending::deadlock_status())
+    crate::system::end_process(crate::options::deadlock_status())
 }
 
 /// Lets threads try again that wait in loops, or for locks that somebody may have given back whom we do not see: the
@@ -52,6 +52,27 @@ fn wake(state: &mut State) -> bool {
 }
 
 /// What every thread waits for.
+/// What a thread is about to do, as findings have it.
+fn operation(kind: Kind) -> Operation {
+    match kind {
+        Kind::Begin => Operation::Begin,
+        Kind::End => Operation::End,
+        Kind::Load => Operation::Load,
+        Kind::Store => Operation::Store,
+        Kind::Update => Operation::Rmw,
+        Kind::Compare => Operation::CompareExchange,
+        Kind::Wait | Kind::WaitAny => Operation::Wait,
+        Kind::WaitUpdate => Operation::BlockingCompareExchange,
+        Kind::Fence => Operation::Fence,
+        Kind::Lock => Operation::Lock,
+        Kind::Unlock => Operation::Unlock,
+        Kind::Sync => Operation::Sync,
+        Kind::Spawn => Operation::CreateThread,
+        Kind::Join => Operation::Join,
+        Kind::Yield => Operation::Yield,
+    }
+}
+
 fn waiting(state: &mut State) -> Vec<Waiting> {
     let mut all = Vec::new();
     for (number, thread) in state.threads.iter_mut().enumerate() {
@@ -68,7 +89,7 @@ fn waiting(state: &mut State) -> Vec<Waiting> {
         let site = context.map(|context| context.stack().site(thread.pc));
         all.push(Waiting {
             thread: ThreadId::new(number),
-            operation: thread.op.kind.name(),
+            operation: operation(thread.op.kind),
             address: (joins.is_none() && object != 0).then_some(object),
             joins,
             held_by: None,

@@ -88,7 +88,7 @@ impl Carrier {
         }));
         // SAFETY: the stack is the new kernel thread's own, and the word is libc's for its number.
         if unsafe { start(self.top(), parting, number) } < 0 {
-            crate::report::die(&["the system does not give a thread"]);
+            crate::fatal::die(&["the system does not give a thread"]);
         }
     }
 

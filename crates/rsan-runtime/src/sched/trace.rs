@@ -23,7 +23,7 @@ impl Trace {
             // SAFETY: the path is a C string.
             file = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
             if file < 0 {
-                report::die(&["cannot open the file for the schedule"]);
+                crate::fatal::die(&["cannot open the file for the schedule"]);
             }
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -35,7 +35,7 @@ impl Trace {
         let memory =
             unsafe { libc::mmap(std::ptr::null_mut(), LENGTH, protection, flags, file, 0) };
         if memory == libc::MAP_FAILED {
-            report::out_of_memory("the schedule");
+            crate::fatal::out_of_memory("the schedule");
         }
         if file >= 0 {
             // SAFETY: opened above; the mapping stays.

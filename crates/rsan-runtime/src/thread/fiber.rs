@@ -21,7 +21,6 @@ pub(crate) fn are_used() -> bool {
 
 /// A new fiber, whose creation by this thread comes before what it does. 0 if there can be none.
 pub fn create(me: &mut Entered) -> usize {
-    crate::sched::stacks::give_up();
     // ORDERING: relaxed; see `are_used`.
     USED.store(true, Ordering::Relaxed);
     spawn(me).map_or(0, |newborn| newborn.word())

@@ -1,17 +1,17 @@
 //! From the creation of a thread to its end.
 
 use super::registry::{Entry, Handle, REGISTRY};
-use super::{Body, Context, Entered, current};
+use super::{Body, Context, Entered, current, start_runtime};
 use crate::horizon;
 use crate::stack::Site;
 use crate::system::{ALL_SIGNALS, block_signals};
 use crate::tls::{self, ABSENT, PROBING};
 use crate::trail::{Act, Place, Step};
-use libc::pthread_t;
+use libc::{c_void, pthread_t};
 use rsan_clocks::write_log::Rules;
 use rsan_model::{RmwOrd, ThreadId};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// What the register of the main thread points to, above its thread-local variables; 0 until it has a context.
 static MAIN_POINTER: AtomicUsize = AtomicUsize::new(0);
@@ -28,7 +28,7 @@ pub fn attach() -> Option<&'static Context> {
     if tls::context_word() != 0 {
         return current();
     }
-    if !crate::runtime::is_awake() {
+    if !crate::awake::is_awake() {
         return None;
     }
     tls::set_context_word(ABSENT);
@@ -44,7 +44,7 @@ pub fn attach() -> Option<&'static Context> {
 
 /// A context for the calling thread, which nobody was seen to create.
 fn create() -> Option<*mut Context> {
-    crate::runtime::start();
+    start_runtime();
     let context = {
         let mut registry = REGISTRY.lock();
         let registry = registry.as_mut()?;
@@ -69,8 +69,35 @@ fn create() -> Option<*mut Context> {
 
 /// Makes `context` that of the calling thread.
 fn adopt(context: *mut Context) {
-    crate::runtime::notice_end_of_thread();
+    wait_round(ROUNDS);
     tls::set_context_word(context as usize);
+}
+
+/// How many rounds of destructors a thread's end has left.
+const ROUNDS: usize = 4;
+
+/// By this, libc tells when a thread ends.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// Sets the key whose destructor is called at the end of each thread. To be called once, before any context exists.
+pub(crate) fn set_key(key: u32) {
+    // ORDERING: relaxed; published with the start of the runtime.
+    KEY.store(key, Ordering::Relaxed);
+}
+
+fn wait_round(rounds: usize) {
+    // ORDERING: relaxed; set before any context exists.
+    let key = KEY.load(Ordering::Relaxed);
+    // SAFETY: the key was created; the value is a number and never followed.
+    unsafe { libc::pthread_setspecific(key, rounds as *const c_void) };
+}
+
+/// Whether the destructors of the calling thread come to an end; if not, the key's is called again.
+pub(crate) fn is_last_round(rounds: usize) -> bool {
+    if rounds > 1 {
+        wait_round(rounds - 1);
+    }
+    rounds <= 1
 }
 
 /// A context for a thread that is about to be created.

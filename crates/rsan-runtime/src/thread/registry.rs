@@ -1,11 +1,11 @@
 //! All threads: who has which slot of the clocks, which context belongs to which handle, and what reports call them.
 
 use super::names::Names;
-use super::{Context, owners};
+use super::{Context, undecided};
 use crate::horizon;
 use crate::lock::Lock;
 use crate::options::Options;
-use crate::report;
+use crate::owners;
 use crate::stack::Site;
 use crate::tables::Map;
 use libc::pthread_t;
@@ -86,7 +86,7 @@ impl Registry {
         if self.slots.counts().forced > forced {
             let site = parent.as_ref().map_or(Site::default(), |p| p.1);
             let why = "more threads were created than can be told from each other";
-            report::undecided_with(self.options, site, why);
+            undecided(self.options, site, why);
         }
         let (state, created) = match parent {
             Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
@@ -114,7 +114,7 @@ impl Registry {
     pub(super) fn notice_stranger(&self) {
         if !self.threads.is_empty() {
             let why = "a thread runs that was created by a means that is not known";
-            report::undecided_with(self.options, Site::default(), why);
+            undecided(self.options, Site::default(), why);
         }
     }
 

@@ -1,7 +1,10 @@
-//! When a thread took and gave back its locks.
+//! When a thread took and gave back its locks, and which it held when it made an access.
+//!
+//! Taking a lock begins a new epoch, as giving one back does, so the stamp of a plain access says between which notes it
+//! was made.
 
 use super::{RINGS, Ring, Trail, ring_for};
-use crate::held::Mode;
+use crate::held::{Mode, Then};
 use rsan_model::ThreadId;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -109,6 +112,34 @@ pub fn lock_notes(thread: ThreadId) -> Option<(bool, Vec<LockNote>)> {
     Some((first + lost == 0, all))
 }
 
+/// The locks that a thread held when it made a plain access in this epoch, the first one first; `None` if that is not known.
+pub(crate) fn held_at(thread: ThreadId, epoch: u32) -> Option<Vec<Then>> {
+    let (is_all, notes) = lock_notes(thread)?;
+    replay(is_all, &notes, epoch)
+}
+
+/// What is held after the notes up to an epoch. It must be known what was held before them: from the start, or from a note
+/// on after which nothing was.
+fn replay(is_all: bool, notes: &[LockNote], epoch: u32) -> Option<Vec<Then>> {
+    let until = notes.iter().take_while(|note| note.epoch <= epoch).count();
+    let notes = &notes[..until];
+    let none = notes.iter().rposition(|note| note.count == 0);
+    let start = match none {
+        Some(index) => index + 1,
+        None if is_all => 0,
+        None => return None,
+    };
+    let mut held = Vec::new();
+    for note in &notes[start..] {
+        if note.taken {
+            held.push((note.lock, note.mode, note.pc));
+        } else if let Some(index) = held.iter().rposition(|&(lock, ..)| lock == note.lock) {
+            held.remove(index);
+        }
+    }
+    Some(held)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +171,41 @@ mod tests {
         assert!(!is_all && notes.len() == LOCKS - 1);
         assert_eq!(notes.last(), Some(&note(2 * LOCKS - 1)));
         assert_eq!(lock_notes(ThreadId(1_000_778)), None);
+    }
+
+    fn note(epoch: u32, lock: usize, taken: bool, count: usize) -> LockNote {
+        LockNote {
+            epoch,
+            count,
+            taken,
+            lock,
+            mode: Mode::Write,
+            pc: lock + 1,
+        }
+    }
+
+    #[test]
+    fn the_notes_say_what_was_held_in_an_epoch() {
+        let notes = [
+            note(2, 10, true, 1),
+            note(3, 20, true, 2),
+            note(5, 10, false, 1),
+            note(6, 20, false, 0),
+            note(7, 30, true, 1),
+        ];
+        let locks = |is_all, notes: &[LockNote], epoch| {
+            replay(is_all, notes, epoch)
+                .map(|held| held.iter().map(|held| held.0).collect::<Vec<_>>())
+        };
+        let at = |epoch| locks(true, &notes, epoch);
+        assert_eq!(at(1), Some(vec![]));
+        assert_eq!(at(2), Some(vec![10]));
+        assert_eq!(at(4), Some(vec![10, 20]));
+        assert_eq!(at(5), Some(vec![20]));
+        assert_eq!(at(6), Some(vec![]));
+        assert_eq!(at(9), Some(vec![30]));
+        let late = |epoch| locks(false, &notes[1..], epoch);
+        assert_eq!(late(4), None, "what was held before is not known");
+        assert_eq!(late(8), Some(vec![30]));
     }
 }

@@ -1,7 +1,6 @@
 //! What a thread did, when and where, in a few words of memory.
 
 use super::Trail;
-use crate::location::Operation;
 use crate::stack::{Node, Site};
 use rsan_clocks::write_log::ThreadState;
 use rsan_model::{FenceOrd, RmwOrd, ThreadId};
@@ -46,18 +45,18 @@ const ACTS: [Act; 9] = [
 ];
 
 impl Act {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
+    /// As findings have it.
+    pub fn operation(self) -> rsan_log::Operation {
         match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Rmw => "read-modify-write",
-            Self::PlainWrite => "plain write",
-            Self::Fence => "fence",
-            Self::Create => "create thread",
-            Self::Begin => "begin",
-            Self::Unlock => "unlock",
-            Self::Lock => "lock",
+            Self::Load => rsan_log::Operation::Load,
+            Self::Store => rsan_log::Operation::Store,
+            Self::Rmw => rsan_log::Operation::Rmw,
+            Self::PlainWrite => rsan_log::Operation::PlainWrite,
+            Self::Fence => rsan_log::Operation::Fence,
+            Self::Create => rsan_log::Operation::CreateThread,
+            Self::Begin => rsan_log::Operation::Begin,
+            Self::Unlock => rsan_log::Operation::Unlock,
+            Self::Lock => rsan_log::Operation::Lock,
         }
     }
 
@@ -158,17 +157,6 @@ impl Step {
             order: *RmwOrd::ALL.get((words[1] & 0xff) as usize)?,
             place: Place(words[2]),
         })
-    }
-}
-
-impl From<Operation> for Act {
-    fn from(operation: Operation) -> Self {
-        match operation {
-            Operation::Load => Self::Load,
-            Operation::Store => Self::Store,
-            Operation::PlainWrite => Self::PlainWrite,
-            _ => Self::Rmw,
-        }
     }
 }
 

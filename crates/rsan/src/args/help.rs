@@ -141,3 +141,27 @@ Examples:
   CC=\"rsan cc\" CXX=\"rsan c++\" ./configure && make
   CC=\"rsan cc\" CXX=\"rsan c++\" cmake -B build && cmake --build build
   CC=\"rsan cc\" CXX=\"rsan c++\" meson setup build && meson compile -C build";
+
+pub(super) const MAN_HELP: &str = "\
+The page is printed as roff. --install writes rsan.1, rsan-check.1 and so on into share/man beside the bin folder that rsan is in,
+if that is below your home folder, as `cargo install` has it; else into man of $XDG_DATA_HOME (~/.local/share).
+
+Exit status: 0; 2 wrong usage, or a page could not be written.
+
+Examples:
+  rsan man --install && man rsan-check
+  rsan man check | man -l -";
+
+pub(super) const COMPLETIONS_HELP: &str = "\
+--install writes
+  bash  $XDG_DATA_HOME/bash-completion/completions/rsan
+  zsh   $XDG_DATA_HOME/zsh/site-functions/_rsan; this folder has to be in fpath
+  fish  $XDG_CONFIG_HOME/fish/completions/rsan.fish
+where $XDG_DATA_HOME is ~/.local/share and $XDG_CONFIG_HOME is ~/.config, unless they are set. It holds for shells that start
+later.
+
+Exit status: 0; 2 wrong usage, or the script could not be written.
+
+Examples:
+  rsan completions bash --install
+  source <(rsan completions bash)";

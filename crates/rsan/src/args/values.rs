@@ -10,6 +10,8 @@ pub(crate) enum OutputFormat {
     Text,
     /// For machines.
     Json,
+    /// A page, for people who look at it.
+    Html,
     /// For code scanning.
     Sarif,
     /// For the test tabs of CI systems.
@@ -22,11 +24,11 @@ pub(super) fn format(text: &str) -> Result<OutputFormat, String> {
     match text {
         "text" => Ok(OutputFormat::Text),
         "json" => Ok(OutputFormat::Json),
+        "html" => Ok(OutputFormat::Html),
         "sarif" => Ok(OutputFormat::Sarif),
         "junit" => Ok(OutputFormat::Junit),
         "dot" => Ok(OutputFormat::Dot),
-        "html" => Err("not available yet; there are text, json, sarif, junit and dot".to_owned()),
-        _ => Err("there are text, json, sarif, junit and dot".to_owned()),
+        _ => Err("there are text, json, html, sarif, junit and dot".to_owned()),
     }
 }
 
@@ -83,6 +85,23 @@ pub(super) fn property(text: &str) -> Result<Goal, String> {
     }
 }
 
+/// A shell that completes command lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+pub(super) fn shell(text: &str) -> Result<Shell, String> {
+    match text {
+        "bash" => Ok(Shell::Bash),
+        "zsh" => Ok(Shell::Zsh),
+        "fish" => Ok(Shell::Fish),
+        _ => Err("there are bash, zsh and fish".to_owned()),
+    }
+}
+
 /// Largest number of workers that is taken for a wish rather than a typing error.
 const MAX_JOBS: usize = 1024;
 
@@ -116,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused_with_a_reason() {
-        assert!(format("html").is_err_and(|e| e.contains("not available yet")));
+        assert!(format("xml").is_err_and(|e| e.contains("sarif, junit")));
         assert!(verify_model("rc11").is_err_and(|e| e.contains("use c20")));
         assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
         assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));

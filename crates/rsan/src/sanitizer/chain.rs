@@ -1,16 +1,16 @@
 //! The accesses that force the order of a violation, as a cycle of the execution, and what would forbid the outcome.
 
 use super::convert::Resolver;
-use super::log;
 use super::memory::described;
 use super::repair::{self, Change as Step};
+use rsan_log::{Chain, Link, Operation};
 use rsan_report::document::{
     Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Stale, Thread, place_of,
 };
 use rsan_report::printable::name;
 
 /// Adds the cycle to a finding, and the change that breaks it.
-pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut Resolver) {
+pub(super) fn explain(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut Resolver) {
     let links = chain.links.iter();
     let events: Vec<_> = links.map(|link| event(link, resolver)).collect();
     let Some(last) = events.len().checked_sub(1) else {
@@ -25,10 +25,7 @@ pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut 
         Some("store") => Edge::Mo,
         _ => Edge::Fr,
     };
-    let edges = chain
-        .links
-        .iter()
-        .map(|link| link.edge.as_deref().map_or(back, edge));
+    let edges = chain.links.iter().map(|link| link.edge.map_or(back, edge));
     let cycle = edges
         .zip(0..)
         .map(|(edge, event)| CycleEdge { event, edge });
@@ -47,26 +44,28 @@ pub(super) fn explain(finding: &mut Finding, chain: &log::Chain, resolver: &mut 
     finding.execution = Some(execution);
 }
 
-/// An edge by its name in the log.
-fn edge(name: &str) -> Edge {
-    match name {
-        "po" => Edge::Po,
-        "rf" => Edge::Rf,
-        "mo" => Edge::Mo,
-        "fr" => Edge::Fr,
-        "asw" => Edge::Asw,
-        _ => Edge::Sw,
+fn edge(edge: rsan_log::Edge) -> Edge {
+    match edge {
+        rsan_log::Edge::Po => Edge::Po,
+        rsan_log::Edge::Rf => Edge::Rf,
+        rsan_log::Edge::Mo => Edge::Mo,
+        rsan_log::Edge::Fr => Edge::Fr,
+        rsan_log::Edge::Create => Edge::Asw,
+        rsan_log::Edge::Lock => Edge::Sw,
     }
 }
 
-fn event(link: &log::Link, resolver: &mut Resolver) -> Event {
-    let address = link.address.as_ref();
-    let memory = link.memory.as_ref().zip(address);
-    let memory = memory.map(|(m, address)| described(m, address, resolver).0.place(address));
-    let location = memory.or_else(|| link.address.clone());
+fn event(link: &Link<'_>, resolver: &mut Resolver) -> Event {
+    let address = link.address;
+    let memory = link.memory.as_ref();
+    let memory = memory.map(|memory| described(memory, address, resolver).0);
+    let location = address.map(|address| match &memory {
+        Some(memory) => memory.place(&address.to_string()),
+        None => address.to_string(),
+    });
     let has_order = matches!(
-        link.operation.as_str(),
-        "load" | "store" | "read-modify-write" | "fence"
+        link.operation,
+        Operation::Load | Operation::Store | Operation::Rmw | Operation::Fence
     );
     let what = location
         .as_ref()
@@ -83,13 +82,13 @@ fn event(link: &log::Link, resolver: &mut Resolver) -> Event {
         location,
         read: None,
         written: None,
-        order: has_order.then(|| link.order.clone()),
+        order: has_order.then(|| link.order.to_string()),
         stack: resolver.symbols.stack(&link.stack),
     }
 }
 
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
-fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
+fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
     if !chain.fences_known {
         return None;
     }
@@ -98,9 +97,9 @@ fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option
         .iter()
         .map(|link| repair::Access {
             thread: link.thread,
-            operation: &link.operation,
-            order: &link.order,
-            address: link.address.as_deref(),
+            operation: link.operation,
+            order: link.order,
+            address: link.address,
         })
         .collect();
     let steps = repair::repair(&accesses, resolver.model)?;
@@ -114,7 +113,7 @@ fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option
         },
         Step::Order { step, to } => Change::Order {
             event: step as u32,
-            from: chain.links[step].order.clone(),
+            from: chain.links[step].order.to_string(),
             to: to.to_owned(),
             location: place(step),
         },
@@ -127,15 +126,15 @@ fn fix(chain: &log::Chain, execution: &Execution, resolver: &Resolver) -> Option
 }
 
 /// `make the loads at queue.h:31 and :44 seq_cst, and put a seq_cst fence between a.c:3 and :5`
-fn message(steps: &[Step], chain: &log::Chain, place: &dyn Fn(usize) -> At) -> String {
+fn message(steps: &[Step], chain: &Chain<'_>, place: &dyn Fn(usize) -> At) -> String {
     let mut fences: Vec<[At; 2]> = Vec::new();
     // What is made of which operations, and where.
-    let mut orders: Vec<(&str, &str, Vec<At>)> = Vec::new();
+    let mut orders: Vec<(Operation, &str, Vec<At>)> = Vec::new();
     for step in steps {
         match *step {
             Step::Fence { after } => fences.push([place(after), place(after + 1)]),
             Step::Order { step, to } => {
-                let operation = chain.links[step].operation.as_str();
+                let operation = chain.links[step].operation;
                 let known = orders
                     .iter_mut()
                     .find(|(o, t, _)| (*o, *t) == (operation, to));

@@ -1,15 +1,15 @@
 //! What the runtime logged, as a finding with functions, lines and names.
 
 use super::chain;
-use super::log::{self, Held, Logged, Misuse, Side, Taken, Waiting};
 use super::memory::{described, value};
 use super::misuse;
 use super::names::Names;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
+use rsan_log::{Address, Finding as Logged, Held, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
+    Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
 };
 
 /// What is needed to show addresses as something that people know.
@@ -30,7 +30,7 @@ impl Resolver {
 }
 
 /// A logged finding.
-pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
+pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
     let mut finding = match logged {
         Logged::Race {
             address,
@@ -40,7 +40,7 @@ pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
             earlier,
         } => {
             let sides = [(Role::Access, access), (Role::Earlier, earlier)];
-            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let message = sentence::race(&accesses, &about);
             about.finding(Kind::DataRace, message, accesses)
@@ -60,7 +60,7 @@ pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
                 (Role::Missed, &**missed),
                 (Role::Stale, &**stale),
             ];
-            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let same_value = logged.is_of_same_value();
             let message = sentence::weak(&accesses, same_value, &about);
@@ -90,7 +90,7 @@ pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
         } => {
             let earlier = earlier.as_ref().map(|side| (Role::Earlier, side));
             let sides = std::iter::once((Role::Access, access)).chain(earlier);
-            let about = About::new(address, *size, memory.as_ref(), resolver);
+            let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let place = match what {
                 Misuse::DoubleFree => about.whole(),
@@ -116,7 +116,7 @@ pub(super) fn finding(logged: &Logged, resolver: &mut Resolver) -> Finding {
             let locks = locks.iter().map(|taken| taken_lock(taken, resolver));
             let locks: Vec<_> = locks.collect();
             let message = sentence::inversion(&locks);
-            let about = About::new(address, 0, memory.as_ref(), resolver);
+            let about = About::new(*address, 0, memory.as_ref(), resolver);
             about.finding(Kind::LockOrderInversion, message, locks)
         }
     };
@@ -188,38 +188,30 @@ fn is_in_libraries(finding: &Finding) -> bool {
     let all = sides.all(|access| {
         any = true;
         match finding.kind {
-            Kind::WeakBehaviour => is_made_by_library(&access.stack),
+            Kind::WeakBehaviour => access.maker().is_some_and(|frame| frame.library.is_some()),
             _ => access.is_in_library(),
         }
     });
     any && all
 }
 
-/// Whether a library makes an atomic access for purposes of its own: it is not the library's form of the access that its
-/// caller makes.
-fn is_made_by_library(stack: &[Frame]) -> bool {
-    let known = stack.iter().filter(|frame| frame.file.is_some());
-    let mut outer = known.skip_while(|frame| frame.is_form_of_access());
-    outer.next().is_some_and(|frame| frame.library.is_some())
-}
-
 /// The memory that a finding is about.
-pub(super) struct About<'a> {
-    address: &'a str,
+pub(super) struct About {
+    address: Address,
     size: u64,
     memory: Option<Memory>,
     /// Its values are numbers with a sign.
     signed: bool,
 }
 
-impl<'a> About<'a> {
+impl About {
     fn new(
-        address: &'a str,
+        address: Address,
         size: u64,
-        memory: Option<&log::Memory>,
+        memory: Option<&rsan_log::Memory<'_>>,
         resolver: &mut Resolver,
     ) -> Self {
-        let described = memory.map(|memory| described(memory, address, resolver));
+        let described = memory.map(|memory| described(memory, Some(address), resolver));
         let (memory, signed) = described.unzip();
         Self {
             address,
@@ -231,38 +223,34 @@ impl<'a> About<'a> {
 
     /// A name for it in a sentence.
     pub(super) fn place(&self) -> String {
-        let memory = self.memory.as_ref();
-        memory.map_or_else(
-            || self.address.to_owned(),
-            |memory| memory.place(self.address),
-        )
+        let address = self.address.to_string();
+        match &self.memory {
+            Some(memory) => memory.place(&address),
+            None => address,
+        }
     }
 
     /// A name for all of it.
     pub(super) fn whole(&self) -> String {
-        let memory = self.memory.as_ref();
-        memory.map_or_else(
-            || self.address.to_owned(),
-            |memory| memory.whole(self.address),
-        )
+        let address = self.address.to_string();
+        match &self.memory {
+            Some(memory) => memory.whole(&address),
+            None => address,
+        }
     }
 
     fn accesses<'b>(
         &self,
-        sides: impl IntoIterator<Item = (Role, &'b Side)>,
+        sides: impl IntoIterator<Item = (Role, &'b Side<'b>)>,
         resolver: &mut Resolver,
     ) -> Vec<Access> {
-        let mut accesses: Vec<_> = sides
-            .into_iter()
-            .map(|(role, side)| access(role, side, resolver))
-            .collect();
-        for text in accesses
-            .iter_mut()
-            .filter_map(|access| access.value.as_mut())
-        {
-            *text = value(text, self.size, self.signed);
-        }
-        accesses
+        let access = |(role, side): (Role, &Side<'_>)| Access {
+            value: side
+                .value
+                .map(|number| value(number, self.size, self.signed)),
+            ..access(role, side, resolver)
+        };
+        sides.into_iter().map(access).collect()
     }
 
     fn finding(self, kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
@@ -272,23 +260,23 @@ impl<'a> About<'a> {
         };
         let mut finding = of(kind, message, accesses);
         finding.object = object;
-        finding.address = (self.address != "0x0").then(|| self.address.to_owned());
+        finding.address = (self.address != Address::default()).then(|| self.address.to_string());
         finding.size = Some(self.size).filter(|size| *size > 0);
         finding.memory = self.memory;
         finding
     }
 }
 
-fn access(role: Role, side: &Side, resolver: &mut Resolver) -> Access {
+fn access(role: Role, side: &Side<'_>, resolver: &mut Resolver) -> Access {
     let held = side.held.as_ref().map(|all| held_locks(all, resolver));
     let symbols = &mut resolver.symbols;
     Access {
         role,
         thread: side.thread.map(Thread::of_run),
-        name: side.name.clone(),
-        operation: side.operation.clone(),
-        order: side.order.clone(),
-        value: side.value.clone(),
+        name: side.name.as_deref().map(str::to_owned),
+        operation: side.operation.to_string(),
+        order: side.order.map(|order| order.to_string()),
+        value: side.value.map(|value| value.to_string()),
         stack: of_libc(side.function.as_deref())
             .into_iter()
             .chain(symbols.stack(&side.stack))
@@ -303,15 +291,15 @@ fn access(role: Role, side: &Side, resolver: &mut Resolver) -> Access {
 }
 
 /// A thread of a deadlock.
-fn waits(waiting: &Waiting, resolver: &mut Resolver) -> Access {
+fn waits(waiting: &Waiting<'_>, resolver: &mut Resolver) -> Access {
     let memory = waiting.memory.as_ref();
-    let memory = memory.map(|memory| described(memory, "memory", resolver).0.place("memory"));
+    let memory = memory.map(|memory| described(memory, None, resolver).0.place("memory"));
     let joins = waiting.joins;
     Access {
         role: Role::Waiting,
         thread: Some(Thread::of_run(waiting.thread)),
-        name: waiting.name.clone(),
-        operation: waiting.operation.clone(),
+        name: waiting.name.as_deref().map(str::to_owned),
+        operation: waiting.operation.to_string(),
         order: None,
         value: None,
         stack: resolver.symbols.stack(&waiting.stack),
@@ -327,20 +315,20 @@ fn waits(waiting: &Waiting, resolver: &mut Resolver) -> Access {
 }
 
 /// A lock that was taken while another one was held.
-fn taken_lock(taken: &Taken, resolver: &mut Resolver) -> Access {
-    let lock = place_name(taken.memory.as_ref(), &taken.address, resolver);
+fn taken_lock(taken: &Taken<'_>, resolver: &mut Resolver) -> Access {
+    let lock = place_name(taken.memory.as_ref(), taken.address, resolver);
     Access {
         lock: Some(lock),
         ..access(Role::Lock, &taken.side, resolver)
     }
 }
 
-fn held_locks(all: &[Held], resolver: &mut Resolver) -> Vec<HeldLock> {
-    let lock = |held: &Held| HeldLock {
-        lock: place_name(held.memory.as_ref(), &held.address, resolver),
-        mode: match held.mode.as_str() {
-            "read" => LockMode::Read,
-            _ => LockMode::Write,
+fn held_locks(all: &[Held<'_>], resolver: &mut Resolver) -> Vec<HeldLock> {
+    let lock = |held: &Held<'_>| HeldLock {
+        lock: place_name(held.memory.as_ref(), held.address, resolver),
+        mode: match held.mode {
+            rsan_log::Mode::Read => LockMode::Read,
+            rsan_log::Mode::Write => LockMode::Write,
         },
         stack: resolver.symbols.stack(&held.stack),
     };
@@ -348,9 +336,16 @@ fn held_locks(all: &[Held], resolver: &mut Resolver) -> Vec<HeldLock> {
 }
 
 /// What people call the memory at an address.
-fn place_name(memory: Option<&log::Memory>, address: &str, resolver: &mut Resolver) -> String {
-    let memory = memory.map(|memory| described(memory, address, resolver).0.place(address));
-    memory.unwrap_or_else(|| address.to_owned())
+fn place_name(
+    memory: Option<&rsan_log::Memory<'_>>,
+    address: Address,
+    resolver: &mut Resolver,
+) -> String {
+    let text = address.to_string();
+    match memory {
+        Some(memory) => described(memory, Some(address), resolver).0.place(&text),
+        None => text,
+    }
 }
 
 /// What happens at each place, in a few words.

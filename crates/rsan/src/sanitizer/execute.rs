@@ -60,6 +60,8 @@ pub(crate) enum Stdout {
 #[derive(Default)]
 pub(crate) struct Runs {
     pub(crate) findings: Findings,
+    /// Lines of logs that could not be read.
+    pub(crate) unreadable: usize,
     pub(crate) done: usize,
     /// Processes with the runtime, in all runs.
     pub(crate) processes: usize,
@@ -152,8 +154,8 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
 fn once(plan: &Plan<'_>, mut processes: Processes, log: &Path, runs: &mut Runs) {
     let end = wait(&mut processes, plan, log);
     let record = read(log);
-    runs.findings.know(record.commands);
     runs.findings.add(runs.done, &record.findings);
+    runs.unreadable += record.unreadable;
     runs.done += 1;
     runs.processes += record.processes.len();
     runs.foreign.extend(record.foreign);

@@ -111,7 +111,7 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Found> {
         } = distinct;
         let mut finding = finding(logged, &mut resolver);
         finding.runs = Some(runs.len() as u64);
-        finding.process = process.clone();
+        finding.process = Some(process.clone());
         let in_runs = runs.clone();
         Found { finding, in_runs }
     });

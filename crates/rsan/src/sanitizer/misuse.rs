@@ -1,8 +1,8 @@
 //! Memory that is used after its end, descriptors and locks that are used wrongly, and signal handlers that do what they
 //! must not, in words.
 
-use super::log::Misuse;
 use super::sentence::at;
+use rsan_log::Misuse;
 use rsan_report::document::{Access, Kind};
 
 /// The kind of the finding.

@@ -1,9 +1,8 @@
-//! The log of a run: what its processes say of themselves, in the form that the runtime documents in its `journal` module,
-//! and their findings.
+//! The log of a run, read: what its processes say of themselves, and their findings.
 
-use super::log::Address;
+use rsan_log::{Entry, Event, Finding, Line, Stack};
 use rsan_model::Model;
-use serde::{Deserialize, Serialize};
+use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A log, read.
@@ -11,8 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Record {
     /// Processes that ran with the runtime.
     pub(crate) processes: BTreeSet<u32>,
-    /// Their command lines, as far as they are known.
-    pub(crate) commands: BTreeMap<u32, String>,
     /// Why the runtime ended a process: the first one.
     pub(crate) fatal: Option<Fatal>,
     /// What the first process was judged by.
@@ -26,9 +23,19 @@ pub(crate) struct Record {
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
     /// Where a thread was that did not do what was planned, innermost first.
-    pub(crate) diverged: Vec<Address>,
-    /// The other lines: findings.
-    pub(crate) findings: String,
+    pub(crate) diverged: Stack<'static>,
+    pub(crate) findings: Vec<Logged>,
+    /// Lines that could not be read: a process that was killed may have left its last line incomplete.
+    pub(crate) unreadable: usize,
+}
+
+/// A finding of a process.
+#[derive(Clone, Debug)]
+pub(crate) struct Logged {
+    pub(crate) process: Process,
+    pub(crate) finding: Finding<'static>,
+    /// Steps of the run until then, if its schedule is ours.
+    pub(crate) step: Option<u64>,
 }
 
 /// Why the runtime ended a process.
@@ -36,98 +43,157 @@ pub(crate) struct Record {
 pub(crate) struct Fatal {
     pub(crate) message: String,
     /// Where the program does what the runtime refuses, innermost first.
-    pub(crate) stack: Vec<Address>,
+    pub(crate) stack: Stack<'static>,
 }
 
 /// Something that the runtime could not decide.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Undecided {
     pub(crate) message: String,
     /// Where, innermost first.
-    pub(crate) stack: Vec<Address>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Line {
-    Start {
-        pid: u32,
-        model: String,
-        #[serde(default)]
-        command: String,
-    },
-    Suppressed,
-    Foreign {
-        modules: Vec<String>,
-    },
-    Forked,
-    Undecided(Undecided),
-    Diverged {
-        stack: Vec<Address>,
-    },
-    Fatal {
-        message: String,
-    },
-    Refused {
-        message: String,
-        stack: Vec<Address>,
-    },
-    #[serde(other)]
-    Other,
+    pub(crate) stack: Stack<'static>,
 }
 
 impl Record {
     /// Reads a log.
     pub(crate) fn new(log: &str) -> Self {
         let mut record = Self::default();
+        let mut commands = BTreeMap::new();
         for line in log.lines() {
-            match serde_json::from_str(line) {
-                Ok(Line::Start {
-                    pid,
-                    model,
-                    command,
-                }) => {
+            let Ok(Line { pid, entry }) = line.parse() else {
+                record.unreadable += 1;
+                continue;
+            };
+            match entry {
+                Entry::Finding { finding, step } => record.findings.push(Logged {
+                    process: Process { pid, command: None },
+                    finding: *finding,
+                    step,
+                }),
+                Entry::Event(Event::Start { command, model, .. }) => {
                     record.processes.insert(pid);
-                    record.commands.insert(pid, command);
-                    record.model = record.model.or_else(|| model.parse().ok());
+                    commands.insert(pid, command.into_owned());
+                    record.model.get_or_insert(model);
                 }
-                Ok(Line::Suppressed) => record.suppressed += 1,
-                Ok(Line::Foreign { modules }) => record.foreign.extend(modules),
-                Ok(Line::Forked) => record.forked = true,
-                Ok(Line::Undecided(undecided)) => record.undecided.push(undecided),
-                Ok(Line::Diverged { stack }) => record.diverged = stack,
-                Ok(Line::Fatal { message }) => {
-                    let stack = Vec::new();
-                    record.fatal.get_or_insert(Fatal { message, stack });
-                }
-                Ok(Line::Refused { message, stack }) => {
-                    record.fatal.get_or_insert(Fatal { message, stack });
-                }
-                Ok(Line::Other) | Err(_) => {
-                    record.findings.push_str(line);
-                    record.findings.push('\n');
-                }
+                Entry::Event(event) => record.note(event),
             }
         }
+        for Logged { process, .. } in &mut record.findings {
+            process.command = commands.get(&process.pid).cloned();
+        }
         record
+    }
+
+    fn note(&mut self, event: Event<'static>) {
+        let fatal = match event {
+            Event::Start { .. } => None,
+            Event::Suppressed => {
+                self.suppressed += 1;
+                None
+            }
+            Event::Foreign { modules } => {
+                self.foreign.extend(modules.into_iter().map(Into::into));
+                None
+            }
+            Event::Forked => {
+                self.forked = true;
+                None
+            }
+            Event::Undecided { message, stack } => {
+                let message = message.into_owned();
+                self.undecided.push(Undecided { message, stack });
+                None
+            }
+            Event::Diverged { stack } => {
+                self.diverged = stack;
+                None
+            }
+            Event::Fatal { message } => Some((message, Vec::new())),
+            Event::Refused { message, stack } => Some((message, stack)),
+        };
+        if let Some((message, stack)) = fatal {
+            let message = message.into_owned();
+            self.fatal.get_or_insert(Fatal { message, stack });
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use rsan_log::{Address, Frame, Operation, Side};
+
+    /// A race of the writes at two places.
+    pub(crate) fn race(first: u64, second: u64) -> Logged {
+        let side = |offset| Side {
+            thread: Some(1),
+            name: None,
+            created: None,
+            operation: Operation::Write,
+            order: None,
+            value: None,
+            function: None,
+            stack: vec![Frame {
+                module: Some("m".into()),
+                offset: Address(offset),
+            }],
+            held: None,
+            slept: None,
+        };
+        Logged {
+            process: Process {
+                pid: 7,
+                command: None,
+            },
+            finding: Finding::Race {
+                address: Address(1),
+                size: 4,
+                memory: None,
+                access: side(first),
+                earlier: side(second),
+            },
+            step: None,
+        }
+    }
 
     #[test]
-    fn lines_about_processes_are_told_from_findings() {
-        let log = r#"{"schema":"rsan-runtime/1","pid":7,"kind":"start","program":"/a","model":"rc20"}
-{"schema":"rsan-runtime/1","pid":7,"kind":"race","address":"0x1"}
-{"schema":"rsan-runtime/1","pid":7,"kind":"suppressed"}
-{"schema":"rsan-runtime/1","pid":7,"kind":"foreign","modules":["libz.so.1"]}
-{"schema":"rsan-runtime/1","pid":7,"kind":"undecided","message":"no room","stack":[{"module":"m","offset":"0x1"}]}
-{"schema":"rsan-runtime/1","pid":7,"kind":"fatal","message":"out of memory"}
-{"schema":"rsan-ru"#;
-        let record = Record::new(log);
-        assert_eq!(record.suppressed, 1);
+    fn a_log_says_who_ran_and_what_was_found() {
+        let place = Frame {
+            module: None,
+            offset: Address(1),
+        };
+        let entries: Vec<Entry> = vec![
+            Entry::Finding {
+                finding: Box::new(race(1, 2).finding),
+                step: Some(3),
+            },
+            Event::Start {
+                program: "/a".into(),
+                command: "./a -x".into(),
+                model: Model::Rc20,
+            }
+            .into(),
+            Event::Suppressed.into(),
+            Event::Foreign {
+                modules: vec!["libz.so.1".into()],
+            }
+            .into(),
+            Event::Undecided {
+                message: "no room".into(),
+                stack: vec![place],
+            }
+            .into(),
+            Event::Fatal {
+                message: "out of memory".into(),
+            }
+            .into(),
+        ];
+        let lines = entries
+            .into_iter()
+            .map(|entry| format!("{}\n", Line { pid: 7, entry }));
+        let log: String = lines.chain(["{\"schema\":\"rsan-ru".to_owned()]).collect();
+        let record = Record::new(&log);
+        assert_eq!((record.suppressed, record.unreadable), (1, 1));
         assert!(record.foreign.contains("libz.so.1"));
         let undecided = record.undecided.iter();
         let undecided: Vec<_> = undecided.map(|u| (&*u.message, u.stack.len())).collect();
@@ -139,8 +205,10 @@ mod tests {
             (fatal.message.as_str(), fatal.stack.len()),
             ("out of memory", 0)
         );
-        let findings: Vec<_> = record.findings.lines().collect();
-        assert_eq!(findings.len(), 2);
-        assert!(findings[0].contains("race") && findings[1] == "{\"schema\":\"rsan-ru");
+        let [found] = record.findings.as_slice() else {
+            panic!("one finding");
+        };
+        assert_eq!(found.process.command.as_deref(), Some("./a -x"));
+        assert_eq!(found.step, Some(3));
     }
 }

@@ -8,7 +8,7 @@ pub(super) const SAME_VALUE: &str = "both stores have the same value, but only t
     one may miss what was written before it";
 
 /// What can happen and why it should not.
-pub(super) fn weak(accesses: &[Access], same_value: bool, about: &About<'_>) -> String {
+pub(super) fn weak(accesses: &[Access], same_value: bool, about: &About) -> String {
     let [access, missed, stale, ..] = accesses else {
         return String::new();
     };
@@ -35,7 +35,7 @@ fn is_of_block(operation: &str) -> bool {
 }
 
 /// Two accesses that are not ordered.
-pub(super) fn race(accesses: &[Access], about: &About<'_>) -> String {
+pub(super) fn race(accesses: &[Access], about: &About) -> String {
     let [access, earlier, ..] = accesses else {
         return String::new();
     };

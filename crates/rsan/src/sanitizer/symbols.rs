@@ -1,14 +1,14 @@
 //! Addresses of code as functions, files and lines, from the debug information of the modules. What is not known is left
 //! out: a stripped module, or one that is gone, is never an error.
 
-use super::log::Address;
 use super::scratch::shown as shown_module;
 use crate::files;
 use addr2line::Loader;
+use rsan_log::Frame as Address;
 use rsan_report::document::Frame;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A function of libc that accesses memory for its caller: only its name is known.
 pub(crate) fn of_libc(function: Option<&str>) -> Option<Frame> {
@@ -55,11 +55,6 @@ fn library(file: &str) -> Option<String> {
 pub(crate) fn is_file(module: &str) -> bool {
     let large = |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() <= files::LARGE;
     std::fs::metadata(module).is_ok_and(large)
-}
-
-/// A number as the runtime writes it, `0x…`.
-pub(crate) fn number(text: &str) -> Option<u64> {
-    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 /// The modules whose debug information was needed.
@@ -111,15 +106,15 @@ impl Symbols {
                 .module
                 .as_deref()
                 .map(|m| shown_module(m).to_owned()),
-            offset: Some(address.offset.clone()),
+            offset: Some(address.offset.to_string()),
             library: None,
         };
-        let (Some(module), Some(offset)) = (&address.module, number(&address.offset)) else {
+        let (Some(module), offset) = (address.module.as_deref(), address.offset.0) else {
             return vec![bare];
         };
         let loader = self
             .modules
-            .entry(module.clone())
+            .entry(module.to_owned())
             .or_insert_with(|| is_file(module).then(|| Loader::new(module).ok())?);
         let Some(loader) = loader else {
             return vec![bare];
@@ -146,11 +141,11 @@ fn debug_frames(loader: &Loader, offset: u64, bare: &Frame, here: Option<&Path>)
             .as_ref()
             .and_then(|name| name.demangle().ok());
         let location = frame.location.as_ref();
-        let file = location.and_then(|l| l.file);
+        let file = location.and_then(|l| l.file).map(plain);
         frames.push(Frame {
             function: name.map(Cow::into_owned),
-            library: file.and_then(library),
-            file: file.map(|file| shown(file, here)),
+            library: file.as_deref().and_then(library),
+            file: file.map(|file| shown(&file, here)),
             line: location.and_then(|l| l.line),
             column: location.and_then(|l| l.column).filter(|column| *column > 0),
             ..bare.clone()
@@ -170,6 +165,24 @@ pub(crate) fn demangled(name: &str) -> String {
     addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
 }
 
+/// A path without `.` and `..`, which some compilers have in the names of their headers.
+fn plain(file: &str) -> String {
+    if !file.contains("/..") && !file.contains("/./") {
+        return file.to_owned();
+    }
+    let mut path = PathBuf::new();
+    for part in Path::new(file).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if path.file_name().is_some() => {
+                path.pop();
+            }
+            other => path.push(other),
+        }
+    }
+    path.display().to_string()
+}
+
 /// A file's path as the user would name it.
 fn shown(file: &str, here: Option<&Path>) -> String {
     let relative = here.and_then(|here| Path::new(file).strip_prefix(here).ok());
@@ -181,10 +194,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn paths_are_plain_and_say_whose_the_source_is() {
+        assert_eq!(plain("a/./b/../c.h"), "a/c.h");
+        assert_eq!(plain("../x.c"), "../x.c");
+        let header = "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/latch";
+        assert_eq!(plain(header), "/usr/include/c++/12/latch");
+        let of = |file: &str| library(&plain(file));
+        assert_eq!(of(header).as_deref(), Some("libstdc++"));
+        assert_eq!(
+            of("/usr/lib/llvm-14/bin/../include/c++/v1/latch").as_deref(),
+            Some("libc++")
+        );
+        assert_eq!(of("/usr/include/tbb/queue.h").as_deref(), Some("tbb"));
+        assert_eq!(of("/home/me/include/queue.h"), None);
+    }
+
+    #[test]
     fn what_is_not_known_is_shown_as_it_is() {
         let mut symbols = Symbols::default();
-        for module in [None, Some("/nonexistent/module".to_owned())] {
-            let offset = "0x10".to_owned();
+        for module in [None, Some("/nonexistent/module".into())] {
+            let offset = rsan_log::Address(0x10);
             let frames = symbols.stack(&[Address { module, offset }]);
             assert_eq!((frames.len(), frames[0].place()), (1, None));
             assert_eq!(frames[0].offset.as_deref(), Some("0x10"));

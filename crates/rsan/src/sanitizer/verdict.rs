@@ -2,10 +2,10 @@
 
 use super::execute::Runs;
 use super::findings::Found;
-use super::log::Address;
 use super::record::{Fatal, Undecided};
 use super::symbols::Symbols;
 use crate::status::Status;
+use rsan_log::Frame as Address;
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::plural;
 use signal_hook::low_level::signal_name;
@@ -77,8 +77,8 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
         notes.push(format!("{} {what}", count(number)));
         status = status.and(Status::Undecided);
     }
-    if runs.findings.unreadable > 0 {
-        let lines = plural(runs.findings.unreadable as u64, "line");
+    if runs.unreadable > 0 {
+        let lines = plural(runs.unreadable as u64, "line");
         notes.push(format!("the log has {lines} that cannot be read"));
         status = status.and(Status::Undecided);
     }
@@ -183,7 +183,7 @@ mod tests {
         };
         let judged = |runs: &Runs| judge(runs, OsStr::new("a.out"), &[]);
         assert_eq!(judged(&runs), (Status::Clean, Vec::new()));
-        runs.findings.add(0, "{\"kind\":\"ra");
+        runs.unreadable = 1;
         let note = "the log has 1 line that cannot be read".to_owned();
         assert_eq!(judged(&runs), (Status::Undecided, vec![note]));
     }

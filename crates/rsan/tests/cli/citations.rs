@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const THEORY: &str = "docs/theory/";
 
 /// The files of the repository that end so.
-fn files(extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files(extension: &str) -> Vec<PathBuf> {
     fn visit(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a readable folder") {
             let path = entry.expect("an entry").path();
@@ -32,12 +32,12 @@ fn files(extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// The lines of a page that are not in fenced blocks, without what is in backquotes.
-fn prose(page: &str) -> impl Iterator<Item = String> {
+pub(crate) fn prose(page: &str) -> impl Iterator<Item = String> {
     let mut fenced = false;
     let outside = page.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");

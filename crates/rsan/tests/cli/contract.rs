@@ -152,8 +152,8 @@ fn wrong_usage_is_refused() {
         &["not available yet"],
     );
     refused(
-        &["verify", "--format", "html", "sb.litmus"],
-        &["not available yet"],
+        &["verify", "--format", "pdf", "sb.litmus"],
+        &["text, json and html"],
     );
     refused(
         &["verify", "--memory-limit", "lots", "sb.litmus"],

@@ -12,6 +12,8 @@ const CASES: &[(&str, &str)] = &[
     ("help-check", "check --help"),
     ("help-run", "run --help"),
     ("help-cc", "help cc"),
+    ("help-man", "man --help"),
+    ("help-completions", "completions --help"),
     ("robust", "verify sb-fenced.litmus"),
     ("weak-read", "verify sb.litmus"),
     ("weak-write", "verify 2+2w.litmus"),

@@ -9,6 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rsan-lang", &["rsan-model"]),
     ("rsan-clocks", &["rsan-model"]),
     ("rsan-schedule", &["rsan-model"]),
+    ("rsan-log", &["rsan-model"]),
     ("rsan-suppressions", &[]),
     (
         "rsan-runtime",
@@ -16,6 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rsan-model",
             "rsan-clocks",
             "rsan-schedule",
+            "rsan-log",
             "rsan-suppressions",
         ],
     ),
@@ -35,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rsan-repair",
             "rsan-report",
             "rsan-schedule",
+            "rsan-log",
             "rsan-suppressions",
         ],
     ),

@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod book;
 mod citations;
 mod common;
 mod contract;
@@ -7,9 +8,11 @@ mod docs;
 mod exact;
 mod goldens;
 mod hostile;
+mod html;
 mod interface;
 mod layers;
 mod limits;
+mod manual;
 mod report;
 mod sanitizer;
 mod sanitizer_builds;

@@ -1,11 +1,13 @@
 //! Locks of the program's own, as its annotations tell of them.
 
 use super::misuse::{destroyed_locked, end_of_life, is_anothers, own, report};
+use crate::location::Done;
 use crate::lock::{Lock, RawLock};
-use crate::sync::{self, Done};
+use crate::sync;
 use crate::tables::Map;
 use crate::thread::enter;
 use crate::tls;
+use rsan_log::Operation;
 use std::ffi::c_uint;
 
 /// Flag: it lives as long as the program, whatever its destructor says.
@@ -69,9 +71,13 @@ pub(crate) fn destroy(lock: usize, flags: c_uint) {
     }
     tls::set_caller(pc);
     if let Some(own) = own(lock) {
-        destroyed_locked("destroy of a locked mutex", lock, Some(own.side("lock")));
+        destroyed_locked(
+            "destroy of a locked mutex",
+            lock,
+            Some(own.side(Operation::Lock)),
+        );
     } else {
-        end_of_life(lock, "destroy", "unlock");
+        end_of_life(lock, Operation::Destroy, Operation::Unlock);
     }
     with(lock, |known| *known = Known::default());
     tls::set_caller(pc);
@@ -82,7 +88,7 @@ pub(crate) fn destroy(lock: usize, flags: c_uint) {
 pub(crate) fn unlock(lock: usize) {
     if is_anothers(lock) {
         let text = "unlock of a mutex that the thread does not hold";
-        report(text, lock, "unlock", None);
+        report(text, lock, Operation::Unlock, None);
     }
 }
 
@@ -106,7 +112,12 @@ pub(crate) fn acquired(lock: usize, writes: bool) {
             false => "read lock of a mutex that is locked for writing",
         };
         tls::set_caller(pc);
-        report(text, lock, "lock", Some(before.side("lock")));
+        report(
+            text,
+            lock,
+            Operation::Lock,
+            Some(before.side(Operation::Lock)),
+        );
     }
     tls::set_caller(pc);
 }
@@ -121,10 +132,15 @@ pub(crate) fn released(lock: usize, writes: bool) {
     let before = before.flatten();
     tls::set_caller(pc);
     match (writes, before) {
-        (true, None) => report("unlock of an unlocked mutex", lock, "unlock", None),
+        (true, None) => report("unlock of an unlocked mutex", lock, Operation::Unlock, None),
         (false, Some(writer)) => {
             let text = "read unlock of a mutex that is locked for writing";
-            report(text, lock, "unlock", Some(writer.side("lock")));
+            report(
+                text,
+                lock,
+                Operation::Unlock,
+                Some(writer.side(Operation::Lock)),
+            );
         }
         _ => {}
     }

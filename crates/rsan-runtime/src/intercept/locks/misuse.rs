@@ -6,18 +6,25 @@
 //!
 //! Sound; not complete: a lock that was never initialised looks like one that was if its memory is zero.
 
-use super::{COUNT, KIND, kind_of};
+mod mutex;
+
+pub(super) use mutex::{
+    destroy_mutex, init_mutex, is_free, lock_mutex, lock_mutex_again, took_mutex, tried_mutex,
+    unlock_mutex,
+};
+
+use super::{COUNT, KIND};
+use crate::callers;
 use crate::deadlock;
-use crate::ending;
+use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::held::Mode;
-use crate::intercept::callers;
+use crate::location::Done;
 use crate::memory::Memory;
-use crate::report::{self, Finding, Misuse, Side};
+use crate::report;
 use crate::stack::{Node, Site};
-use crate::thread::{self, Context, enter, fiber};
+use crate::thread::{enter, fiber};
 use crate::{modules, race, sync, tls};
-use libc::c_int;
-use sync::{Done, Taking};
+use sync::Taking;
 
 /// A kind of objects, and how one that was destroyed is told.
 #[derive(Debug)]
@@ -91,7 +98,7 @@ fn touch(object: usize) {
 impl Object {
     /// It is about to be used: false if it is no more, which is said. From then on it is as it was before, except for a
     /// mutex, which libc refuses.
-    pub(super) fn is_alive(&self, object: usize, operation: &'static str) -> bool {
+    pub(super) fn is_alive(&self, object: usize, operation: Operation) -> bool {
         touch(object);
         if word(object, self.word) != self.mark {
             return true;
@@ -103,7 +110,7 @@ impl Object {
             self.text,
             object,
             operation,
-            Some(destroyed.side("destroy")),
+            Some(destroyed.side(Operation::Destroy)),
         );
         if self.mark != MUTEX.mark {
             set_word(object, self.word, stood);
@@ -113,7 +120,7 @@ impl Object {
 
     /// It was destroyed.
     pub(super) fn bury(&self, object: usize) {
-        if !crate::runtime::is_awake() {
+        if !crate::awake::is_awake() {
             return;
         }
         sync::bury(object, word(object, self.word));
@@ -125,7 +132,7 @@ impl Object {
 pub(super) fn report(
     text: &'static str,
     object: usize,
-    operation: &'static str,
+    operation: Operation,
     earlier: Option<Side>,
 ) {
     let Some(mut me) = enter().filter(|me| me.options.lock_misuse) else {
@@ -139,61 +146,6 @@ pub(super) fn report(
         earlier,
     };
     report::report(&mut me, &finding);
-}
-
-/// Bits of the kind of a mutex that is robust, or has something to do with priorities.
-const SPECIAL: c_int = 16 | 32 | 64;
-/// The bit of one that processes share.
-const SHARED: c_int = 128;
-/// Where libc has what says that a mutex is locked, and the number of its holder.
-const LOCKED: usize = 0;
-const HOLDER: usize = 2;
-
-fn whole_kind(mutex: usize) -> c_int {
-    word(mutex, KIND) as c_int
-}
-
-/// A kind that libc does not know.
-fn is_garbage(kind: c_int) -> bool {
-    let kind = kind & 0x7f;
-    kind & 12 != 0 || kind >= 68
-}
-
-/// Whether a mutex can be used; what is wrong about it otherwise is said.
-fn is_good(mutex: usize, operation: &'static str) -> bool {
-    if !MUTEX.is_alive(mutex, operation) {
-        return false;
-    }
-    let garbage = is_garbage(whole_kind(mutex));
-    if garbage {
-        let text = "use of an invalid mutex, which is not initialised or destroyed";
-        report(text, mutex, operation, None);
-    }
-    !garbage
-}
-
-pub(super) fn lock_mutex(mutex: usize) {
-    is_good(mutex, "lock");
-}
-
-fn take_mutex(mutex: usize, waited: bool) {
-    let taking = Taking {
-        mode: Mode::Write,
-        waited,
-        number: Some(word(mutex, HOLDER)),
-        shares: false,
-    };
-    sync::take(mutex, taking);
-}
-
-/// The thread took the mutex.
-pub(super) fn took_mutex(mutex: usize) {
-    take_mutex(mutex, true);
-}
-
-/// The same, and it would not have waited for ever.
-pub(super) fn tried_mutex(mutex: usize) {
-    take_mutex(mutex, false);
 }
 
 fn take_shared(lock: usize, mode: Mode, waited: bool, shares: bool) {
@@ -233,25 +185,14 @@ pub(super) fn tried_spin(lock: usize) {
 /// The thread waits for itself, and so for ever: the process ends.
 #[cold]
 fn wait_for_oneself(text: &'static str, lock: usize, holder: Option<Done>) {
-    report(text, lock, "lock", holder.map(|holder| holder.side("lock")));
+    report(
+        text,
+        lock,
+        Operation::Lock,
+        holder.map(|holder| holder.side(Operation::Lock)),
+    );
     if enter().is_some_and(|me| me.options.lock_misuse) {
-        ending::now(ending::deadlock_status());
-    }
-}
-
-/// Whether libc says that nobody has a mutex.
-pub(super) fn is_free(mutex: usize) -> bool {
-    word(mutex, LOCKED) == 0
-}
-
-/// A mutex is busy that the thread wants. If it has it itself, it waits for ever, except for kinds of mutexes that know that.
-pub(super) fn lock_mutex_again(mutex: usize) {
-    let kinds = [libc::PTHREAD_MUTEX_NORMAL, libc::PTHREAD_MUTEX_ADAPTIVE_NP];
-    let is_plain = whole_kind(mutex) & (SPECIAL | SHARED) == 0 && kinds.contains(&kind_of(mutex));
-    let is_own = |holder: u32| enter().is_some_and(|mut me| me.own_number() == holder);
-    if is_plain && is_own(word(mutex, HOLDER)) {
-        let holder = holder(mutex);
-        wait_for_oneself("lock of a mutex that the thread has already", mutex, holder);
+        crate::system::end_process(crate::options::deadlock_status());
     }
 }
 
@@ -288,78 +229,16 @@ pub(super) fn lock_spin_again(lock: usize) {
     }
 }
 
-/// A mutex that is locked is initialised. What is in its memory is known to be a mutex only if it has its holder's number.
-pub(super) fn init_mutex(mutex: usize) {
-    touch(mutex);
-    let kind = whole_kind(mutex);
-    let is_mutex = sync::is_known(mutex) && !is_garbage(kind) && kind & SPECIAL == 0;
-    if !is_mutex || word(mutex, LOCKED) == 0 {
-        return init(mutex);
-    }
-    if let Some(holder) = holder(mutex).filter(|_| has_one_life(mutex)) {
-        let text = "a mutex is initialised again while it is locked";
-        report(text, mutex, "init", Some(holder.side("lock")));
-    }
-    sync::destroy(mutex);
-}
-
-/// Who holds a mutex that another thread has locked.
-fn holder(mutex: usize) -> Option<Done> {
-    match word(mutex, HOLDER) {
-        0 => None,
-        number => sync::holder(mutex, number),
-    }
-}
-
-/// A mutex that checks who unlocks it says so itself.
-pub(super) fn unlock_mutex(mutex: usize) {
-    if !is_good(mutex, "unlock") || whole_kind(mutex) & SPECIAL != 0 {
-        return;
-    }
-    if [
-        libc::PTHREAD_MUTEX_RECURSIVE,
-        libc::PTHREAD_MUTEX_ERRORCHECK,
-    ]
-    .contains(&kind_of(mutex))
-    {
-        return;
-    }
-    if word(mutex, LOCKED) == 0 {
-        return report("unlock of an unlocked mutex", mutex, "unlock", None);
-    }
-    // Most threads unlock what they hold.
-    let own = thread::current().and_then(Context::idle);
-    if own.is_some_and(|me| me.libc_number == word(mutex, HOLDER)) {
-        return;
-    }
-    let me = enter().map(|me| me.state.id());
-    if let Some(holder) = holder(mutex).filter(|holder| Some(holder.thread) != me) {
-        let text = "unlock of a mutex that another thread holds";
-        report(text, mutex, "unlock", Some(holder.side("lock")));
-    }
-}
-
 /// A lock is destroyed that somebody has.
 pub(super) fn destroyed_locked(text: &'static str, lock: usize, holder: Option<Side>) {
-    if crate::runtime::options().is_some_and(|options| options.destroy_locked) {
-        report(text, lock, "destroy", holder);
+    if crate::options::current().is_some_and(|options| options.destroy_locked) {
+        report(text, lock, Operation::Destroy, holder);
     }
-}
-
-pub(super) fn destroy_mutex(mutex: usize) {
-    if !is_good(mutex, "destroy") {
-        return;
-    }
-    if whole_kind(mutex) & SPECIAL == 0 && word(mutex, LOCKED) != 0 {
-        let holder = holder(mutex).map(|holder| holder.side("lock"));
-        return destroyed_locked("destroy of a locked mutex", mutex, holder);
-    }
-    end_of_life(mutex, "destroy", "unlock");
 }
 
 /// An object is destroyed, or initialised again: whoever used it comes before, or there is a race. Libraries that are not instrumented
 /// may have an order that is not seen.
-pub(super) fn end_of_life(object: usize, operation: &'static str, used: &'static str) {
+pub(super) fn end_of_life(object: usize, operation: Operation, used: Operation) {
     let pc = tls::caller();
     if !callers::is_instrumented(pc) {
         return;
@@ -385,7 +264,7 @@ pub(super) fn init(object: usize) {
     let pc = tls::caller();
     if sync::is_known(object) && has_one_life(object) {
         tls::set_caller(pc);
-        end_of_life(object, "initialisation", "use");
+        end_of_life(object, Operation::Initialisation, Operation::Use);
     }
     tls::set_caller(pc);
     sync::destroy(object);
@@ -401,29 +280,29 @@ fn is_locked(lock: usize) -> bool {
 }
 
 pub(super) fn lock_rwlock(lock: usize) {
-    RWLOCK.is_alive(lock, "lock");
+    RWLOCK.is_alive(lock, Operation::Lock);
 }
 
 pub(super) fn unlock_rwlock(lock: usize) {
-    if !RWLOCK.is_alive(lock, "unlock") {
+    if !RWLOCK.is_alive(lock, Operation::Unlock) {
         return;
     }
     if !is_locked(lock) {
         return report(
             "unlock of an unlocked reader-writer lock",
             lock,
-            "unlock",
+            Operation::Unlock,
             None,
         );
     }
     let me = enter().map(|me| me.state.id());
     if word(lock, WRITER) != 0 && sync::writer(lock).is_some_and(|writer| Some(writer) != me) {
         let text = "unlock of a reader-writer lock that another thread holds";
-        return report(text, lock, "unlock", None);
+        return report(text, lock, Operation::Unlock, None);
     }
     if word(lock, WRITER) == 0 && is_anothers(lock) {
         let text = "unlock of a reader-writer lock that the thread does not hold";
-        report(text, lock, "unlock", None);
+        report(text, lock, Operation::Unlock, None);
     }
 }
 
@@ -434,81 +313,86 @@ pub(super) fn is_anothers(lock: usize) -> bool {
 }
 
 pub(super) fn destroy_rwlock(lock: usize) {
-    if !RWLOCK.is_alive(lock, "destroy") {
+    if !RWLOCK.is_alive(lock, Operation::Destroy) {
         return;
     }
     if is_locked(lock) {
         return destroyed_locked("destroy of a locked reader-writer lock", lock, None);
     }
-    end_of_life(lock, "destroy", "unlock");
+    end_of_life(lock, Operation::Destroy, Operation::Unlock);
 }
 
 pub(super) fn post(semaphore: usize) {
-    SEMAPHORE.is_alive(semaphore, "post");
+    SEMAPHORE.is_alive(semaphore, Operation::Post);
 }
 
 pub(super) fn wait_for_semaphore(semaphore: usize) {
-    SEMAPHORE.is_alive(semaphore, "wait");
+    SEMAPHORE.is_alive(semaphore, Operation::Wait);
 }
 
 pub(super) fn destroy_semaphore(semaphore: usize) {
-    if SEMAPHORE.is_alive(semaphore, "destroy") {
-        end_of_life(semaphore, "destroy", "post");
+    if SEMAPHORE.is_alive(semaphore, Operation::Destroy) {
+        end_of_life(semaphore, Operation::Destroy, Operation::Post);
     }
 }
 
 pub(super) fn lock_spin(lock: usize) {
-    SPIN.is_alive(lock, "lock");
+    SPIN.is_alive(lock, Operation::Lock);
 }
 
 /// What a spin lock is when nobody has it.
 const SPIN_FREE: u32 = 1;
 
 pub(super) fn unlock_spin(lock: usize) {
-    if !SPIN.is_alive(lock, "unlock") {
+    if !SPIN.is_alive(lock, Operation::Unlock) {
         return;
     }
     if word(lock, 0) == SPIN_FREE {
-        report("unlock of an unlocked spin lock", lock, "unlock", None);
+        report(
+            "unlock of an unlocked spin lock",
+            lock,
+            Operation::Unlock,
+            None,
+        );
     } else if is_anothers(lock) {
         let text = "unlock of a spin lock that the thread does not hold";
-        report(text, lock, "unlock", None);
+        report(text, lock, Operation::Unlock, None);
     }
 }
 
 pub(super) fn destroy_spin(lock: usize) {
-    if !SPIN.is_alive(lock, "destroy") {
+    if !SPIN.is_alive(lock, Operation::Destroy) {
         return;
     }
     if word(lock, 0) != SPIN_FREE {
         return destroyed_locked("destroy of a locked spin lock", lock, None);
     }
-    end_of_life(lock, "destroy", "unlock");
+    end_of_life(lock, Operation::Destroy, Operation::Unlock);
 }
 
 /// False if threads wait for the condition variable.
 pub(super) fn destroy_condition(condition: usize) -> bool {
-    if CONDITION.is_alive(condition, "destroy")
+    if CONDITION.is_alive(condition, Operation::Destroy)
         && let Some((thread, site)) = deadlock::who_waits_for(condition)
     {
         let text = "destroy of a condition variable for which threads wait";
-        let waits = Done { thread, site }.side("wait");
-        report(text, condition, "destroy", Some(waits));
+        let waits = Done { thread, site }.side(Operation::Wait);
+        report(text, condition, Operation::Destroy, Some(waits));
         return false;
     }
-    end_of_life(condition, "destroy", "signal");
+    end_of_life(condition, Operation::Destroy, Operation::Signal);
     true
 }
 
 /// How many threads a barrier is for; 0 if it is none, which is said.
 pub(super) fn threads_of(barrier: usize) -> usize {
-    let is_alive = BARRIER.is_alive(barrier, "wait");
+    let is_alive = BARRIER.is_alive(barrier, Operation::Wait);
     let count = word(barrier, COUNT) as usize;
     if count == 0 && is_alive {
         report(
             "use of a barrier that is not initialised",
             barrier,
-            "wait",
+            Operation::Wait,
             None,
         );
     }
@@ -532,17 +416,17 @@ pub(super) fn init_barrier(barrier: usize) {
         && word(barrier, COUNT) != 0;
     if is_known && has_one_life(barrier) {
         let text = "a barrier is initialised again before it is destroyed";
-        report(text, barrier, "init", None);
+        report(text, barrier, Operation::Init, None);
     }
 }
 
 pub(super) fn destroy_barrier(barrier: usize) {
-    if !BARRIER.is_alive(barrier, "destroy") {
+    if !BARRIER.is_alive(barrier, Operation::Destroy) {
         return;
     }
     if sync::arrived(barrier).is_some_and(|(_, arrived)| arrived != 0) {
         let text = "destroy of a barrier at which threads wait";
-        return report(text, barrier, "destroy", None);
+        return report(text, barrier, Operation::Destroy, None);
     }
-    end_of_life(barrier, "destroy", "wait");
+    end_of_life(barrier, Operation::Destroy, Operation::Wait);
 }

@@ -1,11 +1,13 @@
 //! Cells and what is kept beside them, against a list of all accesses of a granule.
 
 use super::*;
+use crate::mapping::map_zeroed;
 use crate::race::Kind;
-use crate::race::cells::{mask, pack_site, stamp};
-use crate::shadow::{Chunk, map_zeroed};
+use crate::race::cells::{mask, pack_site};
+use crate::shadow::{Chunk, forget_kept as forget, stamp};
 use crate::stack::Node;
 use rsan_clocks::write_log::{Epoch, Slot};
+use std::sync::atomic::Ordering;
 
 /// Numbers that look random.
 struct Numbers(u64);

@@ -1,9 +1,10 @@
 //! The quick form against the readable one, on many states of a granule.
 
 use super::*;
+use crate::mapping::map_zeroed;
 use crate::race::Kind;
-use crate::race::cells::{mask, pack_site, stamp};
-use crate::shadow::{Chunk, map_zeroed};
+use crate::race::cells::{mask, pack_site};
+use crate::shadow::{Chunk, stamp};
 use crate::stack::Node;
 use rsan_clocks::write_log::{Epoch, Slot};
 

@@ -2,7 +2,8 @@
 
 use super::tally::Tally;
 use crate::files;
-use crate::sanitizer::record::Undecided;
+use crate::sanitizer::record::{Logged, Record, Undecided};
+use rsan_log::{Entry, Event, Line};
 use rsan_schedule::Schedule;
 use rsan_schedule::explore::{Bounds, Explorer};
 use serde::{Deserialize, Serialize};
@@ -20,18 +21,18 @@ struct Document {
     exploration: String,
     /// Runs with something new.
     runs: Vec<Kept>,
-    /// What could not be decided in some run.
-    #[serde(default)]
-    undecided: Vec<Undecided>,
+    /// What could not be decided in some run, as lines of a log.
+    undecided: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
+    /// Lines of a log.
     findings: String,
     schedule: String,
 }
 
-const SCHEMA: &str = "rsan-checkpoint/2";
+const SCHEMA: &str = "rsan-checkpoint/3";
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn at(file: &'a Path) -> Self {
@@ -61,11 +62,15 @@ impl<'a> Checkpoint<'a> {
         same_preemptions(&document.exploration, bounds).map_err(fail)?;
         let explorer = Explorer::load(&rebounded(&document.exploration, bounds));
         let explorer = explorer.map_err(|error| fail(error.to_string()))?;
-        tally.undecided.extend(document.undecided);
+        let read = |log: &str| match Record::new(log) {
+            record if record.unreadable == 0 => Ok(record),
+            _ => Err(format!("{name}: not a checkpoint")),
+        };
+        tally.undecided.extend(read(&document.undecided)?.undecided);
         for kept in document.runs {
             let schedule = kept.schedule.parse::<Schedule>();
             let schedule = schedule.map_err(|error| fail(error.to_string()))?;
-            tally.restore(kept.findings, schedule);
+            tally.restore(read(&kept.findings)?.findings, schedule);
         }
         tally.runs.done = usize::try_from(explorer.progress().counts.runs()).unwrap_or(usize::MAX);
         // Only runs with the runtime are counted.
@@ -79,7 +84,7 @@ impl<'a> Checkpoint<'a> {
     /// The message for the user.
     pub(super) fn save(&self, explorer: &Explorer, tally: &Tally) -> Result<(), String> {
         let runs = tally.kept.iter().map(|(run, findings)| Kept {
-            findings: findings.clone(),
+            findings: findings.iter().map(finding_line).collect(),
             schedule: tally
                 .schedules
                 .get(run)
@@ -89,12 +94,32 @@ impl<'a> Checkpoint<'a> {
             schema: SCHEMA.to_owned(),
             exploration: explorer.save(),
             runs: runs.collect(),
-            undecided: tally.undecided.iter().cloned().collect(),
+            undecided: tally.undecided.iter().map(undecided_line).collect(),
         };
         let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
         let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;
         files::write(self.0, text.as_bytes()).map_err(fail)
     }
+}
+
+/// A finding as it was logged.
+fn finding_line(logged: &Logged) -> String {
+    let entry = Entry::Finding {
+        finding: Box::new(logged.finding.clone()),
+        step: logged.step,
+    };
+    let pid = logged.process.pid;
+    format!("{}\n", Line { pid, entry })
+}
+
+/// A line about what could not be decided; this process says so, whichever did before.
+fn undecided_line(undecided: &Undecided) -> String {
+    let event = Event::Undecided {
+        message: undecided.message.as_str().into(),
+        stack: undecided.stack.clone(),
+    };
+    let (pid, entry) = (std::process::id(), event.into());
+    format!("{}\n", Line { pid, entry })
 }
 
 /// What a bound on preemptions has left out is not in the file, so another one cannot be had.

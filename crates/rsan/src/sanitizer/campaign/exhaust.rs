@@ -11,18 +11,17 @@ use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial, describe};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
 use crate::progress::Progress;
-use crate::sanitizer::log::Address;
 use crate::sanitizer::record::Undecided;
 use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::symbols::Symbols;
 use crate::sanitizer::verdict;
 use crate::session::Reply;
 use crate::status::Status;
+use rsan_log::{Finding, Side};
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::{count, plural};
 use rsan_schedule::Step;
 use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
-use serde::Deserialize;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
@@ -201,9 +200,8 @@ impl Search<'_, '_> {
         }
         if !matches!(outcome, Outcome::Execution { .. }) {
             // Threads that this run keeps waiting may go on in another one.
-            retain(&mut execution.record.findings, |place| {
-                place.kind != "deadlock"
-            });
+            let findings = &mut execution.record.findings;
+            findings.retain(|logged| !matches!(logged.finding, Finding::Deadlock { .. }));
         }
         if outcome == Outcome::Excess {
             set_doubtful_aside(&mut execution);
@@ -256,29 +254,6 @@ impl Search<'_, '_> {
     }
 }
 
-/// What a line of the log says about a finding, as far as it matters here.
-#[derive(Deserialize)]
-struct Place {
-    kind: String,
-    /// Steps of the run until the finding.
-    #[serde(default)]
-    step: usize,
-    access: Option<Access>,
-}
-
-#[derive(Deserialize)]
-struct Access {
-    thread: Option<u32>,
-    stack: Vec<Address>,
-}
-
-/// Keeps the findings that are wanted.
-fn retain(findings: &mut String, mut wanted: impl FnMut(&Place) -> bool) {
-    let stays = |line: &&str| serde_json::from_str(line).map_or(true, |place| wanted(&place));
-    let kept = findings.lines().filter(stays);
-    *findings = kept.map(|line| format!("{line}\n")).collect();
-}
-
 /// Findings that may be there only because of what a round in vain of another thread has read are none: another run is the same
 /// execution without the round, and shows what is weak in it. If the round has several reads, the other thread might end it otherwise
 /// because of the weak access, and then its first reads count; so there is no proof. A round in vain of the same thread is none with
@@ -286,23 +261,27 @@ fn retain(findings: &mut String, mut wanted: impl FnMut(&Place) -> bool) {
 fn set_doubtful_aside(execution: &mut Execution) {
     let steps = &execution.trace.steps;
     let undecided = &mut execution.record.undecided;
-    retain(&mut execution.record.findings, |place| {
-        let thread = place.access.as_ref().and_then(|access| access.thread);
-        let before = &steps[..steps.len().min(place.step.saturating_sub(1))];
-        let in_vain = |step: &&Step| step.vain && Some(step.thread.0) != thread;
+    execution.record.findings.retain(|logged| {
+        let Finding::Violation {
+            access: Side { thread, stack, .. },
+            ..
+        } = &logged.finding
+        else {
+            return true;
+        };
+        let step = logged.step.unwrap_or_default() as usize;
+        let before = &steps[..steps.len().min(step.saturating_sub(1))];
+        let in_vain = |step: &&Step| step.vain && Some(step.thread.0) != *thread;
         let mut in_vain = before.iter().filter(in_vain);
         let has_several = |one: &Step| {
             let of_round = |step: &&Step| step.vain && step.thread == one.thread;
             steps.iter().filter(of_round).count() > 1
         };
-        let is_doubtful = place.kind == "violation" && in_vain.clone().next().is_some();
+        let is_doubtful = in_vain.clone().next().is_some();
         if is_doubtful && in_vain.any(has_several) {
             undecided.push(Undecided {
                 message: DOUBT.to_owned(),
-                stack: place
-                    .access
-                    .as_ref()
-                    .map_or(Vec::new(), |access| access.stack.clone()),
+                stack: stack.clone(),
             });
         }
         !is_doubtful

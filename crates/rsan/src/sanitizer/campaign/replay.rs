@@ -51,12 +51,15 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
         }
         tally.add(Trial::new(execution));
     }
-    let mut course = Course::default();
-    course.schedules = Schedules {
+    let schedules = Schedules {
         strategy: format!("replay of {}", quoted(&file.display().to_string())),
         reproduced: Some(reproduced as u64),
         diverged: diverged.as_ref().map(|(step, _)| *step),
         ..Schedules::default()
+    };
+    let mut course = Course {
+        schedules,
+        ..Course::default()
     };
     let doubt = keep::doubt(&schedule, request.subject);
     let doubt = doubt.map(|doubt| (Status::Clean, doubt));

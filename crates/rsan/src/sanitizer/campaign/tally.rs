@@ -2,7 +2,7 @@
 
 use super::execution::{Execution, Fate};
 use crate::sanitizer::execute::Runs;
-use crate::sanitizer::record::{Fatal, Undecided};
+use crate::sanitizer::record::{Fatal, Logged, Undecided};
 use crate::sanitizer::verdict::ended;
 use rsan_model::Model;
 use rsan_schedule::{Coverage, Fingerprint, Schedule};
@@ -14,7 +14,8 @@ use std::process::ExitStatus;
 pub(super) struct Trial {
     pub(super) fate: Fate,
     fingerprint: Fingerprint,
-    findings: String,
+    findings: Vec<Logged>,
+    unreadable: usize,
     suppressed: usize,
     fatal: Option<Fatal>,
     undecided: Vec<Undecided>,
@@ -26,7 +27,8 @@ pub(super) struct Trial {
 impl Trial {
     pub(super) fn new(execution: Execution) -> Self {
         let fate = execution.fate();
-        let nothing = fate == Fate::Ended && execution.record.findings.is_empty();
+        let record = &execution.record;
+        let nothing = fate == Fate::Ended && record.findings.is_empty() && record.unreadable == 0;
         let schedule = (!nothing).then(|| execution.schedule());
         let Execution {
             record,
@@ -38,6 +40,7 @@ impl Trial {
             fate,
             fingerprint: Fingerprint::of(&trace.steps),
             findings: record.findings,
+            unreadable: record.unreadable,
             suppressed: record.suppressed,
             fatal: record.fatal,
             undecided: record.undecided,
@@ -78,8 +81,8 @@ pub(super) struct Tally {
     pub(super) coverage: Coverage,
     /// Of the runs that showed a finding first.
     pub(super) schedules: BTreeMap<usize, Schedule>,
-    /// Of the same runs: their findings, as logged.
-    pub(super) kept: BTreeMap<usize, String>,
+    /// Of the same runs: their findings.
+    pub(super) kept: BTreeMap<usize, Vec<Logged>>,
     /// What could not be decided in some run.
     pub(super) undecided: BTreeSet<Undecided>,
     /// In the order of their first runs.
@@ -96,6 +99,7 @@ impl Tally {
         runs.processes += 1;
         runs.suppressed = runs.suppressed.max(trial.suppressed);
         runs.model = runs.model.or(trial.model);
+        runs.unreadable += trial.unreadable;
         self.undecided.extend(trial.undecided);
         let new = runs.findings.add(run, &trial.findings);
         if let Some(schedule) = trial.schedule.as_ref().filter(|_| new) {
@@ -129,7 +133,7 @@ impl Tally {
     }
 
     /// Takes over what a run showed that an earlier campaign made.
-    pub(super) fn restore(&mut self, findings: String, schedule: Schedule) {
+    pub(super) fn restore(&mut self, findings: Vec<Logged>, schedule: Schedule) {
         let run = self.kept.len();
         self.runs.main_seen = true;
         self.runs.findings.add(run, &findings);

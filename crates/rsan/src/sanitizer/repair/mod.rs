@@ -11,16 +11,17 @@
 
 mod shape;
 
+use rsan_log::{Address, Operation};
 use rsan_model::{Model, RmwOrd};
 use shape::{Act, Step, is_robust};
 
 /// A step of a chain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access<'a> {
+pub(super) struct Access {
     pub(super) thread: u32,
-    pub(super) operation: &'a str,
-    pub(super) order: &'a str,
-    pub(super) address: Option<&'a str>,
+    pub(super) operation: Operation,
+    pub(super) order: RmwOrd,
+    pub(super) address: Option<Address>,
 }
 
 /// A change to steps of the chain, which are named by their position in it.
@@ -50,7 +51,7 @@ struct Variant {
 
 /// The cheapest changes that make the accesses robust; `None` if the chain is not of a kind that is understood, or
 /// nothing is found.
-pub(super) fn repair(chain: &[Access<'_>], model: Model) -> Option<Vec<Change>> {
+pub(super) fn repair(chain: &[Access], model: Model) -> Option<Vec<Change>> {
     let segments = segments(chain)?;
     let plain: Vec<_> = segments.iter().map(|(_, steps)| steps.clone()).collect();
     let strongest: Vec<_> = plain.iter().map(|steps| strongest(steps, model)).collect();
@@ -73,15 +74,15 @@ pub(super) fn repair(chain: &[Access<'_>], model: Model) -> Option<Vec<Change>> 
 }
 
 /// The first position and the steps of each thread; `None` if a thread comes twice or does something else.
-fn segments(chain: &[Access<'_>]) -> Option<Vec<(usize, Vec<Step>)>> {
+fn segments(chain: &[Access]) -> Option<Vec<(usize, Vec<Step>)>> {
     let mut segments: Vec<(usize, Vec<Step>)> = Vec::new();
     let (mut threads, mut addresses) = (Vec::new(), Vec::new());
     for (position, access) in chain.iter().enumerate() {
         let act = match access.operation {
-            "load" => Act::Load,
-            "store" => Act::Store,
-            "read-modify-write" => Act::Rmw,
-            "fence" => Act::Fence,
+            Operation::Load => Act::Load,
+            Operation::Store => Act::Store,
+            Operation::Rmw => Act::Rmw,
+            Operation::Fence => Act::Fence,
             _ => return None,
         };
         let location = match access.address {
@@ -96,7 +97,7 @@ fn segments(chain: &[Access<'_>]) -> Option<Vec<(usize, Vec<Step>)>> {
         };
         let step = Step {
             act,
-            order: order(access.order)?,
+            order: access.order,
             location: location as u32,
         };
         match segments.last_mut() {
@@ -109,10 +110,6 @@ fn segments(chain: &[Access<'_>]) -> Option<Vec<(usize, Vec<Step>)>> {
         }
     }
     (segments.len() > 1).then_some(segments)
-}
-
-fn order(name: &str) -> Option<RmwOrd> {
-    RmwOrd::ALL.into_iter().find(|order| order.name() == name)
 }
 
 fn cost(from: RmwOrd, to: RmwOrd) -> u32 {
@@ -228,9 +225,12 @@ mod tests {
             .iter()
             .map(|&(thread, operation, order, address)| Access {
                 thread,
-                operation,
-                order,
-                address: (operation != "fence").then_some(address),
+                operation: Operation::from_name(operation).expect("an operation"),
+                order: RmwOrd::ALL
+                    .into_iter()
+                    .find(|known| known.name() == order)
+                    .expect("an order"),
+                address: address.bytes().next().map(|name| Address(name.into())),
             })
             .collect();
         repair(&chain, model)

@@ -1,7 +1,7 @@
 // Two threads take two mutexes in opposite orders and meet: a deadlock, while the main thread waits for them.
 // expect: deadlock
 // says: threads wait for each other
-// says: mutexes held: `a` (taken at
+// says: `a` (taken at
 #include <pthread.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;

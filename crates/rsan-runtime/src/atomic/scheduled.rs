@@ -1,0 +1,141 @@
+//! The program's atomic operations, when they are scheduled.
+
+use super::{CasOrders, Word, fence_order};
+use crate::location::Operation;
+use crate::model;
+use crate::probe::failure::{self, Failure, Success};
+use crate::probe::is_probing;
+use crate::sched::atomics::{Registers, before_read, state_of};
+use crate::sched::{done, point, stacks};
+use crate::word::{fold, operands_of};
+use crate::{report, thread, tls};
+use rsan_model::CasStrength;
+use rsan_schedule::Kind;
+use std::ffi::c_int;
+
+/// # Safety
+/// As [`super::load`].
+#[cold]
+pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
+    before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2]);
+    stacks::check_load(at as usize, size_of::<W>());
+    // SAFETY: the caller's promise.
+    let value = unsafe { super::load(at, order) };
+    done(|step| step.read = fold(value.bits()));
+    value
+}
+
+/// # Safety
+/// As [`super::store`].
+#[cold]
+pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    point(Kind::Store, at as usize, size_of::<W>());
+    // SAFETY: the caller's promise; nobody else runs.
+    let old = unsafe { W::load(at) };
+    // SAFETY: the caller's promise.
+    unsafe { super::store(at, value, order) };
+    done(|step| {
+        (step.read, step.wrote) = (fold(old.bits()), fold(value.bits()));
+        step.writes = true;
+    });
+}
+
+/// # Safety
+/// As [`super::rmw`].
+#[cold]
+pub(crate) unsafe fn rmw<W: Word>(
+    at: *mut W,
+    order: c_int,
+    name: Operation,
+    next: impl Fn(W) -> W,
+) -> W {
+    // What it makes of two values tells its operand.
+    let operands = operands_of(|bits| next(W::from_bits(bits)).bits());
+    before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
+    // SAFETY: the caller's promise.
+    let old = unsafe { super::rmw(at, order, name, &next) };
+    done(|step| {
+        (step.read, step.wrote) = (fold(old.bits()), fold(next(old).bits()));
+        step.writes = true;
+    });
+    old
+}
+
+/// Whether a weak compare-and-swap fails for no reason: only in a child that finds out what the program does then. If that is more
+/// than trying again, not all executions are explored.
+///
+/// # Safety
+/// As [`super::compare_exchange`].
+unsafe fn fails<W: Word>(at: *mut W, expected: W, registers: &Registers) -> bool {
+    let state = |outermost| state_of(outermost, registers);
+    if is_probing() {
+        failure::arrive(state);
+        return false;
+    }
+    let Some(mut me) = thread::enter_access().filter(|me| me.options.exact) else {
+        return false;
+    };
+    // SAFETY: the caller's promise.
+    if unsafe { W::load(at) } != expected {
+        return false;
+    }
+    let (pc, site, outermost) = (me.caller, me.site(), me.outermost);
+    let answer = state(outermost).map(|state| {
+        failure::ask(Success {
+            pc,
+            address: at as usize,
+            bytes: size_of::<W>(),
+            value: expected.bits(),
+            state,
+            outermost,
+        })
+    });
+    // The runtime may have copied memory of its own meanwhile.
+    tls::set_caller(pc);
+    let does = match answer {
+        Some(Failure::Happens) => return true,
+        Some(Failure::Retries) => return false,
+        Some(Failure::Matters(text)) => text,
+        None => "is in a state that is too large".to_owned(),
+    };
+    let why = "a weak compare-and-swap may fail here for no reason, and then the program";
+    report::undecided(&me, site, &format!("{why} {does}"));
+    tls::set_caller(pc);
+    false
+}
+
+/// # Safety
+/// As [`super::compare_exchange`].
+#[cold]
+pub(crate) unsafe fn compare_exchange<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    orders: CasOrders,
+    strength: CasStrength,
+) -> (W, bool) {
+    let operands = [expected, new].map(|word| fold(word.bits()));
+    let registers = Registers::now(tls::caller(), at as usize, operands);
+    before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
+    // SAFETY: the caller's promise.
+    if strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {
+        return (expected, false);
+    }
+    // SAFETY: the caller's promise.
+    let (old, succeeded) = unsafe { super::compare_exchange(at, expected, new, orders, strength) };
+    done(|step| {
+        (step.read, step.expected) = (fold(old.bits()), fold(expected.bits()));
+        (step.writes, step.wrote) = (succeeded, fold(new.bits()));
+    });
+    (old, succeeded)
+}
+
+/// A fence between threads.
+#[cold]
+pub(crate) fn thread_fence(order: c_int) {
+    match fence_order(order).and_then(model::meeting_place) {
+        Some(place) => point(Kind::Sync, place, 0),
+        None => point(Kind::Fence, 0, 0),
+    }
+    super::thread_fence(order);
+}

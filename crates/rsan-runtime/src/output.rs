@@ -1,0 +1,166 @@
+//! Where findings are printed: standard error, another descriptor, or a file of each process.
+
+use crate::lock::{Lock, RawLock};
+use crate::system::{SIGNAL_SET, system_call};
+use std::ffi::{CString, c_char, c_int};
+use std::os::fd::RawFd;
+
+struct Output {
+    /// The name of the file without the number of the process; none if it is a descriptor.
+    path: Option<String>,
+    /// The name of the file.
+    name: Option<CString>,
+    /// The process that opened it.
+    process: u32,
+    descriptor: c_int,
+}
+
+static OUTPUT: Lock<Output> = Lock::new(Output {
+    path: None,
+    name: None,
+    process: 0,
+    descriptor: libc::STDERR_FILENO,
+});
+
+/// The lock of this module, for fork.
+pub(crate) fn lock() -> &'static RawLock {
+    OUTPUT.raw()
+}
+
+/// Findings are printed to this file from now on, with the number of the process behind its name; `stdout` and `stderr` are no
+/// files, and an empty name says nothing.
+pub(crate) fn set_path(path: &str) {
+    match path {
+        "" => {}
+        "stdout" => set_descriptor(libc::STDOUT_FILENO),
+        "stderr" => set_descriptor(libc::STDERR_FILENO),
+        file => {
+            let mut output = OUTPUT.lock();
+            output.path = Some(file.to_owned());
+            output.open();
+        }
+    }
+}
+
+/// Findings are printed to this descriptor from now on.
+pub(crate) fn set_descriptor(descriptor: c_int) {
+    let mut output = OUTPUT.lock();
+    (output.path, output.name) = (None, None);
+    output.descriptor = descriptor;
+}
+
+/// The name of the file; `stdout` or `stderr` for a descriptor. It is there for ever.
+pub(crate) fn path() -> *const c_char {
+    let output = OUTPUT.lock();
+    match (&output.name, output.descriptor) {
+        (Some(name), _) => name.clone().into_raw(),
+        (None, libc::STDOUT_FILENO) => c"stdout".as_ptr(),
+        (None, _) => c"stderr".as_ptr(),
+    }
+}
+
+/// Prints.
+pub(crate) fn write_text(bytes: &[u8]) {
+    let mut output = OUTPUT.lock();
+    if output.path.is_some() && output.process != std::process::id() {
+        output.open();
+    }
+    write_to(output.descriptor, bytes);
+}
+
+impl Output {
+    /// Opens the file of this process. Without it, standard error has to do.
+    fn open(&mut self) {
+        self.process = std::process::id();
+        let name = format!(
+            "{}.{}",
+            self.path.as_deref().unwrap_or_default(),
+            self.process
+        );
+        let name = CString::new(name).unwrap_or_default();
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
+        let (folder, file) = (libc::AT_FDCWD as usize, name.as_ptr() as usize);
+        let arguments = [folder, file, flags as usize, 0o666, 0, 0];
+        // SAFETY: a C string.
+        let opened = unsafe { system_call(libc::SYS_openat, arguments) } as c_int;
+        self.name = Some(name);
+        self.descriptor = match opened {
+            failed if failed < 0 => libc::STDERR_FILENO,
+            opened => opened,
+        };
+    }
+}
+
+/// Writes everything, without a buffer; what cannot be written is lost.
+pub fn write_to(file: i32, bytes: &[u8]) {
+    let _ = quietly(|| write_all(file, bytes));
+}
+
+/// Writes a line, normally by one call.
+pub(crate) fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the buffer is valid.
+        let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(written) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(_) => {
+                let error = std::io::Error::last_os_error();
+                if error.kind() != std::io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes without the signals that a failed write raises: the program did not write, so it must not get them.
+pub(crate) fn quietly<R>(write: impl FnOnce() -> R) -> R {
+    // SAFETY: the sets are filled in before they are used; only this thread's mask changes, and it is restored.
+    unsafe {
+        let mut raised = std::mem::zeroed::<libc::sigset_t>();
+        let (mut before, mut pending) = (raised, raised);
+        libc::sigemptyset(&raw mut raised);
+        libc::sigaddset(&raw mut raised, libc::SIGPIPE);
+        libc::sigaddset(&raw mut raised, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const raised, &raw mut before);
+        libc::sigpending(&raw mut pending);
+        let result = write();
+        for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
+            // One that was pending before is the program's.
+            if libc::sigismember(&raw const pending, signal) == 0 {
+                let mut one = std::mem::zeroed::<libc::sigset_t>();
+                libc::sigemptyset(&raw mut one);
+                libc::sigaddset(&raw mut one, signal);
+                let now = libc::timespec {
+                    tv_sec: 0,
+                    tv_nsec: 0,
+                };
+                // By the system call: a schedule of ours would take libc's function for the program's wait.
+                let (set, time) = (&raw const one as usize, &raw const now as usize);
+                let arguments = [set, 0, time, SIGNAL_SET, 0, 0];
+                system_call(libc::SYS_rt_sigtimedwait, arguments);
+            }
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
+}
+
+/// A text with nothing in it that a terminal obeys: names of files and of what the program has may be anything.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' => {
+                shown.extend(c.escape_unicode());
+            }
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
