@@ -5,7 +5,8 @@ use rsan_model::{
     EvalError, Event, EventId, Expr, Graph, Instr, LocId, Model, Pc, Program, Start, ThreadId,
     Value,
 };
-use rsan_schedule::explore::{End, Pending, Trace};
+use rsan_schedule::End;
+use rsan_schedule::explore::{Pending, Trace};
 use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -162,15 +163,15 @@ impl<'p> Controlled<'p> {
             }
             ready.sort_unstable_by_key(|(c, _)| c.thread);
             if ready.is_empty() {
-                break End::Finished;
+                break End::Ended;
             }
             if self.steps.len() == length {
-                break End::Cut;
+                break End::CutOff;
             }
             let last = self.steps.last().map(|s| s.thread);
             let candidates: Vec<Candidate> = ready.iter().map(|(c, _)| *c).collect();
             let Some(chosen) = strategy.choose(&candidates, last) else {
-                break End::Finished;
+                break End::Ended;
             };
             let (Candidate { thread, op }, t) = ready[chosen];
             let step = match self.is_enabled(t) {

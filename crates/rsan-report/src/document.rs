@@ -16,7 +16,6 @@ mod thread;
 
 pub use access::{Access, Edge, HeldLock, LockMode, Role};
 pub use answer::{Condition, FinalState, LitmusAnswer, Repair, RepairChange, RepairKind};
-pub(crate) use execution::letter;
 pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale, Step, StepKind};
 pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use kind::{Kind, Property, Severity};

@@ -7,6 +7,7 @@ mod tsan;
 
 use crate::output::printable;
 use rsan_model::Model;
+use rsan_schedule::Settings;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -211,28 +212,6 @@ table! {
     help, "0", flag, "list the settings";
 }
 
-/// The settings of a text, and the start of one whose quote is not closed. Blanks and colons within single or double quotes
-/// separate nothing.
-fn pairs(text: &str) -> (Vec<String>, Option<String>) {
-    let mut pairs = vec![String::new()];
-    let mut quote = None;
-    for c in text.chars() {
-        match quote {
-            Some(end) if c == end => quote = None,
-            None if c == '\'' || c == '"' => quote = Some(c),
-            None if c == ':' || c.is_whitespace() => pairs.push(String::new()),
-            Some(_) | None => {
-                if let Some(last) = pairs.last_mut() {
-                    last.push(c);
-                }
-            }
-        }
-    }
-    let open = quote.and_then(|_| pairs.pop());
-    pairs.retain(|pair| !pair.is_empty());
-    (pairs, open)
-}
-
 impl Default for Options {
     fn default() -> Self {
         let mut options = Self {
@@ -283,41 +262,29 @@ impl Options {
         for text in tsan {
             tsan::apply(&mut options, text);
         }
-        let (pairs, open) = pairs(text);
-        for pair in pairs {
-            let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
-            let row = TABLE.iter().find(|row| row.name == name);
-            let problem = match row.map(|row| (row.set)(&mut options, value)) {
+        let (settings, open) = Settings::read(text);
+        for setting in settings.iter() {
+            let row = TABLE.iter().find(|row| row.name == setting.name());
+            let problem = match row.map(|row| (row.set)(&mut options, setting.value())) {
                 Some(Some(())) => continue,
                 Some(None) => "bad value in",
                 None => "unknown name in",
             };
-            let pair = printable(&pair);
+            let pair = printable(&setting.plain());
             let _ = writeln!(complaints, "rsan: RSAN_OPTIONS: {problem} '{pair}'");
         }
         if let Some(open) = open {
-            let open = printable(&open);
-            let _ = writeln!(
-                complaints,
-                "rsan: RSAN_OPTIONS: a quote is not closed in '{open}', which is ignored"
-            );
+            let open = printable(&open.to_string());
+            let _ = writeln!(complaints, "rsan: RSAN_OPTIONS: {open}, which is ignored");
         }
         (options, complaints)
     }
 
     /// The settings of a text but those of schedules: what a program that this one executes is to get.
     pub fn without_schedule(text: &str) -> String {
-        let mut rest = String::new();
-        for pair in pairs(text).0 {
-            let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
-            if ["sched", "server", "trace", "at_marker"].contains(&name) {
-                continue;
-            }
-            let quote = if value.contains('"') { '\'' } else { '"' };
-            let _ = write!(rest, "{name}={quote}{value}{quote} ");
-        }
-        rest.truncate(rest.trim_end().len());
-        rest
+        let (settings, _) = Settings::read(text);
+        let schedule = ["sched", "server", "trace", "at_marker"];
+        settings.without(&schedule).to_string()
     }
 
     /// Whether the order of the threads is ours, not the system's.
@@ -382,7 +349,7 @@ mod tests {
     fn schedules_are_not_passed_on() {
         let text = "log='/a b' sched=\"strategy=random seed=1\":server=/s trace=/t races";
         let rest = Options::without_schedule(text);
-        assert_eq!(rest, "log=\"/a b\" races=\"1\"");
+        assert_eq!(rest, "log=\"/a b\" races");
         let (options, complaints) = Options::parse(&[], &rest);
         assert_eq!((options.log.as_str(), complaints.as_str()), ("/a b", ""));
         assert!(!options.owns_schedule());

@@ -2,8 +2,8 @@
 
 mod support;
 
-use rsan_schedule::shared::{Header, LENGTH, Outcome};
-use rsan_schedule::{Kind, Step};
+use rsan_schedule::shared::{Header, LENGTH};
+use rsan_schedule::{End, Kind, Step};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -159,7 +159,7 @@ fn a_seed_gives_the_same_run_again() {
             let (output, _) = run_scheduled(&program, &schedule, &more);
             assert_eq!(output.status.code(), Some(0));
             let (header, steps) = trace(&file);
-            assert_eq!(header.outcome, Outcome::Ended);
+            assert_eq!(header.end, End::Ended);
             assert_eq!(header.steps as usize, steps.len());
             traces.push(steps);
         }
@@ -225,11 +225,11 @@ fn runs_from_a_snapshot_are_those_of_their_seeds() {
     let mut server = Server::start(&program);
     let mut first = Vec::new();
     for seed in (0..5).chain(0..5) {
-        let answer = server.ask(&format!("run strategy=pos seed={seed} timeout=60000"));
+        let answer = server.ask(&format!("strategy=pos seed={seed} timeout=60000"));
         assert!(answer.starts_with("end pid="), "{answer}");
         assert!(answer.ends_with("status=0 timeout=0"), "{answer}");
         let (header, steps) = trace(&server.trace);
-        assert_eq!(header.outcome, Outcome::Ended);
+        assert_eq!(header.end, End::Ended);
         match first.get(seed) {
             None => first.push(steps),
             Some(before) => assert_eq!(*before, steps, "seed {seed}"),
@@ -246,10 +246,10 @@ fn threads_of_all_kinds_run_to_their_end_from_a_snapshot() {
     let mut server = Server::start(&program);
     for seed in 0..20 {
         for more in ["", "kernel_threads=1"] {
-            let line = format!("run strategy=random seed={seed} timeout=60000 {more}");
+            let line = format!("strategy=random seed={seed} timeout=60000 {more}");
             let answer = server.ask(&line);
             assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
-            assert_eq!(trace(&server.trace).0.outcome, Outcome::Ended);
+            assert_eq!(trace(&server.trace).0.end, End::Ended);
         }
     }
     server.end();
@@ -262,7 +262,7 @@ fn threads_of_a_snapshot_are_like_those_of_a_run() {
     let mut server = Server::start(&program);
     for seed in 0..10 {
         let mut steps = |more: &str| {
-            let line = format!("run strategy=random seed={seed} timeout=60000 {more}");
+            let line = format!("strategy=random seed={seed} timeout=60000 {more}");
             let answer = server.ask(&line);
             assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
             let steps = trace(&server.trace).1.into_iter();
@@ -284,7 +284,7 @@ fn addresses_do_not_depend_on_the_schedule() {
         let mut first: Option<Vec<u64>> = None;
         let mut orders = Vec::new();
         for seed in 0..30 {
-            let line = format!("run strategy=random seed={seed} steady=1 timeout=60000 {more}");
+            let line = format!("strategy=random seed={seed} steady=1 timeout=60000 {more}");
             let answer = server.ask(&line);
             assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
             let steps = trace(&server.trace).1;
@@ -309,7 +309,7 @@ fn processes_of_a_run_end_with_it() {
     let file = program.canonicalize().expect("the program's file");
     let mut server = Server::start(&program);
     for _ in 0..3 {
-        let answer = server.ask("run prefix= timeout=60000");
+        let answer = server.ask("prefix= timeout=60000");
         assert!(answer.ends_with("status=0 timeout=0"), "{answer}");
         let processes = std::fs::read_dir("/proc").expect("the list of processes");
         let files = processes.flatten().map(|entry| entry.path().join("exe"));
@@ -328,7 +328,7 @@ fn calls_that_are_not_known_do_not_stall_a_run() {
         "strategy=random seed=1",
         "prefix= kernel_threads=1",
     ] {
-        let answer = server.ask(&format!("run {schedule} timeout=60000"));
+        let answer = server.ask(&format!("{schedule} timeout=60000"));
         assert!(
             answer.ends_with("status=0 timeout=0"),
             "{schedule}: {answer}"

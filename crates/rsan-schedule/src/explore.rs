@@ -18,7 +18,7 @@
 //! - The program ends when no thread is ready any more. A program whose end is not joined with that of its threads ends last
 //!   ([`Strategy::ends_last`](crate::Strategy::ends_last)): its end does nothing that another thread could see, so a run in which it
 //!   comes earlier shows a part of one that is shown, and nothing that this one does not show. Where the end does not wait, the run is cut off
-//!   ([`End::Cut`]): what the threads would have done is not known.
+//!   ([`End::CutOff`]): what the threads would have done is not known.
 //! - What a thread does depends on nothing but what its operations read.
 //! - A round in vain is marked when it is over, and its thread makes no step behind it.
 //! - Where the order of `seq_cst` fences is part of an execution, as under RC20 and RA, they are [`Kind::Sync`] of an object
@@ -115,12 +115,12 @@ mod save;
 mod tests;
 
 pub use plan::{Guided, Plan, PlanStep, Unready};
-pub use run::{End, Pending, Trace};
+pub use run::{Pending, Trace};
 pub use save::LoadError;
 
 use crate::objects::Objects;
 use crate::strategy::Divergence;
-use crate::{Kind, Step};
+use crate::{End, Kind, Step};
 use branches::{Branches, Tried};
 use graph::{Graph, NONE};
 use item::Item;
@@ -259,7 +259,8 @@ const GOOD_PART: f64 = 0.5;
 /// The exploration of all executions of a program.
 ///
 /// ```
-/// use rsan_schedule::explore::{End, Explorer, Trace};
+/// use rsan_schedule::End;
+/// use rsan_schedule::explore::{Explorer, Trace};
 /// # use rsan_schedule::explore::Guided;
 /// # use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
 /// # use rsan_model::ThreadId;
@@ -273,7 +274,7 @@ const GOOD_PART: f64 = 0.5;
 /// #         let ready = threads.iter().filter(|t| !done(**t));
 /// #         let ready: Vec<_> = ready.map(|&thread| Candidate { thread, op }).collect();
 /// #         if ready.is_empty() {
-/// #             return Trace { steps, pending: Vec::new(), end: End::Finished };
+/// #             return Trace { steps, pending: Vec::new(), end: End::Ended };
 /// #         }
 /// #         let chosen = strategy.choose(&ready, steps.last().map(|s| s.thread));
 /// #         let thread = ready[chosen.expect("nothing waits")].thread;
@@ -448,10 +449,10 @@ impl Explorer {
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
         self.counts.mixed += u64::from(replayed.graph.uniform.contains(&false));
         let outcome = match trace.end {
-            End::Cut => Outcome::Cut,
-            End::Failed => Outcome::Failed,
-            End::Finished if !exhausted.is_empty() => Outcome::Cut,
-            End::Finished => outcome(&replayed.graph, &objects, trace),
+            End::CutOff => Outcome::Cut,
+            end if !end.is_complete() => Outcome::Failed,
+            _ if !exhausted.is_empty() => Outcome::Cut,
+            _ => outcome(&replayed.graph, &objects, trace),
         };
         let (branches, weight) = Branches::of(replayed, item.weight);
         if !branches.is_done() {

@@ -8,6 +8,8 @@
 //! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few switches.
 //! - [`explore`]: all executions of a program, each by one run; [`explore::Explorer`] hands out the runs.
 //! - [`Coverage`]: how many executions a campaign has seen, and when it is time to stop.
+//! - [`Request`] and [`Answer`]: what the command and the runtime say to each other, as text, and [`Settings`], its form.
+//! - [`End`]: how a run ended.
 //! - [`shared`]: what a run leaves in shared memory.
 //!
 //! ```
@@ -38,19 +40,25 @@
 
 mod bytes;
 mod coverage;
+mod end;
 pub mod explore;
 mod minimize;
 mod objects;
 mod op;
 mod random;
+mod request;
 mod schedule;
+mod settings;
 pub mod shared;
 pub mod strategy;
 
 pub use coverage::{Coverage, Fingerprint};
+pub use end::{End, NoEnd};
 pub use minimize::{Minimized, minimize};
 use objects::Objects;
 pub use op::{Candidate, Kind, Op, Step};
 pub use random::Random;
+pub use request::{Answer, Choice, NoAnswer, Request, RequestError};
 pub use schedule::{ParseError, Planned, Problem, Schedule};
+pub use settings::{OpenQuote, Setting, Settings};
 pub use strategy::Strategy;

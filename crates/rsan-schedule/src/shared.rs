@@ -1,47 +1,14 @@
 //! The memory in which a run leaves what it did, for whoever started it: a [`Header`], then [`ROOM`] steps
 //! ([`Step::to_bytes`]). It is a file of [`LENGTH`] bytes; what was not written is zero.
 
-use crate::explore::{End, Pending, Trace};
-use crate::{Kind, Step, bytes};
+use crate::explore::{Pending, Trace};
+use crate::{End, Kind, Step, bytes};
 
 /// Steps that there is room for. Later ones are counted only.
 pub const ROOM: usize = 1 << 18;
 
 /// Length of the file in bytes.
 pub const LENGTH: usize = Header::BYTES + ROOM * Step::BYTES;
-
-/// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
-pub enum Outcome {
-    /// It did not say: it runs, or was killed, or crashed.
-    #[default]
-    Running,
-    /// By itself.
-    Ended,
-    /// All threads wait, and nothing will come.
-    Deadlock,
-    /// It took more steps than it was allowed.
-    CutOff,
-    /// The strategy ended it.
-    Stopped,
-    /// By itself, when no other thread could go on.
-    EndedLast,
-}
-
-impl Outcome {
-    fn from_number(number: u8) -> Option<Self> {
-        let all = [
-            Self::Running,
-            Self::Ended,
-            Self::Deadlock,
-            Self::CutOff,
-            Self::Stopped,
-            Self::EndedLast,
-        ];
-        all.get(usize::from(number)).copied()
-    }
-}
 
 /// What there is to say of a run as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,8 +21,8 @@ pub struct Header {
     pub choices: u64,
     /// Findings at the end.
     pub findings: u32,
-    /// How it ended.
-    pub outcome: Outcome,
+    /// How it ended, as far as its process could say.
+    pub end: End,
     /// Threads that had not ended. What they were about to do follows the steps, each as a step with what it expected.
     pub pending: u32,
     /// The step, counted from 1, at which a replayed run did something else than the schedule says; 0: never.
@@ -66,7 +33,7 @@ impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), outcome (1), seven
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end (1), seven
     /// zeros, choices (8), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -75,7 +42,7 @@ impl Header {
         bytes[16..24].copy_from_slice(&self.diverged.to_le_bytes());
         bytes[24..28].copy_from_slice(&self.findings.to_le_bytes());
         bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
-        bytes[32] = self.outcome as u8;
+        bytes[32] = self.end.number();
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes
     }
@@ -91,7 +58,7 @@ impl Header {
             diverged: word(16),
             findings: half(24),
             pending: half(28),
-            outcome: Outcome::from_number(bytes[32])?,
+            end: End::from_number(bytes[32])?,
         })
     }
 }
@@ -118,12 +85,10 @@ pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
             expected: step.expected,
         })
     });
-    let end = match header.outcome {
-        _ if steps.saturating_add(header.pending as usize) > ROOM => End::Cut,
-        Outcome::Running => End::Failed,
-        Outcome::CutOff => End::Cut,
-        Outcome::Ended if has_unended(&made) => End::Cut,
-        Outcome::Ended | Outcome::EndedLast | Outcome::Deadlock | Outcome::Stopped => End::Finished,
+    let end = match header.end {
+        _ if steps.saturating_add(header.pending as usize) > ROOM => End::CutOff,
+        End::Ended if has_unended(&made) => End::CutOff,
+        said => said,
     };
     let trace = Trace {
         pending: pending.collect::<Option<_>>()?,
@@ -148,11 +113,11 @@ mod tests {
     #[test]
     fn a_run_can_be_read() {
         let step = |t: u32, kind| Step::new(ThreadId(t), Op::new(kind, 8, 4));
-        let read_back = |outcome, steps: &[Step], left: &[Step]| {
+        let read_back = |end, steps: &[Step], left: &[Step]| {
             let header = Header {
                 steps: steps.len() as u64,
                 pending: left.len() as u32,
-                outcome,
+                end,
                 ..Header::default()
             };
             let mut memory = header.to_bytes().to_vec();
@@ -171,15 +136,15 @@ mod tests {
             op: lock.op,
             expected: 0,
         };
-        let deadlock = read_back(Outcome::Deadlock, &[spawn], &[lock]);
-        assert_eq!(deadlock, (vec![waiting], End::Finished));
+        let deadlock = read_back(End::Deadlock, &[spawn], &[lock]);
+        assert_eq!(deadlock, (vec![waiting], End::Deadlock));
         let ended = [spawn, step(1, Kind::End)];
-        assert_eq!(read_back(Outcome::Ended, &ended, &[]).1, End::Finished);
-        assert_eq!(read_back(Outcome::Ended, &[spawn, lock], &[]).1, End::Cut);
-        let last = read_back(Outcome::EndedLast, &[spawn], &[lock]);
-        assert_eq!(last, (vec![waiting], End::Finished));
-        assert_eq!(read_back(Outcome::Running, &ended, &[]).1, End::Failed);
-        assert_eq!(read_back(Outcome::CutOff, &ended, &[]).1, End::Cut);
+        assert_eq!(read_back(End::Ended, &ended, &[]).1, End::Ended);
+        assert_eq!(read_back(End::Ended, &[spawn, lock], &[]).1, End::CutOff);
+        let last = read_back(End::EndedLast, &[spawn], &[lock]);
+        assert_eq!(last, (vec![waiting], End::EndedLast));
+        assert_eq!(read_back(End::Silent, &ended, &[]).1, End::Silent);
+        assert_eq!(read_back(End::CutOff, &ended, &[]).1, End::CutOff);
     }
 
     #[test]
@@ -190,7 +155,7 @@ mod tests {
             choices: 1 << 33,
             findings: 3,
             pending: 2,
-            outcome: Outcome::Stopped,
+            end: End::Stopped,
             diverged: 12,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));

@@ -96,7 +96,7 @@ impl Execution {
 }
 
 /// Short names `a`, `b`, …, `z`, `aa`, …
-pub(crate) fn letter(index: usize) -> String {
+fn letter(index: usize) -> String {
     let mut rest = index;
     let mut name = String::new();
     loop {

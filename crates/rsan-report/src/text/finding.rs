@@ -98,7 +98,9 @@ fn sources(out: &mut String, document: &Document, finding: &Finding, style: Styl
     let related = related.map(|related| (&related.location, related.message.as_str()));
     let mut labels: Vec<(&Place, String)> = Vec::new();
     for (place, label) in main.chain(related) {
-        match labels.iter_mut().find(|(known, _)| *known == place) {
+        // One line of the source is shown once.
+        let is_same = |known: &Place| (&known.file, known.line) == (&place.file, place.line);
+        match labels.iter_mut().find(|(known, _)| is_same(known)) {
             Some((_, known)) => {
                 known.push_str("; ");
                 known.push_str(label);
@@ -159,7 +161,8 @@ fn lock(held: &HeldLock) -> String {
         LockMode::Read => " (read)",
         LockMode::Write => "",
     };
-    let place = place_of(&held.stack).and_then(Frame::place);
+    let own = place_of(&held.stack).filter(|frame| frame.library.is_none());
+    let place = own.and_then(Frame::place);
     let at = place.map_or(String::new(), |place| {
         format!(" (taken at {})", place.file_line())
     });

@@ -2,7 +2,8 @@
 //!
 //! What has no counterpart is ignored without a word, so that what is set up for ThreadSanitizer works as it is.
 
-use super::{Options, TABLE, flag, pairs};
+use super::{Options, TABLE, flag};
+use rsan_schedule::Settings;
 
 /// Names there, and the settings that they are here.
 const NAMES: &[(&str, &[&str])] = &[
@@ -41,8 +42,8 @@ fn set(options: &mut Options, name: &str, value: &str) {
 
 /// Takes the settings of a text over.
 pub(super) fn apply(options: &mut Options, text: &str) {
-    for pair in pairs(&text.replace(',', " ")).0 {
-        let (name, value) = pair.split_once('=').unwrap_or((&pair, "1"));
+    for setting in Settings::read_tsan(text).iter() {
+        let (name, value) = (setting.name(), setting.value());
         if name == "report_bugs" && flag(value) == Some(false) {
             for name in FINDINGS {
                 set(options, name, "0");

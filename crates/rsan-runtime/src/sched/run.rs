@@ -4,14 +4,14 @@ use super::queues::Queues;
 use super::stacks;
 use super::state::{For, Locks, State, Status};
 use super::switch;
-use super::trace::{Outcome, Trace};
+use super::trace::Trace;
 use super::views;
 use super::{Inside, SCHEDULED, STATE, give_way, scheduled};
 use crate::system::end_process;
 use crate::{journal, modules, thread};
 use rsan_log::Event;
 use rsan_schedule::strategy::Prefix;
-use rsan_schedule::{Kind, Op, Strategy};
+use rsan_schedule::{End, Kind, Op, Strategy};
 use std::sync::atomic::Ordering;
 
 /// How to run.
@@ -98,8 +98,8 @@ pub(crate) fn end_run() {
         wait_for_others();
         if let Some(state) = STATE.lock().as_mut() {
             state.end(match state.last {
-                true => Outcome::EndedLast,
-                false => Outcome::Ended,
+                true => End::EndedLast,
+                false => End::Ended,
             });
         }
     }
@@ -125,7 +125,7 @@ pub(crate) fn wait_for_others() {
 pub(crate) fn end_early() {
     let _inside = Inside::enter();
     if let Some(state) = STATE.lock().as_mut() {
-        state.end(Outcome::Ended);
+        state.end(End::Ended);
     }
 }
 
@@ -140,7 +140,7 @@ const CUT_OFF: i32 = 75;
 
 /// The run takes too many steps.
 pub(super) fn cut_off(state: &mut State) -> ! {
-    state.end(Outcome::CutOff);
+    state.end(End::CutOff);
     if !state.trace.is_shared() {
         let text = format!("rsan: the run was cut off after {} steps\n", state.limit);
         crate::output::write_to(2, text.as_bytes());
@@ -158,6 +158,6 @@ pub(super) fn stop(state: &mut State) -> ! {
         let stack = crate::stack::frames(context.stack().site(thread.pc), &modules);
         journal::say(Event::Diverged { stack });
     }
-    state.end(Outcome::Stopped);
+    state.end(End::Stopped);
     end_process(0)
 }

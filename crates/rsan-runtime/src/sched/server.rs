@@ -1,15 +1,8 @@
 //! Many runs of one program, from a snapshot: the process stops at `main` (or where `rsan.h` says so) and forks a
 //! child for each run.
 //!
-//! Whoever wants runs listens on a socket (`server=PATH`) and writes a line for each; the answer is a line, too. What
-//! the run did is in the file `trace=PATH` then ([`rsan_schedule::shared`]).
-//!
-//! ```text
-//! run strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
-//!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1]
-//! end pid=N status=N timeout=0|1                 status: as `wait` has it
-//! error TEXT                                     the line was not understood
-//! ```
+//! Whoever wants runs listens on a socket (`server=PATH`) and writes a line for each ([`Request`]); the answer is a line, too
+//! ([`Answer`]). What the run did is in the file `trace=PATH` then ([`rsan_schedule::shared`]).
 //!
 //! A run that makes no progress because it sleeps in a call that the runtime does not know is told to let the others
 //! go on, by a signal.
@@ -24,9 +17,8 @@ use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
 use crate::{files, real, report, thread};
 use libc::{c_char, c_int, c_void};
-use rsan_model::ThreadId;
-use rsan_schedule::strategy::{Prefix, Replay, Spec};
-use rsan_schedule::{Schedule, Strategy, explore};
+use rsan_schedule::strategy::{Prefix, Replay};
+use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -105,7 +97,7 @@ fn start() {
     if !options.server.is_empty() {
         serve(options, outermost);
     } else if !options.sched.is_empty() {
-        match Plan::parse(&options.sched) {
+        match asked(&options.sched) {
             Ok(plan) => begin(plan, open_trace(options), outermost),
             Err(error) => crate::fatal::die(&["RSAN_OPTIONS: ", &error]),
         }
@@ -157,9 +149,7 @@ fn serve(options: &Options, outermost: usize) {
         if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
             crate::system::end_process(0);
         }
-        let words = line.trim_end().strip_prefix("run ");
-        let plan = words.map_or_else(|| Err("unknown command".to_owned()), Plan::parse);
-        let answer = match plan {
+        let answer = match asked(line.trim_end_matches('\n')) {
             Ok(plan) => {
                 let timeout = plan.timeout;
                 let fresh = trace.again();
@@ -178,7 +168,7 @@ fn serve(options: &Options, outermost: usize) {
                         drop(me);
                         return begin(plan, fresh, outermost);
                     }
-                    -1 => format!("error {}\n", std::io::Error::last_os_error()),
+                    -1 => Answer::Error(std::io::Error::last_os_error().to_string()),
                     child => {
                         let answer = watch(child, &trace, timeout, &stream);
                         views.learn();
@@ -186,9 +176,12 @@ fn serve(options: &Options, outermost: usize) {
                     }
                 }
             }
-            Err(error) => format!("error {error}\n"),
+            Err(error) => Answer::Error(error),
         };
-        if (&stream).write_all(answer.as_bytes()).is_err() {
+        if (&stream)
+            .write_all(format!("{answer}\n").as_bytes())
+            .is_err()
+        {
             crate::system::end_process(0);
         }
     }
@@ -261,7 +254,7 @@ fn start_ticking() {
 }
 
 /// Waits for the end of a run; the answer.
-fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream) -> String {
+fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream) -> Answer {
     let start = Instant::now();
     let (mut looked, mut steps, mut timed_out) = (start, 0, false);
     let status = loop {
@@ -291,8 +284,7 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream)
     // SAFETY: what the run left behind in its group.
     unsafe { libc::kill(-child, libc::SIGKILL) };
     end_others();
-    let timeout = u8::from(timed_out);
-    format!("end pid={child} status={status} timeout={timeout}\n")
+    Answer::End { status, timed_out }
 }
 
 /// Whether the other side is gone: it may have been killed, and nobody waits for the run any more.
@@ -375,68 +367,37 @@ extern "C" fn nudged(_: c_int) {
 /// Steps that a run is taken to have if nobody says how many.
 const STEPS: u64 = 1000;
 
-impl Plan {
-    /// Reads `name=value` pairs.
-    fn parse(text: &str) -> Result<Self, String> {
-        let mut plan = Self::default();
-        let (mut spec, mut seed, mut steps) = (None, 0, STEPS);
-        for pair in text.split_whitespace() {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let number = || {
-                let number = value.parse::<u64>();
-                number.map_err(|_| format!("bad number in '{pair}'"))
-            };
-            match name {
-                "strategy" => spec = Some(value.parse::<Spec>().map_err(|e| e.to_string())?),
-                "seed" => seed = number()?,
-                "steps" => steps = number()?,
-                "prefix" => plan.strategy = prefix(value)?,
-                "replay" => plan.strategy = replay(value)?,
-                "limit" => plan.limit = number()?,
-                "turn" => plan.turn = number()?,
-                "timeout" => plan.timeout = Some(number()?),
-                "plan" => {
-                    plan.strategy = guided(value)?;
-                    plan.steady_heap = true;
-                }
-                "steady" => plan.steady_heap = number()? != 0,
-                "kernel_threads" => plan.kernel_threads = number()? != 0,
-                _ => return Err(format!("unknown '{pair}'")),
-            }
+/// How to make the run that is asked for.
+fn plan(request: Request) -> Result<Plan, String> {
+    let default = Plan::default();
+    Ok(Plan {
+        strategy: strategy(request.choice)?,
+        limit: request.limit.unwrap_or(default.limit),
+        turn: request.turn.unwrap_or(default.turn),
+        steady_heap: request.steady,
+        kernel_threads: request.kernel_threads,
+        timeout: request.timeout,
+    })
+}
+
+fn strategy(choice: Choice) -> Result<Box<dyn Strategy>, String> {
+    Ok(match choice {
+        Choice::Sample { spec, seed, steps } => spec.build(seed, steps.unwrap_or(STEPS)),
+        Choice::Prefix(threads) => Box::new(Prefix::new(threads)),
+        Choice::Plan(plan) => Box::new(explore::Guided::new(plan)),
+        Choice::Replay(path) => {
+            let text = files::read(&path, files::SCHEDULE);
+            let text = text.map_err(|error| format!("{path}: {error}"))?;
+            let schedule = text.parse::<Schedule>();
+            let schedule = schedule.map_err(|error| format!("{path}:{error}"))?;
+            Box::new(Replay::new(schedule))
         }
-        if let Some(spec) = spec {
-            plan.strategy = spec.build(seed, steps);
-        }
-        Ok(plan)
-    }
+    })
 }
 
-/// Numbers of threads, then whoever runs last, or the lowest.
-fn prefix(text: &str) -> Result<Box<dyn Strategy>, String> {
-    let numbers = text.split(',').filter(|number| !number.is_empty());
-    let threads = numbers.map(|number| number.parse().map(ThreadId));
-    let threads = threads.collect::<Result<_, _>>();
-    let threads = threads.map_err(|_| "bad number in 'prefix'".to_owned())?;
-    Ok(Box::new(Prefix::new(threads)))
-}
-
-/// A plan of an exhaustive search, as [`Plan::to_words`](rsan_schedule::explore::Plan::to_words) has it.
-fn guided(text: &str) -> Result<Box<dyn Strategy>, String> {
-    let words = text
-        .split(',')
-        .map(str::parse)
-        .collect::<Result<Vec<_>, _>>();
-    let plan = words.ok().as_deref().and_then(explore::Plan::from_words);
-    let plan = plan.ok_or_else(|| "bad words in 'plan'".to_owned())?;
-    Ok(Box::new(explore::Guided::new(plan)))
-}
-
-/// A schedule from a file.
-fn replay(path: &str) -> Result<Box<dyn Strategy>, String> {
-    let text = files::read(path, files::SCHEDULE).map_err(|error| format!("{path}: {error}"))?;
-    let schedule = text.parse::<Schedule>();
-    let schedule = schedule.map_err(|error| format!("{path}:{error}"))?;
-    Ok(Box::new(Replay::new(schedule)))
+/// Reads a request.
+fn asked(text: &str) -> Result<Plan, String> {
+    plan(text.parse::<Request>().map_err(|error| error.to_string())?)
 }
 
 entries! {

@@ -6,10 +6,10 @@ use super::spin;
 use super::switch::{Carrier, Saved};
 pub(crate) use super::threads::{For, Hold, Need, Values};
 pub(super) use super::threads::{Locks, Status, Thread};
-use super::trace::{Outcome, Trace};
+use super::trace::Trace;
 use super::{run, stuck};
 use rsan_model::ThreadId;
-use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
+use rsan_schedule::{Candidate, End, Kind, Op, Step, Strategy};
 use std::sync::atomic::AtomicU32;
 
 /// The scheduler.
@@ -250,14 +250,14 @@ impl State {
     }
 
     /// The run is over. Who has not ended is left in the trace, unless the program has ended by itself before the others.
-    pub(super) fn end(&mut self, outcome: Outcome) {
+    pub(super) fn end(&mut self, end: End) {
         let diverged = self.strategy.divergence();
         let diverged = diverged.map_or(0, |divergence| divergence.step as u64 + 1);
-        if outcome != Outcome::Ended {
+        if end != End::Ended {
             for (number, thread) in self.threads.iter().enumerate() {
                 let Some(thread) = thread else { continue };
                 // Others may have come to end the process, too.
-                let ends = outcome == Outcome::EndedLast
+                let ends = end == End::EndedLast
                     && (number == self.current || thread.status == Status::Blocked(For::End));
                 if thread.status != Status::Finished && !ends {
                     let mut step = Step::new(ThreadId::new(number), thread.op);
@@ -269,7 +269,7 @@ impl State {
                 }
             }
         }
-        self.trace.end(outcome, diverged);
+        self.trace.end(end, diverged);
     }
 
     /// Where a thread is saved, and whether it is. Threads' records stay where they are until the process ends.

@@ -1,11 +1,10 @@
 //! Nobody can go on.
 
 use super::state::{For, Need, State, Status, Thread};
-use super::trace::Outcome;
 use crate::finding::{Operation, Waiting};
 use crate::report;
 use rsan_model::ThreadId;
-use rsan_schedule::Kind;
+use rsan_schedule::{End, Kind};
 
 /// Rounds that loops and locks are tried again before it is believed that they wait for nothing.
 const RETRIES: u32 = 100;
@@ -30,7 +29,7 @@ pub(super) fn try_again(state: &mut State) -> bool {
 
 /// Ends the process.
 pub(super) fn end(state: &mut State) -> ! {
-    state.end(Outcome::Deadlock);
+    state.end(End::Deadlock);
     let threads = waiting(state);
     report::deadlock(&threads, false);
     crate::system::end_process(crate::options::deadlock_status())

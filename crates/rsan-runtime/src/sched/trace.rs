@@ -2,9 +2,8 @@
 
 use crate::report;
 use libc::c_int;
-use rsan_schedule::Step;
-pub(super) use rsan_schedule::shared::Outcome;
 use rsan_schedule::shared::{Header, LENGTH, ROOM};
+use rsan_schedule::{End, Step};
 use std::ffi::CStr;
 
 /// The steps of a run.
@@ -98,7 +97,7 @@ impl Trace {
 
     /// What a thread that is left at the end was about to do.
     pub(super) fn leave(&mut self, step: &Step) {
-        if self.header.outcome == Outcome::Running {
+        if self.header.end == End::Silent {
             self.set(
                 self.header.steps as usize + self.header.pending as usize,
                 step,
@@ -152,9 +151,9 @@ impl Trace {
     }
 
     /// The run is over.
-    pub(super) fn end(&mut self, outcome: Outcome, diverged: u64) {
-        if self.header.outcome == Outcome::Running {
-            self.header.outcome = outcome;
+    pub(super) fn end(&mut self, end: End, diverged: u64) {
+        if self.header.end == End::Silent {
+            self.header.end = end;
             self.header.diverged = diverged;
             self.header.findings = report::count() as u32;
             self.publish();

@@ -2,11 +2,11 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Item;
-use super::run::{Builder, End, Pending, Trace, write_time};
+use super::run::{Builder, Pending, Trace, write_time};
 use super::{Outcome, Unready};
 use crate::objects::Objects;
 use crate::strategy::{Divergence, Found};
-use crate::{Kind, Step};
+use crate::{End, Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -204,9 +204,9 @@ impl Follower<'_> {
                 }
                 _ => {
                     return Err(match trace.end {
-                        End::Cut => Outcome::Cut,
-                        End::Failed => Outcome::Failed,
-                        End::Finished => {
+                        End::CutOff => Outcome::Cut,
+                        end if !end.is_complete() => Outcome::Failed,
+                        _ => {
                             let found = Found::next(pending.map(|p| p.op.kind));
                             self.first(self.item.diverged(i, found))
                         }
@@ -233,7 +233,7 @@ impl Follower<'_> {
 
     /// Adds the operations that wait; those that are new are returned.
     fn waiting(&mut self, trace: &Trace, exhausted: &BTreeSet<u32>) -> Vec<u32> {
-        let finished = trace.end == End::Finished;
+        let finished = trace.end.is_complete();
         for pending in trace.pending.iter().filter(|_| finished) {
             let kind = pending.op.kind;
             let waits = !exhausted.contains(&pending.thread.0);

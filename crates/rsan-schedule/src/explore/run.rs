@@ -2,19 +2,8 @@
 
 use super::graph::{Event, Graph, INIT, Links, NONE};
 use crate::objects::Objects;
-use crate::{Kind, Op, Step};
+use crate::{End, Kind, Op, Step};
 use rsan_model::ThreadId;
-
-/// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum End {
-    /// No thread was ready any more, or the program ended by itself; or the strategy ended the run.
-    Finished,
-    /// The bound on steps was reached, or the program ended while threads could go on.
-    Cut,
-    /// The program crashed, failed an assertion or was ended from outside.
-    Failed,
-}
 
 /// A thread that has not ended when the run ends, and what it is about to do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,7 +23,7 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// Threads that were left, ascending. Those need not be here whose last step is an attempt ([`Step::waits`]).
     pub pending: Vec<Pending>,
-    /// How it ended.
+    /// How it ended: [`End::CutOff`] if a bound on steps was reached, or the program ended while threads could go on.
     pub end: End,
 }
 

@@ -308,7 +308,7 @@ fn bounds_make_it_incomplete() {
         }
         explorer.progress()
     };
-    let all = explore(bounds(&program), End::Finished);
+    let all = explore(bounds(&program), End::Ended);
     assert!(all.is_complete());
     let runs = Some(3);
     let few = explore(
@@ -316,7 +316,7 @@ fn bounds_make_it_incomplete() {
             runs,
             ..bounds(&program)
         },
-        End::Finished,
+        End::Ended,
     );
     assert_eq!((few.counts.runs(), few.is_complete()), (3, false));
     assert!(few.share < 1.0);
@@ -328,7 +328,7 @@ fn bounds_make_it_incomplete() {
                 preemptions,
                 ..bounds(&program)
             },
-            End::Finished,
+            End::Ended,
         );
         assert!(some.counts.executions >= last);
         assert_eq!(
@@ -338,7 +338,7 @@ fn bounds_make_it_incomplete() {
         last = some.counts.executions;
     }
     assert_eq!(last, all.counts.executions);
-    for end in [End::Cut, End::Failed] {
+    for end in [End::CutOff, End::Failed(6)] {
         assert!(!explore(bounds(&program), end).is_complete());
     }
 }
@@ -449,7 +449,7 @@ fn counts(steps: &[Step]) -> Counts {
         ..Bounds::default()
     });
     let job = explorer.next().expect("a job");
-    let (steps, pending, end) = (steps.to_vec(), Vec::new(), End::Finished);
+    let (steps, pending, end) = (steps.to_vec(), Vec::new(), End::Ended);
     let trace = Trace {
         steps,
         pending,

@@ -13,11 +13,13 @@ use super::scratch::{self, Scratch};
 use crate::files;
 use crate::session::eprint;
 use rsan_model::Model;
+use rsan_schedule::{End, Settings};
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, stderr};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{self, Path};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +36,7 @@ pub(crate) struct Plan<'a> {
     /// Folder that keeps the runtime's logs.
     pub(crate) log: Option<&'a Path>,
     /// Settings of the runtime beyond those that every run has.
-    pub(crate) options: String,
+    pub(crate) options: Settings<'static>,
     /// Whether programs that are not linked with the runtime get it, too.
     pub(crate) preload: bool,
     /// Whether findings end a run, and no other follows.
@@ -94,14 +96,6 @@ pub(crate) struct Runs {
     pub(crate) halted: bool,
 }
 
-/// How a run ended.
-enum End {
-    Exit(ExitStatus),
-    Timeout,
-    Interrupted,
-    Halted,
-}
-
 /// Runs the program as planned.
 ///
 /// # Errors
@@ -125,7 +119,7 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
     while runs.done < plan.runs {
         progress.show(&runs);
         let log = folder.join(format!("run-{}.jsonl", runs.done + 1));
-        let options = settings(&log, &plan.options)?;
+        let options = settings(&log, plan.options.clone())?;
         handover.set(&options);
         let build = |words: &[OsString]| {
             let mut command = command(words, &options, &library, plan.stdout);
@@ -169,15 +163,17 @@ fn once(plan: &Plan<'_>, mut processes: Processes, log: &Path, runs: &mut Runs) 
         runs.fatals += 1;
     }
     match end {
-        End::Exit(status) if status.success() || fatal => {}
-        End::Exit(_) if plan.stop.load(Ordering::Relaxed) => runs.interrupted = true,
-        End::Exit(status) => {
-            runs.failure.get_or_insert(status);
+        End::Failed(_) if fatal => {}
+        End::Failed(_) if plan.stop.load(Ordering::Relaxed) => runs.interrupted = true,
+        End::Failed(status) => {
+            runs.failure.get_or_insert(ExitStatus::from_raw(status));
             runs.failures += 1;
         }
         End::Timeout => runs.timeouts += 1,
         End::Interrupted => runs.interrupted = true,
         End::Halted => runs.halted = true,
+        // The schedule is the system's: nothing else is known.
+        _ => {}
     }
     runs.halted |= plan.halt.is_some_and(|halt| halt(&runs.findings));
 }
@@ -210,16 +206,24 @@ fn create(log: &Path) -> io::Result<()> {
 }
 
 /// The settings of the runtime, with those that are `more` than what every run has.
-pub(super) fn settings(log: &Path, more: &str) -> Result<String, String> {
+pub(super) fn settings(log: &Path, more: Settings<'static>) -> Result<String, String> {
     let given = env::var("RSAN_OPTIONS").unwrap_or_default();
-    if !quotes_are_closed(&given) {
-        return Err("RSAN_OPTIONS: a quote is not closed".to_owned());
-    }
-    let log = quoted(log)?;
+    let settings = given.parse::<Settings<'_>>();
+    let mut settings = settings.map_err(|error| format!("RSAN_OPTIONS: {error}"))?;
+    settings.add("log", text_of(log)?);
     // Suppressions are applied here, where more is known.
-    let ours = "text=0 announce=1 exitcode=0 summary=0 suppressions=";
-    let options = format!("{given} log={log} {ours} {more}");
-    Ok(options.trim().to_owned())
+    let ours = [
+        ("text", "0"),
+        ("announce", "1"),
+        ("exitcode", "0"),
+        ("summary", "0"),
+        ("suppressions", ""),
+    ];
+    for (name, value) in ours {
+        settings.add(name, value);
+    }
+    settings.extend(more);
+    Ok(settings.to_string())
 }
 
 /// The program with the environment that the runtime needs.
@@ -246,27 +250,10 @@ pub(super) fn command(
     command
 }
 
-/// Whether settings of ours can stand after these.
-fn quotes_are_closed(options: &str) -> bool {
-    let open = options.chars().fold(None, |open, c| match open {
-        Some(quote) if quote == c => None,
-        None if c == '"' || c == '\'' => Some(c),
-        other => other,
-    });
-    open.is_none()
-}
-
-/// A path as a value in `RSAN_OPTIONS`.
-pub(super) fn quoted(path: &Path) -> Result<String, String> {
-    let text = path
-        .to_str()
-        .filter(|text| !text.contains('"') || !text.contains('\''));
-    let text = text.ok_or_else(|| {
-        let path = path.display();
-        format!("{path}: a path that is not UTF-8, or has both kinds of quotes")
-    })?;
-    let quote = if text.contains('"') { '\'' } else { '"' };
-    Ok(format!("{quote}{text}{quote}"))
+/// A path as the value of a setting.
+pub(super) fn text_of(path: &Path) -> Result<String, String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("{}: a path that is not UTF-8", path.display()))
 }
 
 /// Where the program finds our library, even if the one that it was linked with is gone or is another version.
@@ -289,7 +276,10 @@ fn wait(processes: &mut Processes, plan: &Plan<'_>, log: &Path) -> End {
         if let Some(status) = processes.status() {
             let left = processes.instrumented();
             if left == 0 {
-                return End::Exit(status);
+                return match status.success() {
+                    true => End::Ended,
+                    false => End::Failed(status.into_raw()),
+                };
             }
             if !told && start.elapsed() > Duration::from_secs(1) {
                 told = true;
@@ -365,20 +355,5 @@ impl Progress {
                 self.runs
             ));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_quoted() {
-        let quote = |text: &str| quoted(Path::new(text));
-        assert_eq!(quote("/a b:c"), Ok("\"/a b:c\"".to_owned()));
-        assert_eq!(quote("/a\"b"), Ok("'/a\"b'".to_owned()));
-        assert!(quote("/'\"").is_err());
-        assert!(quotes_are_closed("a=1 log=\"it's\""));
-        assert!(!quotes_are_closed("a='"));
     }
 }

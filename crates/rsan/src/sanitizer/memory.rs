@@ -55,13 +55,19 @@ pub(super) fn described(
     (memory, false)
 }
 
+/// Numbers above are most likely pointers.
+const POINTERS: u128 = 1 << 40;
+
 /// A value of so many bytes as its type has it.
 pub(super) fn value(number: u128, bytes: u64, signed: bool) -> String {
     if signed && (1..=8).contains(&bytes) {
         let unused = 128 - 8 * bytes as u32;
         return ((number << unused) as i128 >> unused).to_string();
     }
-    number.to_string()
+    match bytes {
+        8 if number > POINTERS => format!("{number:#x}"),
+        _ => number.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +82,6 @@ mod tests {
         assert_eq!(value(18446744073709551614, 8, true), "-2");
         assert_eq!(value(4294967295, 4, false), "4294967295");
         assert_eq!(value(4294967295, 0, true), "4294967295");
+        assert_eq!(value(0x7f00_0000_0010, 8, false), "0x7f0000000010");
     }
 }

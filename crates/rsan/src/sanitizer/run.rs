@@ -20,6 +20,7 @@ use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::document::{Schedules, Stats};
 use rsan_report::{Claim, Command, Document, Judgement};
+use rsan_schedule::Settings;
 use rsan_verify::Property;
 use std::ffi::OsString;
 use std::path::Path;
@@ -251,8 +252,10 @@ fn again(args: &CheckArgs, files: &[String]) -> String {
 }
 
 /// The setting of the runtime for a model.
-fn option(model: Model) -> String {
-    format!(" model={model}")
+fn option(model: Model) -> Settings<'static> {
+    let mut settings = Settings::default();
+    settings.add("model", model.name());
+    settings
 }
 
 /// Runs as planned and asked, and says what came of it.
@@ -275,7 +278,7 @@ fn answer(
             plan.halt = Some(&wanted);
             // The runtime is faster, but it would end at suppressed findings too.
             if suppressions.is_empty() {
-                plan.options.push_str(" halt_on_error=1");
+                plan.options.add("halt_on_error", "1");
             }
         }
         execute(&plan)?

@@ -2,9 +2,10 @@
 
 use super::findings::Found;
 use crate::files;
+use rsan_schedule::Settings;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The suppressions of a file.
 #[derive(Default, Debug)]
@@ -15,18 +16,10 @@ pub(crate) struct Suppressions {
     used: BTreeSet<usize>,
 }
 
-/// The file that the settings of the runtime name. Here more is known of a finding than there: lines, and inlined functions.
-fn named(settings: &str) -> Option<&str> {
-    let (before, value) = settings.split_once("suppressions=")?;
-    let separators = [' ', ':', ','];
-    if !before.is_empty() && !before.ends_with(separators) {
-        return None;
-    }
-    let value = match value.chars().next() {
-        Some(quote @ ('"' | '\'')) => value[1..].split(quote).next(),
-        _ => value.split(separators).next(),
-    };
-    value.filter(|value| !value.is_empty())
+/// The file that settings name.
+fn named(settings: &Settings<'_>) -> Option<PathBuf> {
+    let file = settings.get("suppressions");
+    file.filter(|file| !file.is_empty()).map(PathBuf::from)
 }
 
 impl Suppressions {
@@ -35,10 +28,12 @@ impl Suppressions {
     /// # Errors
     /// As [`Self::read`].
     pub(crate) fn wanted(option: Option<&Path>) -> Result<Self, String> {
-        let variables = ["RSAN_OPTIONS", "TSAN_OPTIONS"].map(|name| std::env::var(name).ok());
-        let named = || variables.iter().flatten().find_map(|text| named(text));
-        match option.or_else(|| named().map(Path::new)) {
-            Some(file) => Self::read(file),
+        let variable = |name| std::env::var(name).unwrap_or_default();
+        let ours = || named(&Settings::read(&variable("RSAN_OPTIONS")).0);
+        let theirs = || named(&Settings::read_tsan(&variable("TSAN_OPTIONS")));
+        // The runtime could apply them, too, but here more is known of a finding: lines, and inlined functions.
+        match option.map(Path::to_owned).or_else(ours).or_else(theirs) {
+            Some(file) => Self::read(&file),
             None => Ok(Self::default()),
         }
     }
@@ -121,11 +116,13 @@ mod tests {
 
     #[test]
     fn settings_name_a_file() {
+        let named = |text: &str| named(&Settings::read_tsan(text));
+        let file = |name: &str| Some(PathBuf::from(name));
         assert_eq!(
             named("races=1:suppressions=a/b.txt exitcode=3"),
-            Some("a/b.txt")
+            file("a/b.txt")
         );
-        assert_eq!(named("races=1 suppressions='c d.txt' x"), Some("c d.txt"));
+        assert_eq!(named("races=1 suppressions='c d.txt' x"), file("c d.txt"));
         assert_eq!(named("history_size=7,suppressions="), None);
         assert_eq!(named(""), None);
     }

@@ -8,6 +8,7 @@ use crate::status::Status;
 use rsan_log::Frame as Address;
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::plural;
+use rsan_schedule::End;
 use signal_hook::low_level::signal_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -62,16 +63,10 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
         status = status.and(Status::Undecided);
     }
     let more = [
-        (runs.cut, "took too many steps and did not end"),
-        (
-            runs.vanished,
-            "ended without rsan noticing, or became another program",
-        ),
-        (
-            runs.forks,
-            "made another process, whose schedule is not ours",
-        ),
-        (runs.deaths, "ended the process that makes the runs"),
+        (runs.cut, "took too many steps and did not end".to_owned()),
+        (runs.vanished, End::Silent.to_string()),
+        (runs.forks, End::Forked.to_string()),
+        (runs.deaths, End::ServerDied.to_string()),
     ];
     for (number, what) in more.into_iter().filter(|(number, _)| *number > 0) {
         notes.push(format!("{} {what}", count(number)));
@@ -149,6 +144,14 @@ pub(super) fn undecided(all: &BTreeSet<Undecided>) -> Vec<String> {
 fn place(symbols: &mut Symbols, stack: &[Address]) -> Option<String> {
     let place = place_of(&symbols.stack(stack)).and_then(Frame::place);
     place.map(|place| place.file_line())
+}
+
+/// How a run ended, with what is known of a program that failed.
+pub(super) fn described(end: End) -> String {
+    match end {
+        End::Failed(status) => ended(ExitStatus::from_raw(status)),
+        other => other.to_string(),
+    }
 }
 
 /// How a program ended.

@@ -3,7 +3,8 @@
 //! The programs are lists of operations of two threads, which a machine of a few lines runs. Only the explorer is measured.
 
 use rsan_model::ThreadId;
-use rsan_schedule::explore::{Bounds, End, Explorer, Guided, Trace};
+use rsan_schedule::End;
+use rsan_schedule::explore::{Bounds, Explorer, Guided, Trace};
 use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -165,7 +166,7 @@ fn run(threads: &[Vec<Op>; 2], mut strategy: Guided) -> Trace {
     Trace {
         pending: pending.collect(),
         steps,
-        end: End::Finished,
+        end: End::Ended,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Toy programs, and runs of them.
 
-use super::super::{End, Guided, Pending, Plan, Trace};
-use crate::{Candidate, Kind, Op, Step, Strategy};
+use super::super::{Guided, Pending, Plan, Trace};
+use crate::{Candidate, End, Kind, Op, Step, Strategy};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
 
@@ -210,7 +210,7 @@ impl Run {
         Trace {
             steps: self.steps.clone(),
             pending: (0..program.len()).filter_map(pending).collect(),
-            end: End::Finished,
+            end: End::Ended,
         }
     }
 

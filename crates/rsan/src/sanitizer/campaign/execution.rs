@@ -3,9 +3,9 @@
 use crate::files;
 use crate::sanitizer::record::Record;
 use rsan_model::Model;
-use rsan_schedule::explore::{End, Trace};
-use rsan_schedule::shared::{self, Header, LENGTH, Outcome, ROOM};
-use rsan_schedule::{Schedule, Step};
+use rsan_schedule::explore::Trace;
+use rsan_schedule::shared::{self, Header, LENGTH, ROOM};
+use rsan_schedule::{End, Schedule, Step};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -25,50 +25,24 @@ pub(super) struct Execution {
     pub(super) model: Option<Model>,
 }
 
-/// What became of a run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Fate {
-    /// It ended; perhaps because every thread waits, which is a finding.
-    Ended,
-    /// It took more steps than it was allowed.
-    CutOff,
-    /// It took longer than it was allowed.
-    Timeout,
-    /// The program failed: its status, as `wait` has it.
-    Failed(i32),
-    /// The runtime could not go on.
-    Fatal,
-    /// It made another process, whose schedule is not ours.
-    Forked,
-    /// It did not do what another run had done.
-    Diverged,
-    /// The process ended, or became another program, without a word.
-    Vanished,
-    /// The process that makes runs died, twice.
-    ServerDied,
-}
-
 impl Execution {
-    /// What became of it.
-    pub(super) fn fate(&self) -> Fate {
+    /// How it ended: what its process says, unless more is known.
+    pub(super) fn end(&self) -> End {
         use std::os::unix::process::ExitStatusExt;
         if self.server_died {
-            return Fate::ServerDied;
+            return End::ServerDied;
         }
         if self.timed_out {
-            return Fate::Timeout;
+            return End::Timeout;
         }
         if self.record.fatal.is_some() {
-            return Fate::Fatal;
+            return End::Fatal;
         }
-        match self.header.outcome {
-            Outcome::CutOff => Fate::CutOff,
-            _ if !self.status.success() => Fate::Failed(self.status.into_raw()),
-            _ if self.record.forked => Fate::Forked,
-            Outcome::Running => Fate::Vanished,
-            Outcome::Ended | Outcome::EndedLast | Outcome::Deadlock | Outcome::Stopped => {
-                Fate::Ended
-            }
+        match self.header.end {
+            End::CutOff => End::CutOff,
+            _ if !self.status.success() => End::Failed(self.status.into_raw()),
+            _ if self.record.forked => End::Forked,
+            said => said,
         }
     }
 
@@ -136,7 +110,7 @@ impl Files {
         let nothing = Trace {
             steps: Vec::new(),
             pending: Vec::new(),
-            end: End::Failed,
+            end: End::Silent,
         };
         let (header, trace) = shared::read(&memory).unwrap_or((header, nothing));
         Ok(Execution {

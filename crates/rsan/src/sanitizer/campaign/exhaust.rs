@@ -4,11 +4,11 @@
 //! number of servers.
 
 use super::checkpoint::Checkpoint;
-use super::execution::{Execution, Fate};
+use super::execution::Execution;
 use super::pool::{Worker, no_thread};
 use super::report::{self, Course};
 use super::server::{Problem, Setup};
-use super::tally::{Tally, Trial, describe};
+use super::tally::{Tally, Trial};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
 use crate::progress::Progress;
 use crate::sanitizer::record::Undecided;
@@ -20,8 +20,8 @@ use crate::status::Status;
 use rsan_log::{Finding, Side};
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::{count, plural};
-use rsan_schedule::Step;
-use rsan_schedule::explore::{self, Bounds, End, Explorer, Job, Outcome};
+use rsan_schedule::explore::{self, Bounds, Explorer, Job, Outcome};
+use rsan_schedule::{Choice, End, Request as Run, Step};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
@@ -48,8 +48,11 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
         None => Explorer::new(bounds),
     };
     // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
-    let options = format!("{} log_cap=0 exact=1 slots=65536", request.options());
-    let setup = request.setup(&options, 2, &clock)?;
+    let mut options = request.options();
+    for (name, value) in [("log_cap", "0"), ("exact", "1"), ("slots", "65536")] {
+        options.add(name, value);
+    }
+    let setup = request.setup(options, 2, &clock)?;
     let mut search = Search {
         request,
         setup: &setup,
@@ -87,7 +90,7 @@ struct Search<'r, 's> {
 }
 
 /// A run that is wanted, by its place in the round, and one that was made.
-type Wanted = (usize, String);
+type Wanted = (usize, Run);
 type Made = (usize, Result<Execution, Problem>);
 
 impl Search<'_, '_> {
@@ -159,11 +162,12 @@ impl Search<'_, '_> {
         // The bound is on the steps of threads; runs that are much too long end all the same.
         let limit = self.request.limit().max(STEPS);
         for (place, job) in jobs.iter().enumerate() {
-            let words = job.plan.to_words();
-            let words: Vec<_> = words.iter().map(u64::to_string).collect();
-            let line = format!("plan={} limit={limit}", words.join(","));
+            let run = Run {
+                limit: Some(limit),
+                ..Choice::Plan(job.plan.clone()).into()
+            };
             // Servers end when this does.
-            let _ = wanted.send((place, line));
+            let _ = wanted.send((place, run));
         }
         let mut results: Vec<Made> = made.iter().take(jobs.len()).collect();
         results.sort_unstable_by_key(|(place, _)| *place);
@@ -184,8 +188,9 @@ impl Search<'_, '_> {
 
     /// Takes a run over.
     fn add(&mut self, id: u64, mut execution: Execution) {
-        if execution.fate() != Fate::Ended && execution.trace.end != End::Cut {
-            execution.trace.end = End::Failed;
+        let end = execution.end();
+        if !end.is_complete() && execution.trace.end != End::CutOff {
+            execution.trace.end = end;
         }
         let outcome = self.explorer.done(id, &execution.trace);
         if let Outcome::Diverged(divergence) = outcome {
@@ -303,8 +308,8 @@ fn serve(
     let mut worker = Worker::new(setup, number, timeout);
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((place, line)) = next else { return };
-        if sender.send((place, worker.run(&line))).is_err() {
+        let Ok((place, run)) = next else { return };
+        if sender.send((place, worker.run(run))).is_err() {
             return;
         }
     }
@@ -316,7 +321,7 @@ fn why(progress: &explore::Progress) -> String {
     let reasons = [
         (counts.cut, "cut off by the bound on steps"),
         (counts.failed, "failed"),
-        (counts.diverged, &describe(Fate::Diverged)),
+        (counts.diverged, &End::Diverged.to_string()),
         (counts.irregular, "took locks that no step gave back"),
         (counts.limited, "waited for a limited time"),
         (

@@ -3,10 +3,11 @@
 //! A file says which program it belongs to. That of another program is not overwritten: then the name of the program is part of
 //! the name of the file.
 
-use super::tally::{Failure, Tally, describe};
+use super::tally::{Failure, Tally};
 use super::{Request, quoted};
 use crate::files;
 use crate::sanitizer::findings::Found;
+use crate::sanitizer::verdict::described;
 use rsan_report::document::{FailedRuns, Recorded, Schedules};
 use rsan_schedule::Schedule;
 use std::collections::BTreeMap;
@@ -63,10 +64,10 @@ impl<'a> Files<'a> {
     ) -> Vec<FailedRuns> {
         let mut all = Vec::new();
         for (number, failure) in failures.iter().enumerate() {
-            let how = describe(failure.fate);
+            let (how, shows) = (described(failure.end), failure.end.to_string());
             let name = format!("failure-{}", number + 1);
             let schedule = &failure.schedule;
-            let first = self.keep(&name, schedule, failure.first, &how, schedules);
+            let first = self.keep(&name, schedule, failure.first, &shows, schedules);
             let runs = failure.runs as u64;
             all.push(FailedRuns { how, runs, first });
         }

@@ -23,6 +23,7 @@ use crate::args::{ReportArgs, SanitizerArgs, ScheduleArgs};
 use crate::session::Reply;
 use rsan_model::Model;
 use rsan_report::Command;
+use rsan_schedule::Settings;
 use server::{Problem, Setup};
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
@@ -100,9 +101,12 @@ impl Request<'_> {
     }
 
     /// Settings of the runtime.
-    fn options(&self) -> String {
-        self.model
-            .map_or(String::new(), |model| format!("model={model}"))
+    fn options(&self) -> Settings<'static> {
+        let mut options = Settings::default();
+        if let Some(model) = self.model {
+            options.add("model", model.name());
+        }
+        options
     }
 
     /// Where the output of the program goes, if it is run this often.
@@ -115,12 +119,12 @@ impl Request<'_> {
         }
     }
 
-    fn setup<'s>(
-        &'s self,
-        options: &'s str,
+    fn setup(
+        &self,
+        options: Settings<'static>,
         runs: usize,
         clock: &Clock,
-    ) -> Result<Setup<'s>, String> {
+    ) -> Result<Setup<'_>, String> {
         let (stdout, alone) = (self.stdout(runs), runs == 1);
         let deadline = clock.deadline();
         Setup::new(self.program, options, stdout, alone, self.stop, deadline)

@@ -2,6 +2,7 @@
 
 use super::execution::Execution;
 use super::server::{Problem, Server, Setup};
+use rsan_schedule::Request;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
@@ -29,7 +30,11 @@ impl<'a> Worker<'a> {
     }
 
     /// Makes a run; again, if the server dies, which may not be the run's fault.
-    pub(super) fn run(&mut self, line: &str) -> Result<Execution, Problem> {
+    pub(super) fn run(&mut self, request: Request) -> Result<Execution, Problem> {
+        let request = Request {
+            timeout: Some(u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX)),
+            ..request
+        };
         let mut deaths = 0;
         loop {
             if self.setup.is_over() {
@@ -39,7 +44,7 @@ impl<'a> Worker<'a> {
                 Some(server) => server,
                 None => Server::start(self.setup, self.number)?,
             };
-            match server.run(line, self.timeout) {
+            match server.run(&request) {
                 Ok(execution) => {
                     self.server = Some(server);
                     return Ok(execution);

@@ -1,19 +1,19 @@
 //! `--replay`: a recorded run again, and `--minimize`: with fewer context switches.
 
-use super::execution::{Execution, Fate};
+use super::execution::Execution;
 use super::keep;
 use super::pool::Worker;
 use super::report::{self, Course};
 use super::server::Problem;
-use super::tally::{Tally, Trial, describe};
+use super::tally::{Tally, Trial};
 use super::{Clock, EXHAUSTIVE, Request, quoted, refusal};
 use crate::files;
-use crate::sanitizer::execute::quoted as option;
+use crate::sanitizer::execute::text_of;
 use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::document::Schedules;
 use rsan_report::number::plural;
-use rsan_schedule::{Schedule, Step, minimize};
+use rsan_schedule::{Choice, End, Request as Run, Schedule, Step, minimize};
 use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
     let times = request.runs.unwrap_or(1);
     let options = request.options();
     let alone = times == 1 && !request.schedule.minimize;
-    let setup = request.setup(&options, if alone { 1 } else { 2 }, &clock)?;
+    let setup = request.setup(options, if alone { 1 } else { 2 }, &clock)?;
     let mut suppressions = report::suppressions(request)?;
     let mut worker = Worker::new(&setup, 0, request.timeout());
     let mut replay = Replay {
@@ -32,11 +32,12 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
         worker: &mut worker,
         shows: schedule.note("shows").map(str::to_owned),
     };
-    let line = replay.line(file, &schedule)?;
+    let choice = Choice::Replay(named(file)?);
+    let run = replay.run_with(choice, &schedule);
     let mut tally = Tally::default();
     let (mut reproduced, mut diverged, mut stopped) = (0, None, false);
     for _ in 0..times {
-        let execution = match replay.worker.run(&line) {
+        let execution = match replay.worker.run(run.clone()) {
             Ok(execution) => execution,
             Err(Problem::Stopped) => {
                 stopped = true;
@@ -101,11 +102,16 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
     Ok(reply)
 }
 
-/// What makes the program's addresses those that they were when the schedule was recorded.
-fn steady(schedule: &Schedule) -> &'static str {
-    match schedule.note("strategy") {
-        Some(EXHAUSTIVE) => " steady=1",
-        _ => "",
+/// The name of a file for the runtime, which may have another folder.
+fn named(file: &Path) -> Result<String, String> {
+    let name = file.display();
+    let file = path::absolute(file).map_err(|error| format!("{name}: {error}"))?;
+    let text = text_of(&file)?;
+    match text.contains(['\n', '\r']) {
+        true => Err(format!(
+            "{name}: line breaks in the names of schedules are not supported"
+        )),
+        false => Ok(text),
     }
 }
 
@@ -140,37 +146,35 @@ struct Replay<'r, 's> {
 }
 
 impl Replay<'_, '_> {
-    /// What to tell the server.
-    fn line(&self, file: &Path, schedule: &Schedule) -> Result<String, String> {
-        let name = file.display();
-        let file = path::absolute(file).map_err(|error| format!("{name}: {error}"))?;
-        let text = option(&file)?;
-        if text.contains(char::is_whitespace) {
-            return Err(format!(
-                "{name}: blanks in the names of schedules are not supported"
-            ));
+    /// A run like the recorded one: the program's addresses are those that they were then.
+    fn run_with(&self, choice: Choice, schedule: &Schedule) -> Run {
+        Run {
+            limit: Some(self.request.limit()),
+            steady: schedule.note("strategy") == Some(EXHAUSTIVE),
+            ..choice.into()
         }
-        let file = text.trim_matches(['"', '\'']);
-        let (limit, steady) = (self.request.limit(), steady(schedule));
-        Ok(format!("replay={file} limit={limit}{steady}"))
     }
 
     /// Whether a run shows what was recorded; anything, if that is not known.
     fn is_shown(&self, execution: &Execution) -> bool {
         let mut tally = Tally::default();
-        let fate = describe(execution.fate());
+        let end = execution.end();
         let model = execution.model;
         tally.runs.findings.add(0, &execution.record.findings);
         tally.runs.model = model;
         let (found, _) = report::found(&tally, &mut Default::default());
         match &self.shows {
-            None => !found.is_empty() || fate != "ended",
-            // It shows that by what it does.
-            Some(shows) if *shows == describe(Fate::Diverged) => true,
-            Some(shows) => {
-                let labels: Vec<_> = found.iter().map(|finding| finding.label()).collect();
-                *shows == fate || shows.split("; ").all(|one| labels.iter().any(|l| l == one))
-            }
+            None => !found.is_empty() || !end.is_complete(),
+            Some(shows) => match shows.parse() {
+                // It shows that by what it does.
+                Ok(End::Diverged) => true,
+                Ok(recorded) => recorded == end,
+                Err(_) => {
+                    let labels: Vec<_> = found.iter().map(|finding| finding.label()).collect();
+                    let is_there = |one: &str| labels.iter().any(|label| label == one);
+                    shows.split("; ").all(is_there)
+                }
+            },
         }
     }
 
@@ -180,11 +184,9 @@ impl Replay<'_, '_> {
         let mut problem = None;
         let minimized = minimize(schedule, TRIES, |suggestion| {
             let steps = suggestion.steps().iter();
-            let threads: Vec<_> = steps.map(|step| step.thread.0.to_string()).collect();
-            let limit = self.request.limit();
-            let steady = steady(schedule);
-            let line = format!("prefix={} limit={limit}{steady}", threads.join(","));
-            ControlFlow::Continue(match self.worker.run(&line) {
+            let threads = steps.map(|step| step.thread).collect();
+            let run = self.run_with(Choice::Prefix(threads), schedule);
+            ControlFlow::Continue(match self.worker.run(run) {
                 Ok(execution) => self.is_shown(&execution).then(|| execution.schedule()),
                 Err(why) => {
                     problem = Some(why);

@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::session::Reply;
 use rsan_report::document::Schedules;
 use rsan_schedule::strategy::Spec;
+use rsan_schedule::{Choice, Request as Run};
 use std::ops::ControlFlow;
 
 /// Runs if the user does not say how many.
@@ -22,7 +23,7 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     let spec = request.schedule.sched.unwrap_or(Spec::Random);
     let count = request.runs.unwrap_or(RUNS);
     let options = request.options();
-    let setup = request.setup(&options, count, &clock)?;
+    let setup = request.setup(options, count, &clock)?;
     let suppressions = report::suppressions(request)?;
     let mut first = Worker::new(&setup, 0, request.timeout());
     let (length, mut problem) = match length(request, &mut first, spec) {
@@ -36,8 +37,8 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     let mut progress = Progress::new(request.subject);
     let work = |worker: &mut Worker<'_>, run: usize| {
         let seed = seed.wrapping_add(run as u64);
-        let line = line(spec, seed, length, request.limit());
-        worker.run(&line).map(Trial::new)
+        let run = run_with(spec, seed, length, request.limit());
+        worker.run(run).map(Trial::new)
     };
     let planned = if problem.is_none() { count } else { 0 };
     let made = in_order(
@@ -102,11 +103,13 @@ struct Length {
 }
 
 /// How the run with a seed goes. A thread that makes more steps in a row than two whole runs have is taken to wait.
-fn line(spec: Spec, seed: u64, length: Option<Length>, limit: u64) -> String {
-    let length = length.map_or(String::new(), |Length { steps, choices }| {
-        format!(" steps={choices} turn={}", steps.saturating_mul(2))
-    });
-    format!("strategy={spec} seed={seed}{length} limit={limit}")
+fn run_with(spec: Spec, seed: u64, length: Option<Length>, limit: u64) -> Run {
+    let steps = length.map(|length| length.choices);
+    Run {
+        limit: Some(limit),
+        turn: length.map(|length| length.steps.saturating_mul(2)),
+        ..Choice::Sample { spec, seed, steps }.into()
+    }
 }
 
 /// The length of a run for strategies that want to know it: that of the first seed's random walk.
@@ -118,8 +121,8 @@ fn length(
     let Spec::Pct { .. } = spec else {
         return Ok(None);
     };
-    let line = line(Spec::Random, request.schedule.seed, None, request.limit());
-    let header = worker.run(&line)?.header;
+    let run = run_with(Spec::Random, request.schedule.seed, None, request.limit());
+    let header = worker.run(run)?.header;
     Ok(Some(Length {
         steps: header.steps,
         choices: header.choices.max(1),

@@ -6,6 +6,7 @@ use crate::sanitizer::execute::{self, Stdout};
 use crate::sanitizer::library;
 use crate::sanitizer::scratch::Scratch;
 use crate::sanitizer::verdict::ended;
+use rsan_schedule::{Answer, Request, Settings};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -22,7 +23,7 @@ pub(super) struct Setup<'a> {
     /// A name and arguments.
     program: &'a [OsString],
     /// Settings of the runtime beyond those that every run has.
-    options: &'a str,
+    options: Settings<'static>,
     stdout: Stdout,
     /// Whether the program may read our standard input.
     alone: bool,
@@ -40,7 +41,7 @@ impl<'a> Setup<'a> {
     /// The message for the user.
     pub(super) fn new(
         program: &'a [OsString],
-        options: &'a str,
+        options: Settings<'static>,
         stdout: Stdout,
         alone: bool,
         stop: &'a AtomicBool,
@@ -140,14 +141,12 @@ impl<'a> Server<'a> {
         let log = memory.join(format!("log-{number}"));
         let trace = memory.join(format!("trace-{number}"));
         let files = Files::create(&log, &trace).map_err(fail)?;
-        let quoted = |path| execute::quoted(path).map_err(Problem::Message);
-        let more = format!(
-            "server={} trace={} {}",
-            quoted(&socket)?,
-            quoted(&trace)?,
-            setup.options
-        );
-        let options = execute::settings(&log, &more).map_err(Problem::Message)?;
+        let text = |path| execute::text_of(path).map_err(Problem::Message);
+        let mut more = Settings::default();
+        more.add("server", text(&socket)?);
+        more.add("trace", text(&trace)?);
+        more.extend(setup.options.clone());
+        let options = execute::settings(&log, more).map_err(Problem::Message)?;
         let name = setup.program[0].display();
         let child = setup.command(&options).spawn();
         let mut child = child.map_err(|e| Problem::Message(format!("{name}: {e}")))?;
@@ -169,25 +168,19 @@ impl<'a> Server<'a> {
         Ok(server)
     }
 
-    /// Makes a run: `line` says how, and it takes at most `timeout`.
-    pub(super) fn run(&mut self, line: &str, timeout: Duration) -> Result<Execution, Problem> {
-        let line = format!("run {line} timeout={}\n", timeout.as_millis());
+    /// Makes a run.
+    pub(super) fn run(&mut self, request: &Request) -> Result<Execution, Problem> {
+        let line = format!("{request}\n");
+        let timeout = Duration::from_millis(request.timeout.unwrap_or_default());
         let sent = self.stream.get_mut().write_all(line.as_bytes());
         sent.map_err(|_| Problem::Died)?;
         let answer = self.answer(timeout + SILENCE)?;
-        if let Some(error) = answer.strip_prefix("error ") {
-            return Err(Problem::Message(error.to_owned()));
-        }
-        let number = |name: &str| {
-            let mut words = answer.split(' ');
-            let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-            value.and_then(|value| value.parse::<i32>().ok())
+        let (status, timed_out) = match answer.parse() {
+            Ok(Answer::End { status, timed_out }) => (ExitStatus::from_raw(status), timed_out),
+            Ok(Answer::Error(error)) => return Err(Problem::Message(error)),
+            Err(_) => return Err(Problem::Died),
         };
-        let (Some(status), Some(timed_out)) = (number("status"), number("timeout")) else {
-            return Err(Problem::Died);
-        };
-        let status = ExitStatus::from_raw(status);
-        let execution = self.files.read(status, timed_out != 0);
+        let execution = self.files.read(status, timed_out);
         execution.map_err(|error| Problem::Message(error.to_string()))
     }
 

@@ -1,18 +1,17 @@
 //! What all runs showed. Runs are added in their order, so the same campaign always has the same tally.
 
-use super::execution::{Execution, Fate};
+use super::execution::Execution;
 use crate::sanitizer::execute::Runs;
 use crate::sanitizer::record::{Fatal, Logged, Undecided};
-use crate::sanitizer::verdict::ended;
 use rsan_model::Model;
-use rsan_schedule::{Coverage, Fingerprint, Schedule};
+use rsan_schedule::{Coverage, End, Fingerprint, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 /// What is kept of a run.
 pub(super) struct Trial {
-    pub(super) fate: Fate,
+    pub(super) end: End,
     fingerprint: Fingerprint,
     findings: Vec<Logged>,
     unreadable: usize,
@@ -26,9 +25,9 @@ pub(super) struct Trial {
 
 impl Trial {
     pub(super) fn new(execution: Execution) -> Self {
-        let fate = execution.fate();
+        let end = execution.end();
         let record = &execution.record;
-        let nothing = fate == Fate::Ended && record.findings.is_empty() && record.unreadable == 0;
+        let nothing = end.is_complete() && record.findings.is_empty() && record.unreadable == 0;
         let schedule = (!nothing).then(|| execution.schedule());
         let Execution {
             record,
@@ -37,7 +36,7 @@ impl Trial {
             ..
         } = execution;
         Self {
-            fate,
+            end,
             fingerprint: Fingerprint::of(&trace.steps),
             findings: record.findings,
             unreadable: record.unreadable,
@@ -53,12 +52,12 @@ impl Trial {
     pub(super) fn diverged(execution: Execution) -> Self {
         let schedule = Some(execution.schedule());
         let trial = Self::new(execution);
-        let fate = match trial.fate {
-            Fate::Ended => Fate::Diverged,
-            fate => fate,
+        let end = match trial.end {
+            end if end.is_complete() => End::Diverged,
+            end => end,
         };
         Self {
-            fate,
+            end,
             schedule,
             ..trial
         }
@@ -67,7 +66,7 @@ impl Trial {
 
 /// Runs that failed in the same way.
 pub(super) struct Failure {
-    pub(super) fate: Fate,
+    pub(super) end: End,
     /// The first one.
     pub(super) first: usize,
     pub(super) runs: usize,
@@ -106,28 +105,30 @@ impl Tally {
             self.schedules.insert(run, schedule.clone());
             self.kept.insert(run, trial.findings);
         }
-        match trial.fate {
-            Fate::Ended | Fate::Diverged => {}
-            Fate::CutOff => runs.cut += 1,
-            Fate::Timeout => runs.timeouts += 1,
-            Fate::Forked => runs.forks += 1,
-            Fate::Vanished => runs.vanished += 1,
-            Fate::ServerDied => runs.deaths += 1,
-            Fate::Fatal => {
+        match trial.end {
+            End::Ended | End::EndedLast | End::Deadlock | End::Stopped | End::Diverged => {}
+            End::CutOff => runs.cut += 1,
+            End::Timeout => runs.timeouts += 1,
+            End::Forked => runs.forks += 1,
+            End::Silent => runs.vanished += 1,
+            End::ServerDied => runs.deaths += 1,
+            End::Interrupted => runs.interrupted = true,
+            End::Halted => runs.halted = true,
+            End::Fatal => {
                 runs.fatals += 1;
                 if let Some(fatal) = trial.fatal {
                     runs.fatal.get_or_insert(fatal);
                 }
             }
-            Fate::Failed(status) => {
+            End::Failed(status) => {
                 runs.failure.get_or_insert(ExitStatus::from_raw(status));
                 runs.failures += 1;
             }
         }
-        if trial.fate == Fate::Ended {
+        if trial.end.is_complete() {
             self.coverage.record(trial.fingerprint);
         } else {
-            self.fail(run, trial.fate, trial.schedule.unwrap_or_default());
+            self.fail(run, trial.end, trial.schedule.unwrap_or_default());
         }
         new
     }
@@ -141,30 +142,15 @@ impl Tally {
         self.kept.insert(run, findings);
     }
 
-    fn fail(&mut self, run: usize, fate: Fate, schedule: Schedule) {
-        match self.failures.iter_mut().find(|known| known.fate == fate) {
+    fn fail(&mut self, run: usize, end: End, schedule: Schedule) {
+        match self.failures.iter_mut().find(|known| known.end == end) {
             Some(known) => known.runs += 1,
             None => self.failures.push(Failure {
-                fate,
+                end,
                 first: run,
                 runs: 1,
                 schedule,
             }),
         }
-    }
-}
-
-/// What became of a run, in words.
-pub(super) fn describe(fate: Fate) -> String {
-    match fate {
-        Fate::Ended => "ended".to_owned(),
-        Fate::CutOff => "too many steps".to_owned(),
-        Fate::Timeout => "reached the time limit".to_owned(),
-        Fate::Failed(status) => ended(ExitStatus::from_raw(status)),
-        Fate::Fatal => "ended by the runtime".to_owned(),
-        Fate::Forked => "made another process, whose schedule is not ours".to_owned(),
-        Fate::Diverged => "did something else than before".to_owned(),
-        Fate::Vanished => "ended without rsan noticing, or became another program".to_owned(),
-        Fate::ServerDied => "ended the process that makes the runs".to_owned(),
     }
 }

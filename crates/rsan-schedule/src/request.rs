@@ -1,0 +1,351 @@
+//! What the command asks the runtime for: a run under controlled scheduling, and the answer.
+//!
+//! Both are a line of text between a client and the process that makes the runs; a request is also the value of the setting
+//! `sched`. What the run did is in shared memory then ([`crate::shared`]).
+//!
+//! ```text
+//! strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1]
+//! end status=N timeout=0|1                 status: as `wait` has it
+//! error TEXT                               there is no such run
+//! ```
+
+use crate::explore;
+use crate::settings::{OpenQuote, Setting, Settings};
+use crate::strategy::{Spec, SpecError};
+use rsan_model::ThreadId;
+use std::fmt;
+use std::str::FromStr;
+
+/// A run that is wanted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Request {
+    /// Who goes on.
+    pub choice: Choice,
+    /// Steps before the run is cut off.
+    pub limit: Option<u64>,
+    /// Steps that a thread may make without another in between, though others could go on, before it is taken to wait.
+    pub turn: Option<u64>,
+    /// Milliseconds that the run may take.
+    pub timeout: Option<u64>,
+    /// The program's memory has addresses that do not depend on the schedule.
+    pub steady: bool,
+    /// Threads stay with their kernel threads.
+    pub kernel_threads: bool,
+}
+
+/// Who goes on in a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// A strategy that draws.
+    Sample {
+        /// Which.
+        spec: Spec,
+        /// What it draws from.
+        seed: u64,
+        /// Steps of a run at which there is a choice, as far as they are known.
+        steps: Option<u64>,
+    },
+    /// The schedule in this file.
+    Replay(String),
+    /// These threads, then whoever runs last, or the lowest.
+    Prefix(Vec<ThreadId>),
+    /// A plan of an exploration.
+    Plan(explore::Plan),
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self::Prefix(Vec::new())
+    }
+}
+
+impl From<Choice> for Request {
+    fn from(choice: Choice) -> Self {
+        let steady = matches!(choice, Choice::Plan(_));
+        Self {
+            choice,
+            steady,
+            ..Self::default()
+        }
+    }
+}
+
+/// Why a text is no request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RequestError {
+    /// A quote is not closed.
+    Quote(OpenQuote),
+    /// There is no such setting.
+    Unknown(String),
+    /// A value is no number, or not one of those that are wanted.
+    Number(String),
+    /// There is no such strategy.
+    Strategy(SpecError),
+    /// The words are no plan.
+    Plan,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Quote(open) => open.fmt(f),
+            Self::Unknown(setting) => write!(f, "unknown '{setting}'"),
+            Self::Number(setting) => write!(f, "bad number in '{setting}'"),
+            Self::Strategy(error) => error.fmt(f),
+            Self::Plan => write!(f, "bad words in 'plan'"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl FromStr for Request {
+    type Err = RequestError;
+
+    fn from_str(text: &str) -> Result<Self, RequestError> {
+        // A strategy has colons of its own.
+        let (settings, open) = Settings::read_separated(text, char::is_whitespace);
+        if let Some(open) = open {
+            return Err(RequestError::Quote(open));
+        }
+        let mut request = Self::default();
+        let (mut spec, mut seed, mut steps) = (None, 0, None);
+        for setting in settings.iter() {
+            match setting.name() {
+                "strategy" => {
+                    let named = setting.value().parse::<Spec>();
+                    spec = Some(named.map_err(RequestError::Strategy)?);
+                }
+                "seed" => seed = number(setting)?,
+                "steps" => steps = Some(number(setting)?),
+                "prefix" => {
+                    let threads = numbers(setting)?.into_iter();
+                    request.choice = Choice::Prefix(threads.map(ThreadId).collect());
+                }
+                "replay" => request.choice = Choice::Replay(setting.value().to_owned()),
+                "plan" => {
+                    let words = numbers(setting).map_err(|_| RequestError::Plan)?;
+                    let plan = explore::Plan::from_words(&words).ok_or(RequestError::Plan)?;
+                    request.choice = Choice::Plan(plan);
+                    request.steady = true;
+                }
+                "limit" => request.limit = Some(number(setting)?),
+                "turn" => request.turn = Some(number(setting)?),
+                "timeout" => request.timeout = Some(number(setting)?),
+                "steady" => request.steady = number::<u64>(setting)? != 0,
+                "kernel_threads" => request.kernel_threads = number::<u64>(setting)? != 0,
+                _ => return Err(RequestError::Unknown(setting.plain())),
+            }
+        }
+        if let Some(spec) = spec {
+            request.choice = Choice::Sample { spec, seed, steps };
+        }
+        Ok(request)
+    }
+}
+
+fn number<T: FromStr>(setting: &Setting<'_>) -> Result<T, RequestError> {
+    let number = setting.value().parse();
+    number.map_err(|_| RequestError::Number(setting.plain()))
+}
+
+fn numbers<T: FromStr>(setting: &Setting<'_>) -> Result<Vec<T>, RequestError> {
+    let words = setting.value().split(',').filter(|word| !word.is_empty());
+    let numbers = words.map(str::parse).collect::<Result<_, _>>();
+    numbers.map_err(|_| RequestError::Number(setting.plain()))
+}
+
+/// Numbers with commas in between.
+fn list(numbers: impl Iterator<Item = u64>) -> String {
+    let words: Vec<_> = numbers.map(|number| number.to_string()).collect();
+    words.join(",")
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut settings = Settings::default();
+        match &self.choice {
+            Choice::Sample { spec, seed, steps } => {
+                settings.add("strategy", spec.to_string());
+                settings.add("seed", seed.to_string());
+                if let Some(steps) = steps {
+                    settings.add("steps", steps.to_string());
+                }
+            }
+            Choice::Replay(file) => settings.add("replay", file.as_str()),
+            Choice::Prefix(threads) => {
+                settings.add("prefix", list(threads.iter().map(|thread| thread.0.into())));
+            }
+            Choice::Plan(plan) => settings.add("plan", list(plan.to_words().into_iter())),
+        }
+        let numbers = [
+            ("limit", self.limit),
+            ("turn", self.turn),
+            ("timeout", self.timeout),
+        ];
+        for (name, number) in numbers {
+            if let Some(number) = number {
+                settings.add(name, number.to_string());
+            }
+        }
+        // A plan is steady unless it says otherwise.
+        if self.steady != matches!(self.choice, Choice::Plan(_)) {
+            settings.add("steady", u8::from(self.steady).to_string());
+        }
+        if self.kernel_threads {
+            settings.add("kernel_threads", "1");
+        }
+        settings.fmt(f)
+    }
+}
+
+/// What comes back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// The run was made.
+    End {
+        /// The status of its process, as `wait` has it.
+        status: i32,
+        /// It was ended because its time was over.
+        timed_out: bool,
+    },
+    /// It could not be made.
+    Error(String),
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::End { status, timed_out } => {
+                write!(f, "end status={status} timeout={}", u8::from(*timed_out))
+            }
+            Self::Error(message) => {
+                // The answer is one line.
+                let lines: Vec<_> = message.lines().collect();
+                write!(f, "error {}", lines.join(" "))
+            }
+        }
+    }
+}
+
+/// A line that is no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoAnswer;
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an answer")
+    }
+}
+
+impl std::error::Error for NoAnswer {}
+
+impl FromStr for Answer {
+    type Err = NoAnswer;
+
+    fn from_str(line: &str) -> Result<Self, NoAnswer> {
+        let (what, rest) = line.split_once(' ').ok_or(NoAnswer)?;
+        if what == "error" {
+            return Ok(Self::Error(rest.to_owned()));
+        }
+        let (settings, _) = Settings::read(rest);
+        let number = |name| settings.get(name).and_then(|value| value.parse().ok());
+        match (what, number("status"), number("timeout")) {
+            ("end", Some(status), Some(timed_out)) => Ok(Self::End {
+                status,
+                timed_out: timed_out != 0,
+            }),
+            _ => Err(NoAnswer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::explore::{Plan, PlanStep, Unready};
+
+    fn choices() -> Vec<Choice> {
+        let sample = |spec: &str, steps| Choice::Sample {
+            spec: spec.parse().expect("a strategy"),
+            seed: u64::MAX,
+            steps,
+        };
+        let step = |thread, unready| PlanStep {
+            thread: ThreadId(thread),
+            kind: Kind::Lock,
+            unready,
+        };
+        vec![
+            sample("random", None),
+            sample("pct:depth=3,steps=9", Some(17)),
+            sample("pos", Some(0)),
+            Choice::Replay("/tmp/a.sched".to_owned()),
+            Choice::Replay("it's a \"file\": x=1 \t.sched".to_owned()),
+            Choice::Prefix(Vec::new()),
+            Choice::Prefix([0, 7, u32::MAX].map(ThreadId).to_vec()),
+            Choice::Plan(Plan::default()),
+            Choice::Plan(Plan {
+                steps: vec![step(0, Unready::Diverges), step(9, Unready::Waits)],
+                most: Some(5),
+            }),
+        ]
+    }
+
+    #[test]
+    fn what_is_asked_for_is_understood() {
+        for choice in choices() {
+            let plain = Request::from(choice);
+            let full = Request {
+                limit: Some(u64::MAX),
+                turn: Some(0),
+                timeout: Some(10_000),
+                steady: !plain.steady,
+                kernel_threads: true,
+                ..plain.clone()
+            };
+            for request in [plain, full] {
+                let text = request.to_string();
+                assert!(!text.contains('\n'), "{text}");
+                assert_eq!(text.parse().as_ref(), Ok(&request), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_request_is_told() {
+        let error = |text: &str| text.parse::<Request>().expect_err("an error").to_string();
+        assert_eq!(error("luck=1"), "unknown 'luck=1'");
+        assert_eq!(error("limit=x"), "bad number in 'limit=x'");
+        assert_eq!(error("prefix=1,-1"), "bad number in 'prefix=1,-1'");
+        assert_eq!(error("plan=1"), "bad words in 'plan'");
+        assert_eq!(error("plan=a"), "bad words in 'plan'");
+        assert_eq!(error("replay='a"), "a quote is not closed in 'replay=a'");
+        assert!(error("strategy=luck").contains("no strategy is called `luck`"));
+    }
+
+    #[test]
+    fn answers_are_one_line_and_understood() {
+        let answers = [
+            Answer::End {
+                status: 0,
+                timed_out: false,
+            },
+            Answer::End {
+                status: -9,
+                timed_out: true,
+            },
+            Answer::Error("no such file: a=1 'b".to_owned()),
+        ];
+        for answer in answers {
+            assert_eq!(answer.to_string().parse(), Ok(answer));
+        }
+        let lines = Answer::Error("two\nlines".to_owned()).to_string();
+        assert_eq!(lines, "error two lines");
+        for wrong in ["", "end", "end status=0", "end status=x timeout=0", "run x"] {
+            assert_eq!(wrong.parse::<Answer>(), Err(NoAnswer));
+        }
+    }
+}
