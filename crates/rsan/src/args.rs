@@ -11,7 +11,7 @@ use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
     AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, FENCE_HELP,
-    LITMUS_HELP, MAN_HELP, RUN_HELP, VERIFY_HELP,
+    LITMUS_HELP, MAN_HELP, REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -55,6 +55,9 @@ pub(crate) enum Command {
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports its findings
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Shows answers again that were written as JSON: in another form, several merged
+    #[command(after_help = REPORT_HELP)]
+    Report(ConvertArgs),
     /// Compiles and links C with the sanitizer; takes what gcc and clang take
     #[command(disable_help_flag = true, after_help = COMPILER_HELP)]
     Cc(CompilerArgs),
@@ -218,7 +221,7 @@ pub(crate) struct RunArgs {
 /// How to answer.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// How to answer: text, json or html
+    /// How to answer: text, json, html, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 
@@ -229,6 +232,29 @@ pub(crate) struct ReportArgs {
     /// Show everything that is known: stacks, schedules, cycles
     #[arg(long, short)]
     pub(crate) verbose: bool,
+
+    /// Count only findings that are not in this file: an earlier answer, as json or sarif
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+}
+
+/// What `report` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// Answers that were written with --format json; `-` is standard input
+    #[arg(required_unless_present = "schema", value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// Count findings whose accesses are all inside libraries like others
+    #[arg(long)]
+    pub(crate) include_libraries: bool,
+
+    /// Print the JSON schema of answers
+    #[arg(long, conflicts_with = "files")]
+    pub(crate) schema: bool,
 }
 
 /// The form of answers, and where they go.
@@ -364,7 +390,7 @@ pub(crate) struct FenceArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// How to answer: text, json or html
+    /// How to answer: text, json, html, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
     pub(crate) format: OutputFormat,
 }

@@ -3,8 +3,8 @@
 use super::oracle::by_enumeration;
 use super::{generate, handmade, is_robust};
 use crate::mutation::{Mutant, Mutation};
-use rsan_random::Random;
 use rsan_model::automata::Automata;
+use rsan_random::Random;
 use std::panic::catch_unwind;
 
 /// Programs that are tried.

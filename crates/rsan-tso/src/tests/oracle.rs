@@ -5,9 +5,9 @@
 use super::{generate, is_robust, shown};
 use crate::machine::Machine;
 use crate::mutation::Mutation;
-use rsan_random::Random;
 use crate::trace::Trace;
 use rsan_model::automata::{Automata, StateId};
+use rsan_random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps of all computations of one program, at most; a program that has more is left out.

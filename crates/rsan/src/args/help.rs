@@ -119,6 +119,19 @@ Examples:
   rsan run --replay rsan-out/violation-1.sched --minimize -- ./my_test
   rsan run --timeout 5m --suppressions known.txt -- make test";
 
+pub(super) const REPORT_HELP: &str = "\
+Answers about the same subject are merged: a finding of several of them is one, and runs add up. With --baseline only findings that
+an earlier answer does not have count. Findings are the same if their kind, file, function and source line are; line numbers
+do not matter.
+
+Exit status: that of the command that gave the answers, the most severe one; 2 wrong usage or bad input.
+
+Examples:
+  rsan check --format json -o found.json queue.c; rsan report -v found.json
+  rsan report --format sarif -o rsan.sarif found.json
+  rsan report --baseline known.json --format junit *.json
+  rsan report --schema";
+
 pub(super) const COMPILER_HELP: &str = "\
 The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
 installed. With --rsan-as-written the compiler keeps every access of the source at any optimization level. The exit

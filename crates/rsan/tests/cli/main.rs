@@ -15,6 +15,7 @@ mod layers;
 mod limits;
 mod manual;
 mod repeats;
+mod report;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_faults;

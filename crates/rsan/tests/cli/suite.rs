@@ -260,7 +260,10 @@ fn programs_show_what_they_say_with_libcxx() {
     };
     let mut programs = programs();
     programs.retain(|program| {
-        let wanted = program.path.to_str().is_some_and(|path| path.contains("/standard/"));
+        let wanted = program
+            .path
+            .to_str()
+            .is_some_and(|path| path.contains("/standard/"));
         let possible = wanted && build.can_build(program);
         if wanted && !possible {
             eprintln!("skipped: libc++ for {}", program.path.display());
