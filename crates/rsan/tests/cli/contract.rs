@@ -148,7 +148,7 @@ fn wrong_usage_is_refused() {
         &["unknown model `arm`"],
     );
     refused(
-        &["verify", "--format", "sarif", "sb.litmus"],
+        &["verify", "--format", "yaml", "sb.litmus"],
         &["not available yet"],
     );
     refused(
