@@ -26,10 +26,11 @@ pub use thread::Thread;
 
 use crate::judgement::Judgement;
 use rsan_model::Model;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the documents.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum Schema {
     /// The current one.
     #[default]
@@ -38,7 +39,7 @@ pub enum Schema {
 }
 
 /// A command that answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Command {
     /// `rsan verify`
@@ -67,7 +68,7 @@ impl Command {
 }
 
 /// What was asked about a program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claim {
     /// Every execution that the model allows is sequentially consistent.
@@ -84,7 +85,7 @@ pub enum Claim {
 }
 
 /// The answer about one input.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// The version of this form.
     pub schema: Schema,
@@ -96,7 +97,11 @@ pub struct Document {
     pub verdict: Judgement,
     /// The memory model.
     #[serde(with = "model")]
+    #[schemars(schema_with = "model::schema")]
     pub model: Model,
+    /// Of a violation: its findings aside, the verdict would be `unknown`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
     /// What was asked, unless it was the condition of a litmus test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property: Option<Claim>,
@@ -130,6 +135,7 @@ impl Document {
             subject: subject.to_owned(),
             verdict,
             model,
+            incomplete: false,
             property: None,
             notes: Vec::new(),
             litmus: None,
@@ -139,6 +145,33 @@ impl Document {
             stats: Stats::default(),
             sources: Vec::new(),
         }
+    }
+
+    /// The exit status of the command that answers so.
+    pub fn exit_code(&self) -> u8 {
+        match self.verdict {
+            Judgement::Robust | Judgement::NoFinding => 0,
+            Judgement::Violation => 1,
+            Judgement::Unknown if self.stats.failures.unwrap_or(0) > 0 => 4,
+            Judgement::Unknown => 3,
+        }
+    }
+
+    /// Finds the verdict anew after it was changed which findings count.
+    pub fn judge(&mut self) {
+        let counts = self.findings.iter().any(Finding::counts);
+        self.verdict = match self.verdict {
+            Judgement::Violation if !counts && !self.findings.is_empty() => match self.incomplete {
+                true => Judgement::Unknown,
+                false => Judgement::NoFinding,
+            },
+            Judgement::NoFinding if counts => Judgement::Violation,
+            Judgement::Unknown if counts => {
+                self.incomplete = true;
+                Judgement::Violation
+            }
+            same => same,
+        };
     }
 
     /// The line of the source that stands at a place, if it is known.
@@ -161,10 +194,26 @@ pub fn json(documents: &[Document], several: bool) -> String {
     text.expect("documents have string keys and finite numbers") + "\n"
 }
 
+/// The JSON schema of documents, which the types are.
+///
+/// # Panics
+/// Never: a schema has string keys.
+pub fn schema() -> String {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<Document>();
+    serde_json::to_string_pretty(&schema).expect("a schema has string keys") + "\n"
+}
+
 /// Models by their names.
 mod model {
     use rsan_model::Model;
+    use schemars::{Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+        let names = Model::ALL.map(Model::name);
+        json_schema!({ "type": "string", "enum": names })
+    }
 
     pub(super) fn serialize<S: Serializer>(model: &Model, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(model.name())

@@ -2,11 +2,12 @@
 
 use crate::{Checked, Claim};
 use rsan_model::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an answer says of its subject. The first line of the text, the field `verdict` of the document and the exit status
 /// follow from this value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Proved, for every execution.

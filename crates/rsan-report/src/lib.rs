@@ -4,16 +4,23 @@
 //! text, JSON, HTML and DOT. It does no I/O and decides nothing; it knows no engine, commands hand over what it shows. Output is a
 //! function of its arguments, so the same answer gives the same bytes; times stand only where the formats say so.
 
+mod baseline;
 mod condition;
 mod describe;
 pub mod document;
 mod dot;
 mod excerpt;
+mod fingerprint;
 mod html;
 mod judgement;
+mod junit;
 mod litmus;
+mod merge;
 pub mod number;
 pub mod printable;
+mod read;
+mod rules;
+mod sarif;
 mod style;
 mod text;
 mod verified;
@@ -22,12 +29,19 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
+pub use baseline::Baseline;
 pub use condition::condition;
-pub use document::{Claim, Command, Document, json};
+pub use document::{Claim, Command, Document, json, schema};
 pub use dot::dot;
+pub use fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
 pub use html::html;
 pub use judgement::Judgement;
+pub use junit::junit;
 pub use litmus::{Answer, Final, Litmus, litmus_document};
+pub use merge::merge;
+pub use read::{ReadError, read};
+pub use rules::Rule;
+pub use sarif::sarif;
 pub use style::{Role, Style};
 pub use text::{Details, text};
 pub use verified::{document, excerpt, place, sentence};

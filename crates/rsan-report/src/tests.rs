@@ -1,6 +1,11 @@
 //! Reports of hand-built programs and witnesses: no engine is needed to see how an answer looks.
 
+mod fingerprint;
+mod junit;
 mod litmus;
+mod reread;
+mod samples;
+mod sarif;
 mod verify;
 
 use crate::{Checked, Claim, Command, Effort};

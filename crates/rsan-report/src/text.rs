@@ -47,12 +47,20 @@ pub fn text(document: &Document, style: Style, details: Details) -> String {
     out + &summary(document, style)
 }
 
-/// All findings: the user's own in full, then those inside libraries, in a line each.
+/// One finding, with all that is known about it.
+pub(crate) fn of_finding(document: &Document, finding: &Finding) -> String {
+    let mut out = String::new();
+    finding::write(&mut out, document, finding, Style::Plain, Details::Full);
+    out
+}
+
+/// All findings that are not known: the user's own in full, then those inside libraries, in a line each.
 fn findings(document: &Document, style: Style, details: Details) -> String {
     let mut out = String::new();
     let (libraries, own): (Vec<_>, Vec<_>) = document
         .findings
         .iter()
+        .filter(|finding| !finding.known)
         .partition(|finding| finding.in_libraries);
     let shown = match details {
         Details::Short => SHOWN.min(own.len()),
@@ -128,6 +136,9 @@ fn searched(document: &Document, style: Style) -> String {
     let stats = &document.stats;
     let notes = document.notes.join("; ");
     match document.verdict {
+        Judgement::NoFinding if stats.known.is_some_and(|known| known > 0) => {
+            format!("{subject}: no new finding; {notes}; {}\n", explored(stats))
+        }
         Judgement::Robust | Judgement::NoFinding => format!(
             "{subject}: {} ({})\n",
             style.paint(Role::Good, &promise(document.property, document.model)),
@@ -149,7 +160,8 @@ fn searched(document: &Document, style: Style) -> String {
         Judgement::Violation => {
             let what = document
                 .findings
-                .first()
+                .iter()
+                .find(|finding| !finding.known)
                 .map(|finding| finding.headline(model(document)));
             let what = style.paint(Role::Bad, &what.unwrap_or_default());
             let notes = if notes.is_empty() {

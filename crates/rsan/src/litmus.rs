@@ -3,7 +3,7 @@
 use crate::args::LitmusArgs;
 use crate::input::{self, Input, failure};
 use crate::interrupt;
-use crate::session::{Reply, Session, accept_all};
+use crate::session::{Reply, Session, accept_all, baseline};
 use crate::status::Status;
 use crate::terminal;
 use rsan_axioms::{Error, Limits, Outcomes, outcomes_until};
@@ -17,8 +17,13 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
+    };
     let session = Session {
         files: &args.files,
+        baseline: baseline.as_ref(),
         rendering: args.report.rendering(),
         dot: None,
         refuse: accept_all,

@@ -16,6 +16,7 @@ mod litmus;
 mod manual;
 mod progress;
 mod quantity;
+mod report;
 mod sanitizer;
 mod session;
 mod status;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::EmitC(args) => emit_c::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),

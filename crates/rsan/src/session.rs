@@ -1,13 +1,13 @@
 //! What every command that takes inputs does with them: each one is read and answered, in order, and what goes
 //! wrong with one does not hide the answers about the others.
 
-use crate::args::{OutputFormat, Rendering};
+use crate::args::{OutputFormat, Rendering, ReportArgs};
 use crate::files;
 use crate::input;
 use crate::status::Status;
 use crate::terminal;
 use rsan_report::printable::printable;
-use rsan_report::{Document, Style, dot, html, json, text};
+use rsan_report::{Baseline, Document, ReadError, Style, dot, html, json, junit, sarif, text};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -21,11 +21,49 @@ pub(crate) struct Reply {
     pub(crate) interrupted: bool,
 }
 
+impl Reply {
+    /// The same, if what the baseline knows does not count.
+    pub(crate) fn against(mut self, baseline: Option<&Baseline>) -> Self {
+        if let Some(baseline) = baseline {
+            baseline.apply(&mut self.document);
+            self.status = Status::from(&self.document);
+        }
+        self
+    }
+}
+
+/// The baseline that the user wants.
+///
+/// # Errors
+/// The status, if it cannot be read; the user is told why.
+pub(crate) fn baseline(args: &ReportArgs) -> Result<Option<Baseline>, Status> {
+    let Some(path) = &args.baseline else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    let text = files::read_text(path, files::RECORD);
+    let text = text.map_err(|error| input::failure(&name, &error));
+    let read = text.and_then(|text| Baseline::read(&text).map_err(|error| misread(&name, &error)));
+    read.map(Some).map_err(|message| {
+        eprint(&message);
+        Status::BadInput
+    })
+}
+
+/// What is wrong with documents.
+pub(crate) fn misread(name: &str, error: &ReadError) -> String {
+    match error.place {
+        Some((line, column)) => input::failure(&format!("{name}:{line}:{column}"), &error.message),
+        None => input::failure(name, &error.message),
+    }
+}
+
 /// The inputs and what to do with the answers.
 pub(crate) struct Session<'a> {
     pub(crate) files: &'a [String],
     pub(crate) rendering: Rendering<'a>,
     pub(crate) dot: Option<&'a str>,
+    pub(crate) baseline: Option<&'a Baseline>,
     /// Why the command does not take a file, judged by its name.
     pub(crate) refuse: fn(&str) -> Option<String>,
 }
@@ -53,6 +91,7 @@ impl Session<'_> {
                     status = status.and(Status::BadInput);
                 }
                 Ok(reply) => {
+                    let reply = reply.against(self.baseline);
                     status = status.and(reply.status);
                     if self.dot.is_some() {
                         graphs.push_str(&dot(&reply.document));
@@ -165,7 +204,11 @@ impl<'a> Output<'a> {
     fn add(&mut self, document: Document) {
         match self.rendering.format {
             OutputFormat::Text => self.report(&document),
-            OutputFormat::Json | OutputFormat::Html => self.documents.push(document),
+            OutputFormat::Json
+            | OutputFormat::Html
+            | OutputFormat::Sarif
+            | OutputFormat::Junit
+            | OutputFormat::Dot => self.documents.push(document),
         }
     }
 
@@ -203,9 +246,12 @@ impl<'a> Output<'a> {
         let rendered = match self.rendering.format {
             OutputFormat::Text => String::new(),
             // Inputs that cannot be read have no document.
-            OutputFormat::Json | OutputFormat::Html if documents.is_empty() => String::new(),
+            _ if documents.is_empty() => String::new(),
             OutputFormat::Json => json(&documents, several),
             OutputFormat::Html => html(&documents),
+            OutputFormat::Sarif => sarif(&documents),
+            OutputFormat::Junit => junit(&documents),
+            OutputFormat::Dot => documents.iter().map(dot).collect(),
         };
         self.print(&rendered);
         match self.rendering.file {

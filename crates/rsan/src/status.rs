@@ -1,6 +1,6 @@
 //! Exit statuses.
 
-use rsan_report::Judgement;
+use rsan_report::{Document, Judgement};
 
 /// How a command ends; the numbers are a contract.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +23,15 @@ impl From<Judgement> for Status {
             Judgement::Robust | Judgement::NoFinding => Self::Clean,
             Judgement::Violation => Self::Finding,
             Judgement::Unknown => Self::Undecided,
+        }
+    }
+}
+
+impl From<&Document> for Status {
+    fn from(document: &Document) -> Self {
+        match Self::from(document.verdict) {
+            Self::Undecided if document.stats.failures.unwrap_or(0) > 0 => Self::Failed,
+            status => status,
         }
     }
 }
@@ -62,7 +71,26 @@ impl Status {
 
 #[cfg(test)]
 mod tests {
-    use super::Status::{BadInput, Clean, Failed, Finding, Undecided};
+    use super::Status::{self, BadInput, Clean, Failed, Finding, Undecided};
+    use rsan_model::Model;
+    use rsan_report::{Command, Document, Judgement};
+
+    #[test]
+    fn documents_tell_the_status() {
+        let all = [
+            Judgement::Robust,
+            Judgement::NoFinding,
+            Judgement::Violation,
+            Judgement::Unknown,
+        ];
+        for verdict in all {
+            for failures in [None, Some(0), Some(1)] {
+                let mut document = Document::new(Command::Run, "a.out", verdict, Model::C20);
+                document.stats.failures = failures;
+                assert_eq!(Status::from(&document).code(), document.exit_code());
+            }
+        }
+    }
 
     #[test]
     fn the_most_severe_status_wins() {

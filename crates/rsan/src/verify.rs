@@ -4,7 +4,7 @@ use crate::args::{Goal, VerifyArgs};
 use crate::input::{self, Input, failure};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::session::{Reply, Session, accept_all};
+use crate::session::{Reply, Session, accept_all, baseline};
 use crate::status::Status;
 use crate::{terminal, tso};
 use rsan_model::{Model, Reason, Verdict};
@@ -32,8 +32,13 @@ pub(crate) fn inputs(
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
+    };
     let session = Session {
         files,
+        baseline: baseline.as_ref(),
         rendering: args.report.rendering(),
         dot: args.dot.as_deref(),
         refuse,

@@ -1,10 +1,11 @@
 //! Accesses of a program that was run.
 
 use super::{Frame, Place, Thread, place_of};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an access is to its finding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The one at which it was found.
@@ -22,7 +23,9 @@ pub enum Role {
 }
 
 /// An edge between two events of an execution.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Edge {
     /// Program order.
@@ -70,7 +73,7 @@ impl From<rsan_model::Edge> for Edge {
 }
 
 /// An access of a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Access {
     /// What it is to the finding.
     pub role: Role,
@@ -144,7 +147,7 @@ impl Access {
 }
 
 /// A lock that a thread has.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HeldLock {
     /// In words.
     pub lock: String,
@@ -155,7 +158,7 @@ pub struct HeldLock {
 }
 
 /// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LockMode {
     /// Shared.

@@ -2,11 +2,12 @@
 
 use super::{Execution, Place, Thread};
 use rsan_model::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The final states of a litmus test.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LitmusAnswer {
     /// Of the test.
     pub name: String,
@@ -24,7 +25,7 @@ pub struct LitmusAnswer {
 }
 
 /// The condition of a litmus test.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
     /// `exists`, `~exists` or `forall`.
     pub quantifier: String,
@@ -41,7 +42,7 @@ pub struct Condition {
 }
 
 /// A final state.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FinalState {
     /// By name.
     pub values: BTreeMap<String, Value>,
@@ -53,7 +54,7 @@ pub struct FinalState {
 }
 
 /// The cheapest changes that make a program robust.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Repair {
     /// Whose costs count: `armv8`, `riscv` or `x86`.
     pub target: String,
@@ -70,7 +71,7 @@ pub struct Repair {
 }
 
 /// What a change of a repair is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RepairKind {
     /// A fence before an access, or in a control state.
@@ -80,7 +81,7 @@ pub enum RepairKind {
 }
 
 /// A change, and why it is needed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RepairChange {
     /// What it is.
     pub kind: RepairKind,

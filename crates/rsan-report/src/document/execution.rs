@@ -2,11 +2,12 @@
 
 use super::{Edge, Frame, Thread, place_of};
 use rsan_model::Value;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Events, how they are related, and the cycle that sequential consistency forbids. Events are named by their position in `events`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
     /// In the order of the run, those of a thread in program order; of a run of a compiled program only those that matter.
     pub events: Vec<Event>,
@@ -108,7 +109,7 @@ fn letter(index: usize) -> String {
 }
 
 /// An event.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// None for initial values.
     pub thread: Option<Thread>,
@@ -152,7 +153,7 @@ impl Event {
 }
 
 /// The writes of a location, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ModificationOrder {
     /// The name of the location.
     pub location: String,
@@ -161,7 +162,7 @@ pub struct ModificationOrder {
 }
 
 /// What a step is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
     /// An operation of the thread.
@@ -172,7 +173,7 @@ pub enum StepKind {
 }
 
 /// A step of a thread.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Who.
     pub thread: Thread,
@@ -191,7 +192,7 @@ pub struct Step {
 }
 
 /// An event of a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CycleEdge {
     /// The event.
     pub event: u32,
@@ -200,7 +201,7 @@ pub struct CycleEdge {
 }
 
 /// A weak access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
     /// The access.
     pub access: u32,
@@ -213,7 +214,7 @@ pub struct Stale {
 }
 
 /// A store that is delayed past a load of its thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Delay {
     /// The store.
     pub store: u32,

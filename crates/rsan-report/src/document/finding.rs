@@ -2,10 +2,11 @@
 
 use super::{Access, Execution, Kind, Memory, Place, Property, Severity, Thread};
 use rsan_model::Model;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a program.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// What it is.
     pub kind: Kind,
@@ -34,6 +35,9 @@ pub struct Finding {
     /// All its accesses are inside libraries that the user did not write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_libraries: bool,
+    /// The baseline has it already: it does not count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// The cheapest change that is known to help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
@@ -81,6 +85,7 @@ impl Finding {
             related: Vec::new(),
             because: Vec::new(),
             in_libraries: false,
+            known: false,
             fix: None,
             execution: None,
             runs: None,
@@ -96,6 +101,11 @@ impl Finding {
 }
 
 impl Finding {
+    /// Whether it decides the verdict.
+    pub fn counts(&self) -> bool {
+        !self.known && !self.in_libraries
+    }
+
     /// What it is, in a few words: `data race on `x``, `not robust against rc20`.
     pub fn headline(&self, model: Option<Model>) -> String {
         let title = self.kind.title();
@@ -118,7 +128,7 @@ impl Finding {
 }
 
 /// Another place that belongs to a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Related {
     /// What happens there, in a few words.
     pub message: String,
@@ -127,7 +137,7 @@ pub struct Related {
 }
 
 /// A change that forbids what was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Fix {
     /// What to do, as a sentence in the imperative without a full stop.
     pub message: String,
@@ -140,7 +150,7 @@ pub struct Fix {
 }
 
 /// A change of the source. Events are those of the execution.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
     /// A new fence between two events.
@@ -168,7 +178,7 @@ pub enum Change {
 }
 
 /// A process that showed a finding.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
@@ -177,7 +187,7 @@ pub struct Process {
 }
 
 /// A run that can be made again.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
     /// Of the strategy.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,11 @@
 //! What is at an address: a variable, a block of the allocator, the stack of a thread; or a descriptor.
 
 use super::{Frame, Thread, place_of};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Memory as people know it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Memory {
     /// A global or static variable, with the element or member.
@@ -49,7 +50,7 @@ pub enum Memory {
 }
 
 /// Who did something with a block, and where.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     /// Who.
     pub thread: Thread,

@@ -1,10 +1,13 @@
 //! Places: in a source, on a stack; and the lines that stand there.
 
 use crate::printable::name;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place in a source. Lines and columns count from 1, columns in characters.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Place {
     /// As the user would name it.
     pub file: String,
@@ -41,7 +44,7 @@ impl Place {
 }
 
 /// A function that was active, perhaps inlined in the next one.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Frame {
     /// Demangled.
     pub function: Option<String>,
@@ -103,7 +106,7 @@ pub fn place_of(stack: &[Frame]) -> Option<&Frame> {
 }
 
 /// Lines of a source that follow each other.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Excerpt {
     /// As places name it.
     pub file: String,

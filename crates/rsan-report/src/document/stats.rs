@@ -1,10 +1,11 @@
 //! What an answer took.
 
 use super::Recorded;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a search, or of runs.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Stats {
     /// Distinct states of a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +51,7 @@ pub struct Stats {
 }
 
 /// Runs under controlled scheduling.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Schedules {
     /// Who ran next.
     pub strategy: String,
@@ -84,7 +85,7 @@ pub struct Schedules {
 }
 
 /// How far a search for all executions came.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Exploration {
     /// Whether all executions were seen.
     pub complete: bool,
@@ -108,7 +109,7 @@ pub struct Exploration {
 }
 
 /// Runs that failed in the same way.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FailedRuns {
     /// In words.
     pub how: String,

@@ -16,7 +16,7 @@ pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
     let own: Vec<_> = document
         .findings
         .iter()
-        .filter(|finding| !finding.in_libraries)
+        .filter(|finding| finding.counts())
         .collect();
     let mut out = match document.verdict {
         Judgement::Violation => {

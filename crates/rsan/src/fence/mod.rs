@@ -46,6 +46,7 @@ pub(crate) fn run(args: &FenceArgs) -> Status {
             details: Details::Full,
         },
         dot: None,
+        baseline: None,
         refuse: accept_all,
     };
     session.run(&mut |file| answer(args, &costs, &stop, file))

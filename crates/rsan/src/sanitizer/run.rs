@@ -15,7 +15,7 @@ use crate::args::{CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
 use crate::input::failure;
 use crate::interrupt;
-use crate::session::{Reply, eprint, render};
+use crate::session::{Reply, baseline, eprint, render};
 use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::document::{Schedules, Stats};
@@ -33,11 +33,15 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     let Some(stop) = interrupt::stop_flag() else {
         return Status::BadInput;
     };
+    let baseline = match baseline(&args.report) {
+        Ok(baseline) => baseline,
+        Err(status) => return status,
+    };
     let reply = match is_scheduled(&args.schedule) {
         true => scheduled(args, &subject, &stop),
         false => unscheduled(args, &subject, &stop),
     };
-    match reply {
+    match reply.map(|reply| reply.against(baseline.as_ref())) {
         Ok(reply) => reply
             .status
             .and(render(args.report.rendering(), vec![reply.document], false)),
@@ -319,6 +323,7 @@ pub(super) fn include_libraries(all: &mut [Found], args: &SanitizerArgs) {
 pub(super) struct Conclusion<'a> {
     pub(super) command: Command,
     pub(super) subject: &'a str,
+    /// Findings aside.
     pub(super) status: Status,
     pub(super) notes: Vec<String>,
     pub(super) found: Vec<Found>,
@@ -332,7 +337,7 @@ pub(super) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// What the runs say of the program. Only all executions are a proof, and only if they show nothing at all.
     fn judgement(&self) -> Judgement {
-        match self.status {
+        match self.status() {
             Status::Clean if self.explored && self.suppressed == 0 && self.found.is_empty() => {
                 Judgement::Robust
             }
@@ -342,10 +347,22 @@ impl Conclusion<'_> {
         }
     }
 
+    /// The status, with the findings that count.
+    fn status(&self) -> Status {
+        let counts = self.found.iter().any(|found| found.finding.counts());
+        self.status.and(if counts {
+            Status::Finding
+        } else {
+            Status::Clean
+        })
+    }
+
     /// The answer.
     pub(super) fn reply(self, runs: &Runs) -> Reply {
         let model = runs.model.unwrap_or(Model::C20);
-        let mut document = Document::new(self.command, self.subject, self.judgement(), model);
+        let (status, judgement) = (self.status(), self.judgement());
+        let mut document = Document::new(self.command, self.subject, judgement, model);
+        document.incomplete = judgement == Judgement::Violation && self.status != Status::Clean;
         document.property = Some(Claim::Robust);
         document.notes = self.notes;
         document.sources = sources::excerpts(self.found.iter().map(|found| &found.finding));
@@ -361,7 +378,7 @@ impl Conclusion<'_> {
             ..Stats::default()
         };
         Reply {
-            status: self.status,
+            status,
             document,
             interrupted: runs.interrupted,
         }

@@ -119,7 +119,8 @@ pub(super) fn conclude(
     let mut explored = exploration.is_some_and(|all| all.complete);
     if explored && !request.as_written {
         explored = false;
-        if status == Status::Clean {
+        let counts = found.iter().any(|found| found.finding.counts());
+        if status == Status::Clean && !counts {
             let note = "no proof of the source: the compiler may have removed accesses";
             notes.push(note.to_owned());
         }
