@@ -24,8 +24,7 @@ pub(super) fn litmus(out: &mut String, document: &Document) {
         };
         let _ = writeln!(
             out,
-            "<p><code>{} {}</code> {holds}: {}, {} for and {} against.</p>",
-            Text(&condition.quantifier),
+            "<p><code>{}</code> {holds}: {}, {} for and {} against.</p>",
             Text(&condition.text),
             Text(condition.observation.to_lowercase()),
             plural(condition.satisfied, "execution"),

@@ -139,7 +139,7 @@
       }
       for (const pill of all(".flush", graph)) {
         pill.classList.toggle("pending", !whole && !flushed.has(pill.dataset.flush));
-        pill.classList.toggle("now", Boolean(flush) && current.dataset.event === pill.dataset.flush);
+        pill.classList.toggle("now", !whole && Boolean(flush) && current.dataset.event === pill.dataset.flush);
       }
       for (const edge of all(".edge", graph)) edge.classList.toggle("pending", !(is(edge.dataset.from) && is(edge.dataset.to)));
       if (!current) {

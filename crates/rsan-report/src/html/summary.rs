@@ -21,7 +21,14 @@ pub(super) fn title(documents: &[Document]) -> String {
 /// The verdict in words.
 fn headline(document: &Document) -> String {
     match document.verdict {
-        Judgement::Robust => promise(document.property, document.model),
+        Judgement::Robust => {
+            let promise = promise(document.property, document.model);
+            let repaired = document.repair.as_ref();
+            match repaired.is_some_and(|repair| !repair.changes.is_empty()) {
+                true => format!("{promise} once it is repaired"),
+                false => promise,
+            }
+        }
         Judgement::NoFinding => "no finding".to_owned(),
         Judgement::Violation => match document.findings.len() {
             0 => "violation".to_owned(),

@@ -4,8 +4,9 @@
 //! their labels and strokes, not only in colour.
 
 use super::graph::{Graph, Row};
-use super::layout::{self, Area, Curve, HEADER, Layout};
+use super::layout::{self, Area, HEADER, Layout};
 use super::markup::Text;
+use super::route::{self, Curve};
 use super::{event_place, words_of_edge};
 use crate::document::{Edge, Event};
 use std::fmt::Write;
@@ -297,7 +298,7 @@ fn arrow(before: (f64, f64), tip: (f64, f64), length: f64) -> ((f64, f64), Strin
 
 fn label(out: &mut String, curve: &Curve) {
     let (x, y) = curve.label;
-    let area = layout::around(curve.label);
+    let area = route::around(curve.label);
     let _ = writeln!(
         out,
         "<g class=\"{} label\" data-from=\"{}\" data-to=\"{}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"9\"/>\
