@@ -39,7 +39,7 @@ fn script(shell: Shell) -> String {
 
 /// Words that options take. A command may refuse some of them.
 const WORDS: &[(&str, &[&str])] = &[
-    ("format", &["text", "json", "html", "sarif", "junit"]),
+    ("format", &["text", "json", "html", "sarif", "junit", "dot"]),
     ("model", &["c20", "rc20", "ra", "tso", "sc", "rc11"]),
     ("property", &["robust", "observational", "safe", "trf"]),
     ("sched", &["random", "pct", "pos"]),

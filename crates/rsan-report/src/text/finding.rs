@@ -102,7 +102,7 @@ fn sources(
     let main = finding.location.iter().map(|place| (place, label));
     // Of a weak behaviour the access and the write that it misses say enough.
     let shown = match details {
-        Details::Short if finding.kind.is_weak() => 1,
+        Details::Short if finding.kind == Kind::WeakBehaviour => 1,
         Details::Short | Details::Full => usize::MAX,
     };
     let related = finding.related.iter().take(shown);

@@ -11,6 +11,7 @@ const CASES: &[(&str, &str)] = &[
     ("help-emit-c", "emit-c --help"),
     ("help-check", "check --help"),
     ("help-run", "run --help"),
+    ("help-report", "report --help"),
     ("help-cc", "help cc"),
     ("help-man", "man --help"),
     ("help-completions", "completions --help"),
