@@ -102,11 +102,11 @@ fn cycle(out: &mut String, graph: &Graph<'_>) {
     let Some(words) = cycle_in_letters(graph) else {
         return;
     };
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<details class=\"cycle\"><summary>Cycle <code>{}</code></summary><div class=\"scroll\" tabindex=\"0\" role=\"group\" \
          aria-label=\"Events of the cycle\"><table><thead><tr><th scope=\"col\">event</th><th scope=\"col\">thread</th>\
-         <th scope=\"col\">at</th><th scope=\"col\">operation</th></tr></thead><tbody>\n",
+         <th scope=\"col\">at</th><th scope=\"col\">operation</th></tr></thead><tbody>",
         Text(words)
     );
     for (event, letter) in by_letter(graph) {

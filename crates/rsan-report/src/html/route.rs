@@ -129,7 +129,7 @@ impl Layout {
     }
 
     fn ports(&self, graph: &Graph<'_>) -> Ports {
-        let mut ends: BTreeMap<(u32, Side), Vec<(f64, Line, End)>> = BTreeMap::new();
+        let mut ends: BTreeMap<(u32, Side), Vec<Port>> = BTreeMap::new();
         for line in graph.lines.iter().filter(|line| line.edge != Edge::Po) {
             let Some((out, into)) = self.sides(*line) else {
                 continue;
@@ -168,6 +168,9 @@ enum End {
     From,
     To,
 }
+
+/// An end of an edge at a side of a box, with the height of the other end.
+type Port = (f64, Line, End);
 
 /// How far down a side each end is, from 0 to 1.
 struct Ports(BTreeMap<(Line, End), f64>);

@@ -83,9 +83,9 @@ pub(super) fn navigation(out: &mut String, documents: &[Document]) {
     out.push_str("<nav aria-label=\"Findings\">\n");
     filters(out, documents);
     for (d, document) in documents.iter().enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>\n",
+            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>",
             document.verdict.name(),
             sign_of(document.verdict),
             Text(&document.subject),
