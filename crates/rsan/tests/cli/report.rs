@@ -172,7 +172,7 @@ fn answers_are_shown_again_in_every_form() {
     ]);
     let file = write(&folder, "answer.json", &answer.stdout);
     for (form, start) in [
-        ("text", "warning: "),
+        ("text", "error: "),
         ("json", "[\n"),
         ("sarif", "{\n  \"$schema\": "),
         ("junit", "<?xml "),
@@ -227,7 +227,7 @@ fn what_cannot_be_read_is_named_with_its_place() {
     let old = answer.stdout.replace("rsan/2", "rsan/1");
     let wrong = answer.stdout.replace("\"robust\"", "\"rubost\"");
     let cases = [
-        ("cut.json", &answer.stdout[..30], ":3:0: EOF"),
+        ("cut.json", &answer.stdout[..30], ":3:6: EOF"),
         (
             "old.json",
             &old,
