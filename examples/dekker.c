@@ -4,19 +4,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#ifdef FIXED
-enum { RAISE = memory_order_seq_cst, LOOK = memory_order_seq_cst };
-#else
-enum { RAISE = memory_order_release, LOOK = memory_order_acquire };
-#endif
-
 static atomic_int wants[2];
 static atomic_int inside;
 
 static void *enter(void *arg) {
     int me = *(int *)arg;
-    atomic_store_explicit(&wants[me], 1, RAISE);
-    if (atomic_load_explicit(&wants[1 - me], LOOK) == 0)
+    atomic_store_explicit(&wants[me], 1, memory_order_release);
+#ifdef FIXED
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+    if (atomic_load_explicit(&wants[1 - me], memory_order_acquire) == 0)
         atomic_fetch_add(&inside, 1);
     return NULL;
 }

@@ -47,15 +47,13 @@ public:
 
 int main() {
     Font font;
+    auto measure = [&font](int from, int step, int &width) {
+        for (int letter = from; letter >= 0 && letter < 26; letter += step)
+            width += font.glyph(letter)->width;
+    };
     int forward = 0, backward = 0;
-    std::thread first([&] {
-        for (int letter = 0; letter < 26; letter++)
-            forward += font.glyph(letter)->width;
-    });
-    std::thread second([&] {
-        for (int letter = 25; letter >= 0; letter--)
-            backward += font.glyph(letter)->width;
-    });
+    std::thread first([&] { measure(0, 1, forward); });
+    std::thread second([&] { measure(25, -1, backward); });
     first.join();
     second.join();
     std::printf("%d %d\n", forward, backward);

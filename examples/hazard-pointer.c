@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef FIXED
-enum { ORDERED_LOAD = memory_order_seq_cst, ORDERED = memory_order_seq_cst };
-#else
-enum { ORDERED_LOAD = memory_order_acquire, ORDERED = memory_order_release };
-#endif
-
 struct node {
     int value;
 };
@@ -26,8 +20,11 @@ static struct node *new_node(int value) {
 
 static void *read_current(void *arg) {
     struct node *node = atomic_load_explicit(&current, memory_order_acquire);
-    atomic_store_explicit(&hazard, node, ORDERED);
-    if (atomic_load_explicit(&current, ORDERED_LOAD) == node)
+    atomic_store_explicit(&hazard, node, memory_order_release);
+#ifdef FIXED
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+    if (atomic_load_explicit(&current, memory_order_acquire) == node)
         *(int *)arg = node->value;
     atomic_store_explicit(&hazard, NULL, memory_order_release);
     return NULL;
@@ -35,8 +32,11 @@ static void *read_current(void *arg) {
 
 static void *replace_current(void *arg) {
     struct node *old = arg;
-    atomic_store_explicit(&current, new_node(2), ORDERED);
-    if (atomic_load_explicit(&hazard, ORDERED_LOAD) != old)
+    atomic_store_explicit(&current, new_node(2), memory_order_release);
+#ifdef FIXED
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+    if (atomic_load_explicit(&hazard, memory_order_acquire) != old)
         free(old);
     return NULL;
 }

@@ -24,7 +24,7 @@ pub(crate) enum Bench {
     Verify(verify::Args),
     /// Programs under the sanitizer, against ThreadSanitizer: time, memory, and how both grow
     Sanitizer(sanitizer::Args),
-    /// Owning the schedule: runs per second, the cost of a switch, and seeds that find what needs a schedule
+    /// Controlled scheduling: runs per second, the cost of a switch, and seeds that find what needs a schedule
     Scheduling(scheduling::Args),
     /// Robustness against TSO and fences, against Trencher when it is installed, and how both grow with the threads
     ///

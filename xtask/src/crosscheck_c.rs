@@ -118,7 +118,7 @@ fn campaign(args: &Args, rsan: PathBuf, folder: PathBuf) -> LoopReport {
         let total = report.total();
         let seconds = began.elapsed().as_secs();
         eprintln!(
-            "{} programs, {seconds} s, {} undecided, {} in vain, {} differences",
+            "{} programs, {seconds} s, {} undecided, {} with failed spin iterations, {} differences",
             total.programs, total.undecided, total.in_vain, total.differences
         );
     });

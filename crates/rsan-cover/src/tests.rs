@@ -1,27 +1,16 @@
 //! Against brute force.
 
 use super::*;
+use rsan_random::Random;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    /// Up to `most` of the choices 0 to 9.
-    fn some(&mut self, most: u64) -> Vec<usize> {
-        let mut set: Vec<usize> = (0..self.below(most + 1))
-            .map(|_| self.below(10) as usize)
-            .collect();
-        set.sort_unstable();
-        set.dedup();
-        set
-    }
+/// Up to `most` of the choices 0 to 9.
+fn some(random: &mut Random, most: usize) -> Vec<usize> {
+    let mut set: Vec<usize> = (0..random.below(most + 1))
+        .map(|_| random.below(10))
+        .collect();
+    set.sort_unstable();
+    set.dedup();
+    set
 }
 
 fn holds(clauses: &[Clause], exclusive: &[Vec<usize>], set: u32) -> bool {
@@ -52,13 +41,13 @@ fn check(clauses: &[Clause], exclusive: &[Vec<usize>], costs: &[u64]) -> bool {
 
 #[test]
 fn hitting_sets_are_as_cheap_as_by_brute_force() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for _ in 0..500 {
-        let costs: Vec<u64> = (0..10).map(|_| 1 + random.below(5)).collect();
+        let costs: Vec<u64> = (0..10).map(|_| 1 + random.below(5) as u64).collect();
         let clauses: Vec<Clause> = (0..random.below(14))
             .map(|_| {
-                let mut set = random.some(4);
-                set.push(random.below(10) as usize);
+                let mut set = some(&mut random, 4);
+                set.push(random.below(10));
                 Clause::one_of(set)
             })
             .collect();
@@ -68,14 +57,14 @@ fn hitting_sets_are_as_cheap_as_by_brute_force() {
 
 #[test]
 fn negated_choices_and_groups_are_respected() {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let mut contradictions = 0;
     for _ in 0..1000 {
-        let costs: Vec<u64> = (0..10).map(|_| random.below(5)).collect();
+        let costs: Vec<u64> = (0..10).map(|_| random.below(5) as u64).collect();
         let clauses: Vec<Clause> = (0..random.below(10))
             .map(|_| Clause {
-                wanted: random.some(3),
-                unless: random.some(2),
+                wanted: some(&mut random, 3),
+                unless: some(&mut random, 2),
             })
             .collect();
         let groups = vec![vec![0, 1, 2], vec![3, 4]];

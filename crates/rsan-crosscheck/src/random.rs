@@ -1,13 +1,13 @@
-//! A small seeded generator (SplitMix64): the same seed gives the same programs on every machine.
+//! The numbers that random programs are made of: a seed that a test or a report names keeps its program.
 
 /// Random numbers from a seed.
 #[derive(Clone, Debug)]
-pub struct Random(rsan_schedule::Random);
+pub struct Random(rsan_random::Random);
 
 impl Random {
     /// A generator for this seed.
     pub fn new(seed: u64) -> Self {
-        Self(rsan_schedule::Random::new(seed))
+        Self(rsan_random::Random::new(seed))
     }
 
     /// 64 random bits.
@@ -15,7 +15,7 @@ impl Random {
         self.0.bits()
     }
 
-    /// A number below `n`, which is not 0.
+    /// A number below `n`, which is not 0: the low bits count here, as they always have.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }

@@ -185,7 +185,7 @@ record! {
 }
 
 record! {
-    /// The accesses that force the order of a violation, from the missed write to the access.
+    /// The accesses that force the order of a violation, from the missed write to the access; or that would order a race.
     Chain {
         /// All fences in between are among the links.
         fences_known: bool,
@@ -230,6 +230,10 @@ tagged! {
             access: Side<'a>,
             /// The other one.
             earlier: Side<'a>,
+            /// The accesses that would order them if their orders were stronger, from the earlier one (a plain access, or
+            /// its link) to this one, if they are known.
+            #[cfg_attr(feature = "read", serde(default))]
+            chain: Option<Chain<'a>>,
         },
         /// An access can be weak.
         Violation "violation" {
@@ -300,6 +304,19 @@ impl<'a> Finding<'a> {
             | Self::Deadlock { .. }
             | Self::Inversion { .. } => false,
         }
+    }
+
+    /// Whether a stale value makes no difference that was seen: it is the one that is read anyway, or the program goes on as with
+    /// the current one.
+    pub fn is_minor(&self) -> bool {
+        let alike = matches!(
+            self,
+            Self::Violation {
+                wait: Some(Wait::Alike(_)),
+                ..
+            }
+        );
+        alike || self.is_of_same_value()
     }
 
     /// What makes it distinct.

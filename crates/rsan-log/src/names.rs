@@ -68,6 +68,8 @@ names! {
         Initial "initial value",
         /// A write that is not atomic, in the modification order of an atomic location.
         PlainWrite "plain write",
+        /// Any access that is not atomic, in a chain.
+        PlainAccess "plain access",
         /// An atomic store.
         Store "store",
         /// An atomic exchange.
@@ -290,19 +292,23 @@ names! {
 pub enum Wait {
     /// It goes on with a visible step.
     Passes(Visible),
+    /// The same that it goes on with if it reads the current value.
+    Alike(Visible),
     /// That is not known.
     Unknown(Unknown),
 }
 
 const PASSES: &str = "goes on with ";
+const ALIKE: &str = "goes on as with the current value, with ";
 const UNKNOWN: &str = "is not recognised as a wait: ";
 
 impl Wait {
     /// The one with this text.
     pub fn from_name(text: &str) -> Option<Self> {
         let passes = || Visible::from_name(text.strip_prefix(PASSES)?).map(Self::Passes);
+        let alike = || Visible::from_name(text.strip_prefix(ALIKE)?).map(Self::Alike);
         let unknown = || Unknown::from_name(text.strip_prefix(UNKNOWN)?).map(Self::Unknown);
-        passes().or_else(unknown)
+        passes().or_else(alike).or_else(unknown)
     }
 }
 
@@ -311,6 +317,7 @@ impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passes(step) => write!(f, "{PASSES}{step}"),
+            Self::Alike(step) => write!(f, "{ALIKE}{step}"),
             Self::Unknown(why) => write!(f, "{UNKNOWN}{why}"),
         }
     }

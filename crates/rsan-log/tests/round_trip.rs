@@ -118,6 +118,13 @@ impl Values {
         }
     }
 
+    fn chain(&mut self) -> Chain<'static> {
+        Chain {
+            fences_known: self.pick(2) == 0,
+            links: self.several(Self::link),
+        }
+    }
+
     fn link(&mut self) -> Link<'static> {
         Link {
             thread: self.thread(),
@@ -168,6 +175,7 @@ impl Values {
                 memory,
                 access: self.side(),
                 earlier: self.side(),
+                chain: self.maybe(Self::chain),
             },
             1 => Finding::Violation {
                 address,
@@ -177,10 +185,7 @@ impl Values {
                 missed: Box::new(self.side()),
                 stale: Box::new(self.side()),
                 wait: self.maybe(Self::wait),
-                chain: self.maybe(|v| Chain {
-                    fences_known: v.pick(2) == 0,
-                    links: v.several(Self::link),
-                }),
+                chain: self.maybe(Self::chain),
             },
             2 => Finding::Misuse {
                 address,

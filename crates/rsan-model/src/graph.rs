@@ -385,38 +385,18 @@ mod tests {
             })
         };
         let (x, y) = (LocId(0), LocId(1));
-        let wx = add(
-            0,
-            Label::Write {
-                loc: x,
-                value: 1,
-                ord: WriteOrd::Release,
-            },
-        );
-        let ry = add(
-            0,
-            Label::Read {
-                loc: y,
-                value: 0,
-                ord: ReadOrd::Acquire,
-            },
-        );
-        let wy = add(
-            1,
-            Label::Write {
-                loc: y,
-                value: 1,
-                ord: WriteOrd::Release,
-            },
-        );
-        let rx = add(
-            1,
-            Label::Read {
-                loc: x,
-                value: 0,
-                ord: ReadOrd::Acquire,
-            },
-        );
+        let write = |loc| Label::Write {
+            loc,
+            value: 1,
+            ord: WriteOrd::Release,
+        };
+        let read = |loc| Label::Read {
+            loc,
+            value: 0,
+            ord: ReadOrd::Acquire,
+        };
+        let (wx, ry) = (add(0, write(x)), add(0, read(y)));
+        let (wy, rx) = (add(1, write(y)), add(1, read(x)));
         g.insert_mo(wx, x, 1);
         g.insert_mo(wy, y, 1);
         g.set_rf(ry, EventId(1));

@@ -47,6 +47,16 @@ pub enum CasStrength {
     Weak,
 }
 
+impl CasStrength {
+    /// As in the names of C's functions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strong => "strong",
+            Self::Weak => "weak",
+        }
+    }
+}
+
 /// One instruction of a thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Instr {

@@ -10,6 +10,7 @@ mod finding;
 mod graph;
 mod layout;
 mod markup;
+mod route;
 mod schedule;
 mod source;
 mod summary;

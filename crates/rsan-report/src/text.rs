@@ -54,7 +54,7 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding) -> String {
     out
 }
 
-/// All findings that are not known: the user's own in full, then those inside libraries, in a line each.
+/// All findings that are not known: the user's own in full, notes beside others and those inside libraries in a line each.
 fn findings(document: &Document, style: Style, details: Details) -> String {
     let mut out = String::new();
     let (libraries, own): (Vec<_>, Vec<_>) = document
@@ -62,6 +62,12 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
         .iter()
         .filter(|finding| !finding.known)
         .partition(|finding| finding.in_libraries);
+    let is_note = |finding: &&Finding| finding.severity == Severity::Note;
+    let (notes, own): (Vec<_>, Vec<_>) = match details {
+        // Notes alone are all there is to show.
+        Details::Short if !own.iter().all(is_note) => own.into_iter().partition(is_note),
+        Details::Short | Details::Full => (Vec::new(), own),
+    };
     let shown = match details {
         Details::Short => SHOWN.min(own.len()),
         Details::Full => own.len(),
@@ -72,15 +78,13 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
         }
         finding::write(&mut out, document, finding, style, details);
     }
-    if shown < own.len() {
-        let _ = writeln!(
-            out,
-            "\n{} more, their places only (-v shows all):",
-            own.len() - shown
-        );
-        for finding in &own[shown..] {
-            let _ = writeln!(out, "  {}", finding::headline(document, finding, style));
-        }
+    let more = own[shown..].iter().chain(&notes).copied();
+    let heads = more.map(|finding| finding::headline(document, finding, style));
+    let heads: Vec<_> = heads.collect();
+    if !heads.is_empty() {
+        let number = plural(heads.len() as u64, "more finding");
+        let heads = heads.join("\n  ");
+        let _ = writeln!(out, "\n{number}, -v shows all:\n  {heads}");
     }
     if !libraries.is_empty() {
         let head = style.paint(Role::Strong, "in libraries");

@@ -1,4 +1,5 @@
-//! The chain of accesses that forces the order of a violation: from the write that is missed to the access.
+//! The chain of accesses that forces the order of a violation, from the write that is missed to the access; and the one
+//! that would order a race, from the earlier access to the later one, if its orders were stronger.
 //!
 //! A search backwards through the trails of the threads ([`crate::trail`]), breadth first, so the chain has as few
 //! changes of thread as any that is known. Each link is an edge of the run: nothing is guessed. The fences between
@@ -17,6 +18,39 @@ pub struct Search {
     pub missed: Step,
     /// The location of both.
     pub address: usize,
+    /// Which edges lead from thread to thread.
+    pub along: Along,
+}
+
+/// Which edges a chain may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Along {
+    /// All that every SC order respects.
+    ScOrder,
+    /// Those that happens-before has if orders are strong enough: reads-from, creation of threads, and locks. `missed` is
+    /// the earlier access of a race then.
+    Synchronisation,
+}
+
+impl Along {
+    fn has(self, source: Act, act: Act) -> bool {
+        match (self, source) {
+            (Self::ScOrder, _) | (_, Act::Create | Act::Unlock) => true,
+            (Self::Synchronisation, source) => {
+                matches!(source, Act::Store | Act::Rmw) && act.reads()
+            }
+        }
+    }
+}
+
+impl Search {
+    /// Whether a step is the missed write, or after it in its thread. A plain access has the epoch of the last write before it.
+    fn is_reached_by(&self, source: &Step) -> bool {
+        let later = source.epoch > self.missed.epoch;
+        let is_same_epoch = source.epoch == self.missed.epoch;
+        let counts = self.missed.act != Act::Plain || !source.act.writes();
+        source.thread == self.missed.thread && (later || is_same_epoch && counts)
+    }
 }
 
 pub use rsan_log::Edge;
@@ -105,9 +139,10 @@ pub fn find(search: &Search) -> Option<Chain> {
             position.max(seen.get(&thread).copied().unwrap_or(0)),
         );
         for (number, note) in trails.notes(thread, before.unwrap_or(0), position) {
-            for source in &note.sources {
+            let along = |source: &&Step| search.along.has(source.act, note.step.act);
+            for source in note.sources.iter().filter(along) {
                 let from = Some((next, number, note.clone(), *source));
-                if source.thread == search.missed.thread && source.epoch >= search.missed.epoch {
+                if search.is_reached_by(source) {
                     return Some(build(search, &visits, from, &mut trails));
                 }
                 visits.push(Visit {
@@ -133,10 +168,14 @@ fn build(search: &Search, visits: &[Visit], last: Option<Hop>, trails: &mut Trai
             fences_known: true,
         },
     };
-    builder.push(search.missed, Some(search.address));
     let mut hop = last.as_ref();
     // Where the thread of the last link is: all that came before is in the chain.
     let mut reached = Reached::Epoch(search.missed.epoch);
+    // The order of an atomic access of a race is known only where it is a link.
+    let is_link = |source: &Step| search.along == Along::Synchronisation && reached.is(source);
+    if !hop.is_some_and(|hop| is_link(&hop.3)) {
+        builder.push(search.missed, Some(search.address));
+    }
     while let Some((visit, number, note, source)) = hop {
         if !reached.is(source) {
             builder.fences(source.thread, reached, source.position);

@@ -13,7 +13,7 @@ use crate::trail;
 use rsan_model::{RmwOrd, ThreadId};
 
 /// What makes findings distinct here, by addresses of code, and whether the value tells nothing
-/// (`Finding::is_of_same_value`): a violation that the value tells is reported although one that it does not tell was.
+/// (`Finding::is_minor`): a violation that the value tells is reported although one that it does not tell was.
 pub type Key = (rsan_log::Key<usize>, bool);
 
 /// An access in a finding.
@@ -108,6 +108,8 @@ pub enum Finding {
         access: Side,
         /// The earlier one.
         earlier: Side,
+        /// What the chain of accesses that would order them is looked for with.
+        search: Option<Search>,
     },
     /// An access can be weak.
     Violation {
@@ -204,11 +206,25 @@ impl Finding {
         }
     }
 
+    /// Whether a stale value makes no difference that was seen.
+    pub(crate) fn is_minor(&self) -> bool {
+        let alike = matches!(
+            self,
+            Self::Violation {
+                wait: Some(Wait::Alike(_)),
+                ..
+            }
+        );
+        alike || self.is_of_same_value()
+    }
+
     /// The accesses that force the order of a violation, if they are known.
     pub(crate) fn chain(&self) -> Option<Chain> {
         match self {
-            Self::Race { .. } | Self::Misuse { .. } | Self::Inversion { .. } => None,
-            Self::Violation { search, .. } => chain::find(search.as_ref()?),
+            Self::Misuse { .. } | Self::Inversion { .. } => None,
+            Self::Race { search, .. } | Self::Violation { search, .. } => {
+                chain::find(search.as_ref()?)
+            }
         }
     }
 
@@ -234,7 +250,7 @@ impl Finding {
                 rsan_log::Key::inversion(taken.iter().map(|taken| taken.site.pc))
             }
         };
-        (key, self.is_of_same_value())
+        (key, self.is_minor())
     }
 }
 

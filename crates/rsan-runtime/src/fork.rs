@@ -136,10 +136,12 @@ mod tests {
     ];
 
     /// Locks in values. Those of blocks are taken with the slabs; that of a round of a barrier, which has two owners, is held for a
-    /// moment by a thread that leaves the barrier, and nobody comes to that round again.
+    /// moment by a thread that leaves the barrier, and nobody comes to that round again; a stack of the scheduler is made under
+    /// its lock.
     const IN_VALUES: &[&str] = &[
         "location::block::lock",
         "location::sync::round",
+        "sched::switch::stack",
         "sync::clock",
     ];
 

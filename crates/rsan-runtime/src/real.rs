@@ -251,6 +251,7 @@ real_functions! {
     fn mmap(address: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, offset: off_t) -> *mut c_void;
     fn mremap(address: *mut c_void, before: usize, bytes: usize, flags: c_int, wanted: *mut c_void) -> *mut c_void;
     fn _Znwm(bytes: usize) -> *mut c_void;
+    fn _ZNSt3__131__arrive_barrier_algorithm_baseEPNS_24__barrier_algorithm_baseEh(barrier: *mut c_void, phase: u8) -> bool;
     fn _ZnwmSt11align_val_t(bytes: usize, align: usize) -> *mut c_void;
     fn strlen(text: *const c_char) -> usize;
     fn strnlen(text: *const c_char, limit: usize) -> usize;

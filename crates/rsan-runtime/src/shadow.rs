@@ -423,7 +423,10 @@ impl Chunk {
                 continue;
             }
             for block in &self.blocks[from..=to] {
-                forget_block(block, start, end);
+                // ORDERING: relaxed; who wants to use it loads it again.
+                if !block.load(Ordering::Relaxed).is_null() {
+                    forget_block(block, start, end);
+                }
             }
         }
     }

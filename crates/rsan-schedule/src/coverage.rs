@@ -5,6 +5,7 @@
 //! Different executions have the same one with a probability of about `n^2 / 2^129` for n executions.
 
 use crate::{Kind, Objects, Step};
+use rsan_random::mix;
 use std::collections::{HashMap, HashSet};
 
 /// Stands for an execution.
@@ -31,7 +32,7 @@ type EventName = (Name, u64);
 const NO_EVENT: EventName = (0, u64::MAX);
 
 impl Fingerprint {
-    /// Of a run. Attempts ([`Step::waits`]) do not count, nor rounds in vain ([`Step::vain`]).
+    /// Of a run. Attempts ([`Step::waits`]) do not count, nor failed spin iterations ([`Step::vain`]).
     pub fn of(trace: &[Step]) -> Self {
         let trace = made(trace);
         let objects = Objects::of(trace.iter().map(|s| &s.op));
@@ -103,14 +104,6 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
         }
     }
     names
-}
-
-/// A bijection that leaves no bit alone (the end of SplitMix64).
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 fn digest(words: &[u64]) -> u128 {

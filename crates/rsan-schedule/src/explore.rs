@@ -20,7 +20,7 @@
 //!   comes earlier shows a part of one that is shown, and nothing that this one does not show. Where the end does not wait, the run is cut off
 //!   ([`End::CutOff`]): what the threads would have done is not known.
 //! - What a thread does depends on nothing but what its operations read.
-//! - A round in vain is marked when it is over, and its thread makes no step behind it.
+//! - A failed spin iteration is marked when it is over, and its thread makes no step behind it.
 //! - Where the order of `seq_cst` fences is part of an execution, as under RC20 and RA, they are [`Kind::Sync`] of an object
 //!   of their own. Under C++20 they are [`Kind::Fence`]: the monitor sees all there is to see in one run of each execution.
 //!
@@ -51,41 +51,41 @@
 //!    another thread first, what that thread will do.
 //! 4. Whether an operation passes is computed from values where that is possible, and tried where it is not; a trial that
 //!    fails is [`Outcome::Excess`].
-//! 5. Loops that only wait go round once: see below.
+//! 5. Spin loops go round once: see below.
 //! 6. Accesses that overlap are one object, whatever their sizes. The executions of different orders of accesses that only
 //!    touch a common neighbour are told apart.
 //!
-//! # Loops that only wait
+//! # Spin loops
 //!
-//! A *round* is what a thread does between two moments at which it is in the same state; it is *in vain* if the thread has
-//! only read meanwhile, or written what was there. A scheduler that knows a round to be in vain ([`crate::Step::vain`]) lets its
+//! An *iteration* is what a thread does between two moments at which it is in the same state; it is a *failed spin iteration* if
+//! the thread has only read meanwhile, or written what was there. A scheduler that recognises one ([`crate::Step::vain`]) lets its
 //! thread make no further step in the run ([`Strategy::goes_round`](crate::Strategy::goes_round)), as GenMC does
 //! (M. Kokologiannakis, X. Ren, V. Vafeiadis: *Dynamic partial order reductions for spinloops*, FMCAD 2021). So what a thread does
 //! depends on nothing but what it reads, graphs are finite, and no plan has to know how often a loop went round.
-//! If one of the words is written behind such a round, the run is [`Outcome::Excess`]; if not, the thread waits for ever.
+//! If one of the words is written behind such an iteration, the run is [`Outcome::Excess`]; if not, the thread waits for ever.
 //!
-//! *No execution is lost.* Leave the rounds in vain out of a run: nobody notices, the thread is in the same state without
+//! *No execution is lost.* Leave the failed spin iterations out of a run: nobody notices, the thread is in the same state without
 //! them, whoever has read what they wrote reads the same value from the write before. So for every run that ends there is one
-//! without rounds in vain, which has the same values, and that is shown. A thread that waits for ever reads the last writes
-//! in its last round, which is shown, too. Executions are counted without their rounds in vain.
+//! without failed spin iterations, which has the same values, and that is shown. A thread that waits for ever reads the last writes
+//! in its last iteration, which is shown, too. Executions are counted without their failed spin iterations.
 //!
-//! *Robustness.* The same holds for the graphs of a weak model: without rounds in vain they stay consistent, as `hb` only gets
+//! *Robustness.* The same holds for the graphs of a weak model: without failed spin iterations they stay consistent, as `hb` only gets
 //! smaller. So let G be such a graph that is not SC, P the largest SC part of it before some event e of a thread t, in an order of
-//! adding G's events. Let the others go on from P, with rounds in vain only where they wait for ever, and t last. That is an SC
+//! adding G's events. Let the others go on from P, with failed spin iterations only where they wait for ever, and t last. That is an SC
 //! graph that is shown, and t comes to e: it has seen nothing more than in P, and what the others have done since reads the last writes, so
-//! e could still do what it does in G, which the monitor says. What is not said: behaviours that only rounds in vain can tell from SC
-//! ones, such as an old value that a loop read before it read the new one. No value that the program computes depends on them.
+//! e could still do what it does in G, which the monitor says. What is not said: behaviours that only failed spin iterations can tell from SC
+//! ones, such as a stale value that a failed spin iteration read. No value that the program computes depends on them.
 //!
-//! *What a finding in such a run means.* P may have the first reads of a round that G ends otherwise, while the run ends it in vain. If the
-//! round is t's own, e is what ends it, and the finding is one. If it is another thread's, what that thread has read in vain may be
-//! all that makes e weak. If the round is a single read, no P has it, and the finding is none: the run without the round shows what is
-//! weak in it. Otherwise that thread might end its round by a write that only the weak access leads to, which no run shows; so who judges the
+//! *What a finding in such a run means.* P may have the first reads of an iteration that G ends otherwise, while it fails in the run. If the
+//! iteration is t's own, e is what ends it, and the finding is one. If it is another thread's, what its failed iteration has read may be
+//! all that makes e weak. If the iteration is a single read, no P has it, and the finding is none: the run without it shows what is
+//! weak in it. Otherwise that thread might end its iteration by a write that only the weak access leads to, which no run shows; so who judges the
 //! run cannot tell.
 //!
-//! *What need not be explored.* A read that was made to read another than the last write, and with which a round in vain ends,
+//! *What need not be explored.* A read that was made to read another than the last write, and with which a failed spin iteration ends,
 //! cannot be revisited, nor anything before it, as it is not maximal. So the thread never passes: the run is in excess, and so is all
-//! that would follow from it. A read-modify-write that is a round in vain of its own counts as a read. One that is
-//! a part of a round counts as a write, as another run may pass with it.
+//! that would follow from it. A read-modify-write that is a failed spin iteration of its own counts as a read. One that is
+//! a part of an iteration counts as a write, as another run may pass with it.
 //!
 //! # Loops that do something
 //!
@@ -167,7 +167,7 @@ pub enum Outcome {
     /// An execution that no other run shows.
     Execution {
         /// Whether some thread waits for ever in it.
-        stuck: bool,
+        blocked: bool,
     },
     /// No execution: a thread was kept waiting, or tried what was not possible.
     Excess,
@@ -185,7 +185,7 @@ pub struct Counts {
     /// Executions, those with threads that wait for ever included.
     pub executions: u64,
     /// Of these, those with a thread that waits for ever.
-    pub stuck: u64,
+    pub blocked: u64,
     /// Runs that are no executions.
     pub excess: u64,
     /// Runs cut off by the bound on steps.
@@ -419,9 +419,9 @@ impl Explorer {
         };
         let counts = &mut self.counts;
         match outcome {
-            Outcome::Execution { stuck } => {
+            Outcome::Execution { blocked } => {
                 counts.executions += 1;
-                counts.stuck += u64::from(stuck);
+                counts.blocked += u64::from(blocked);
             }
             Outcome::Excess => counts.excess += 1,
             Outcome::Cut => counts.cut += 1,
@@ -505,11 +505,11 @@ fn outcome(graph: &Graph, objects: &Objects, trace: &Trace) -> Outcome {
         return Outcome::Excess;
     }
     let waits = graph.events.iter().any(|e| e.waits);
-    let stuck = waits || !trace.pending.is_empty();
-    Outcome::Execution { stuck }
+    let blocked = waits || !trace.pending.is_empty();
+    Outcome::Execution { blocked }
 }
 
-/// Whether a word was written after a round in vain has read it, be it with the same value: another run has the round behind the write.
+/// Whether a word was written after a failed spin iteration has read it, be it with the same value: another run has the round behind the write.
 fn has_starved(objects: &Objects, steps: &[Step]) -> bool {
     let mut read = BTreeSet::new();
     steps.iter().any(|step| {

@@ -228,7 +228,7 @@ impl Op {
     ///
     /// Only such operations need no switch before them. That a store need no switch when the operation before it was a
     /// relaxed or release store of the same thread, as testers that simulate weak memory have it, does not hold here: they let a
-    /// later load read the older value, a run that is sequentially consistent has to stop between the stores for it. In
+    /// later load read the stale value, a run that is sequentially consistent has to stop between the stores for it. In
     ///
     /// ```text
     /// T1: x = 1; y = 1;            T2: if (x == 1 && y == 0) { a = 1; r = b; }      T3: b = 1; s = a;
@@ -284,7 +284,7 @@ pub struct Step {
     pub writes: bool,
     /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
     pub child: ThreadId,
-    /// Whether it belongs to a round of a loop that was in vain ([`crate::explore`]).
+    /// Whether it belongs to a failed spin iteration ([`crate::explore`]).
     pub vain: bool,
     /// Whether time may end it: it waits, but not for ever.
     pub limited: bool,

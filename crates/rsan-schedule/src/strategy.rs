@@ -29,7 +29,7 @@ pub trait Strategy: Debug + Send {
     /// `ready` is never empty and ascends by thread; `last` is the thread that made the last step.
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize>;
 
-    /// The thread gave up the processor: `sched_yield`, a sleep, or a spin loop that found nothing new.
+    /// The thread gave up the processor: `sched_yield`, a sleep, or a failed spin iteration.
     fn yielded(&mut self, _thread: ThreadId) {}
 
     /// The thread made this step.

@@ -51,7 +51,6 @@ mod mutation;
 mod optimal;
 mod parametric;
 mod prefilter;
-mod random;
 mod search;
 mod space;
 mod steps;

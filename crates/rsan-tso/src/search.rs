@@ -13,10 +13,10 @@ use crate::compiled::Compiled;
 use crate::fences::FenceSet;
 use crate::limits::{Limits, Stats, Watch};
 use crate::prefilter::Prefilter;
-use crate::random::Random;
 use crate::space::{Space, Step, plain};
 use crate::steps::{FaultKind, Trouble};
 use rsan_model::Reason;
+use rsan_random::Random;
 use std::sync::Mutex;
 use std::thread::Builder;
 
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
             space,
             attackers,
             walked: Vec::new(),
-            random: Random::new(),
+            random: Random::new(0),
             batch: FIRST_BATCH,
             next_walks: BEFORE_WALKS,
             told: 0,

@@ -3,10 +3,10 @@
 use crate::attacker::Leave;
 use crate::compiled::Compiled;
 use crate::config::{Addresses, Config};
-use crate::random::Random;
 use crate::steps::Trouble;
 use crate::store::{Origin, Store};
 use rsan_model::{Reason, Value};
+use rsan_random::Random;
 
 /// A shared step: a thread and one of its transitions.
 pub(crate) type Step = (usize, u32);

@@ -208,7 +208,7 @@ impl<const W: usize> Layout<W> {
                 }
             }
         }
-        // The write itself: everybody else may still see the old value.
+        // The write itself: to everybody else the old value is now a stale one.
         let forgotten = self.overwritten(loc, write.old, read.is_some());
         self.forget(s, loc, forgotten);
         unsequenced.add(forgotten);

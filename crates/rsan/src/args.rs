@@ -49,10 +49,10 @@ pub(crate) enum Command {
     /// Translates programs to C, for the sanitizer or any compiler
     #[command(name = "emit-c", after_help = EMIT_C_HELP)]
     EmitC(EmitCArgs),
-    /// Checks programs with whatever suits them: .litmus and .tpl are verified, C and C++ compiled and run
+    /// Checks programs: verifies .litmus and .tpl files, compiles and runs C and C++
     #[command(after_help = CHECK_HELP, override_usage = CHECK_USAGE)]
     Check(CheckArgs),
-    /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports what the runs show
+    /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports its findings
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
@@ -78,7 +78,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
 
-    /// Take all files for one program, not each for a program of its own
+    /// Compile all files into one program instead of one program per file
     #[arg(long)]
     pub(crate) together: bool,
 
@@ -90,11 +90,11 @@ pub(crate) struct CheckArgs {
     #[arg(skip)]
     pub(crate) arguments: Vec<OsString>,
 
-    /// Compile with this level of optimisation: 0, 1, 2, 3, s, z, g or fast. Above 0, accesses are removed, and races with them
+    /// Optimization level: 0, 1, 2, 3, s, z, g or fast. Above 0 the compiler removes accesses, and races with them go unnoticed
     #[arg(short = 'O', long = "optimize", value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<String>,
 
-    /// How often a compiled program is run: 5 times, with --sched 1000
+    /// Number of runs of a compiled program: 5, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 
@@ -108,47 +108,47 @@ pub(crate) struct CheckArgs {
 /// What `check` and `run` take about the schedule of programs that are run.
 #[derive(Args, Debug)]
 pub(crate) struct ScheduleArgs {
-    /// Own the schedule: random, pct, pct:depth=N or pos
+    /// Control the scheduling with this strategy: random, pct, pct:depth=N or pos
     #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>)]
     pub(crate) sched: Option<Spec>,
 
-    /// Seed of the first run of --sched; the next ones follow
+    /// Seed of the first run of --sched; every further run takes the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// End --sched when hardly anything new is to be expected
+    /// Stop --sched when further runs are unlikely to show a new execution
     #[arg(long, requires = "sched")]
     pub(crate) until_saturated: bool,
 
-    /// Make the run of this schedule file again
+    /// Replay the run that this schedule file records
     #[arg(long, value_name = "FILE", conflicts_with = "sched")]
     pub(crate) replay: Option<PathBuf>,
 
-    /// Look for the fewest context switches that show what --replay shows, and write them beside its file
+    /// Search for the fewest context switches that reproduce the --replay run, and write that schedule beside its file
     #[arg(long, requires = "replay")]
     pub(crate) minimize: bool,
 
-    /// Explore every execution, up to equivalence: robust only if nothing is left
+    /// Explore every execution, up to equivalence; `robust` only if all were explored
     #[arg(long, conflicts_with_all = ["sched", "replay"])]
     pub(crate) exhaustive: bool,
 
-    /// Most runs of --exhaustive
+    /// Stop --exhaustive after this many executions
     #[arg(long, value_name = "N", requires = "exhaustive")]
     pub(crate) max_executions: Option<u64>,
 
-    /// Leave schedules out, with --exhaustive, that take the processor more often from a thread that could go on
+    /// Explore only schedules with at most this many preemptions, with --exhaustive
     #[arg(long, value_name = "N", requires = "exhaustive")]
     pub(crate) max_preemptions: Option<usize>,
 
-    /// Save --exhaustive to this file, and go on with what is there
+    /// Save the progress of --exhaustive in this file, and resume from it
     #[arg(long, value_name = "FILE", requires = "exhaustive")]
     pub(crate) checkpoint: Option<PathBuf>,
 
-    /// Cut a run off after so many steps (100,000), if the schedule is ours; with --exhaustive, a thread (10,000)
+    /// Cut a run off after this many steps under controlled scheduling (100,000); with --exhaustive, of one thread (10,000)
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u64>,
 
-    /// End a run after this time (500ms, 30s, 5m); 10s if the schedule is ours
+    /// End a run after this time (500ms, 30s, 5m); under controlled scheduling 10s
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) timeout: Option<Duration>,
 
@@ -156,7 +156,7 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, value_name = "DIR", default_value = "rsan-out")]
     pub(crate) out: PathBuf,
 
-    /// Show what the program prints in all runs of --sched
+    /// Show the program's output in all runs of --sched
     #[arg(long)]
     pub(crate) output: bool,
 }
@@ -164,15 +164,15 @@ pub(crate) struct ScheduleArgs {
 /// What `check` and `run` take for programs that are run.
 #[derive(Args, Debug)]
 pub(crate) struct SanitizerArgs {
-    /// End a run at its first finding, and start no other
+    /// Stop at the first finding
     #[arg(long)]
     pub(crate) halt_on_error: bool,
 
-    /// Do not show the findings that a line of this file matches (race:FUNCTION, robustness:FILE)
+    /// Hide findings that match a line of this file (race:FUNCTION, robustness:FILE)
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Option<PathBuf>,
 
-    /// Count findings whose accesses are all inside libraries like others
+    /// Count findings whose accesses are all inside libraries like any others
     #[arg(long)]
     pub(crate) include_libraries: bool,
 }
@@ -184,7 +184,7 @@ pub(crate) struct RunArgs {
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 
-    /// How often it is run: once, with --sched 1000 times
+    /// Number of runs: 1, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 
@@ -192,7 +192,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = run_model)]
     pub(crate) model: Option<Model>,
 
-    /// Keep what the runtime logged in this folder, a file for each run
+    /// Keep the runtime's log of each run in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) log: Option<PathBuf>,
 
@@ -206,11 +206,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
 
-    /// End all runs after this time, if the schedule is ours
+    /// Stop all runs after this time, under controlled scheduling
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// Runs at the same time, if the schedule is ours; 0 is one per core
+    /// Runs in parallel, under controlled scheduling; 0 means one per core
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 
@@ -312,11 +312,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, default_value = "robust", value_parser = property)]
     pub(crate) property: Goal,
 
-    /// Decide it for any number of copies of each thread (tso)
+    /// Decide for any number of copies of each thread (tso)
     #[arg(long)]
     pub(crate) parametric: bool,
 
-    /// Also report states in which no thread can move and some have not ended
+    /// Also report deadlocks: states in which some threads have not ended and none can take a step
     #[arg(long)]
     pub(crate) deadlock: bool,
 
@@ -342,7 +342,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 
-    /// Worker threads; 0 is one per core
+    /// Worker threads; 0 means one per core
     #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
     pub(crate) jobs: usize,
 }
@@ -371,11 +371,11 @@ pub(crate) struct FenceArgs {
     #[arg(long, value_parser = fence_model)]
     pub(crate) model: Option<Model>,
 
-    /// Machine whose costs count (ra, rc20, c20): armv8 (the default), riscv or x86
+    /// Architecture whose costs count (ra, rc20, c20): armv8 (the default), riscv or x86
     #[arg(long, value_name = "TARGET", value_parser = str::parse::<Target>)]
     pub(crate) target: Option<Target>,
 
-    /// What fences cost, by thread and control state, or by how much changes cost more, by thread and line
+    /// Costs: of fences by thread and control state (tso), or factors for changes by thread and line
     #[arg(long, value_name = "FILE")]
     pub(crate) cost: Option<PathBuf>,
 
@@ -406,7 +406,7 @@ pub(crate) struct LitmusArgs {
     #[arg(long, default_value = "c20", value_parser = litmus_model)]
     pub(crate) model: Model,
 
-    /// How often a thread may go round each loop
+    /// Iterations of each loop that a thread may take
     #[arg(long, value_name = "N", default_value_t = rsan_axioms::Limits::default().unroll)]
     pub(crate) unroll: u32,
 
@@ -429,7 +429,7 @@ pub(crate) struct EmitCArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) file: String,
 
-    /// Let the order of the steps be given when the translation is run
+    /// Take the order of steps from RSAN_SCHEDULE when the translation runs
     #[arg(long)]
     pub(crate) scheduled: bool,
 

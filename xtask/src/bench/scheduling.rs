@@ -1,4 +1,4 @@
-//! Owning the schedule: runs per second, the cost of a switch, and how many seeds find what needs a schedule.
+//! Controlled scheduling: runs per second, the cost of a switch, and how many seeds find what needs a schedule.
 
 use super::measure::{Cost, observe};
 use super::verify::build;

@@ -4,10 +4,10 @@ use super::forms::{Demand, Variant, queries};
 use super::machine::{Event, Machine};
 use super::random_programs::Profile;
 use super::repetitions;
-use super::rng::Rng;
 use crate::write_log::Options;
 use crate::{Access, AccessKind};
 use rsan_model::{LocId, Model, ThreadId};
+use rsan_random::Random;
 
 /// Locations that are never atomic.
 const PLAIN_LOCATIONS: usize = 2;
@@ -44,7 +44,7 @@ impl Summary {
 }
 
 struct Run<'q> {
-    rng: Rng,
+    random: Random,
     machine: Machine,
     profile: Profile,
     rates: Rates,
@@ -66,8 +66,8 @@ struct Run<'q> {
 impl Run<'_> {
     fn step(&mut self) -> Result<(), String> {
         self.summary.steps += 1;
-        let thread = self.rng.pick(&self.live);
-        let roll = self.rng.below(1000);
+        let thread = self.random.pick(&self.live);
+        let roll = self.random.below(1000);
         let Rates {
             fork, exit, forget, ..
         } = self.rates;
@@ -78,16 +78,16 @@ impl Run<'_> {
             return self.exit(thread);
         }
         if roll < fork + exit + forget {
-            let loc = LocId::new(self.rng.below(self.atomics));
-            let value = self.rng.below(3) as i32;
+            let loc = LocId::new(self.random.below(self.atomics));
+            let value = self.random.below(3) as i32;
             return self.machine.tell(Event::Forget(loc, value));
         }
-        if self.rng.chance(self.profile.plain) {
+        if self.random.chance(self.profile.plain) {
             return self.plain(thread);
         }
         let sc_only = self.summary.steps < self.sc_phase;
-        if !sc_only && self.rng.chance(self.profile.fences) {
-            let ord = self.profile.fence_ord(&mut self.rng);
+        if !sc_only && self.random.chance(self.profile.fences) {
+            let ord = self.profile.fence_ord(&mut self.random);
             return self.machine.tell(Event::Fence(thread, ord));
         }
         let profile = Profile {
@@ -98,8 +98,8 @@ impl Run<'_> {
     }
 
     fn access(&mut self, thread: ThreadId, profile: Profile) -> Result<(), String> {
-        let loc = LocId::new(self.rng.below(self.atomics));
-        let (access, operand) = profile.access(&mut self.rng);
+        let loc = LocId::new(self.random.below(self.atomics));
+        let (access, operand) = profile.access(&mut self.random);
         self.summary.accesses += 1;
         let flagged = self.machine.compare_access(thread, loc, &access)?;
         self.summary.flagged += u64::from(flagged);
@@ -107,24 +107,24 @@ impl Run<'_> {
         if all.is_empty() {
             return Ok(());
         }
-        let (effect, _) = self.rng.pick(&all);
+        let (effect, _) = self.random.pick(&all);
         self.machine.tell(Event::Access(thread, loc, effect))
     }
 
     fn plain(&mut self, thread: ThreadId) -> Result<(), String> {
-        if self.rng.chance(10) {
-            let loc = LocId::new(self.rng.below(self.atomics));
+        if self.random.chance(10) {
+            let loc = LocId::new(self.random.below(self.atomics));
             return self.machine.tell(Event::Init(thread, loc, 1));
         }
-        let loc = LocId::new(self.atomics + self.rng.below(PLAIN_LOCATIONS));
+        let loc = LocId::new(self.atomics + self.random.below(PLAIN_LOCATIONS));
         let kinds = [AccessKind::PlainRead, AccessKind::PlainWrite];
-        let kind = self.rng.pick(&kinds);
+        let kind = self.random.pick(&kinds);
         self.machine.tell(Event::Plain(thread, loc, kind))
     }
 
     fn fork_or_join(&mut self, thread: ThreadId) -> Result<(), String> {
-        if !self.ended.is_empty() && self.rng.chance(40) {
-            let index = self.rng.below(self.ended.len());
+        if !self.ended.is_empty() && self.random.chance(40) {
+            let index = self.random.below(self.ended.len());
             let child = self.ended.swap_remove(index);
             return self.machine.tell(Event::Join(thread, child));
         }
@@ -148,13 +148,13 @@ impl Run<'_> {
     }
 
     fn sweep(&mut self) -> Result<(), String> {
-        if self.prune && self.rng.chance(self.rates.sweep) {
-            let loc = LocId::new(self.rng.below(self.atomics));
+        if self.prune && self.random.chance(self.rates.sweep) {
+            let loc = LocId::new(self.random.below(self.atomics));
             for (_, subject) in &mut self.machine.subjects {
                 subject.prune(loc);
             }
         }
-        if self.rng.chance(self.rates.sweep) {
+        if self.random.chance(self.rates.sweep) {
             self.machine.compare(&self.live, self.queries)?;
         }
         Ok(())
@@ -190,34 +190,38 @@ impl<'q> Run<'q> {
         subjects: &[(Demand, Variant)],
         queries: &'q [Access<'static>],
     ) -> Self {
-        let mut rng = Rng::new(seed);
-        let atomics = rng.between(2, 7);
-        let steps = rng.between(shape.steps.0, shape.steps.1);
+        let mut random = Random::new(seed);
+        let atomics = random.between(2, 7);
+        let steps = random.between(shape.steps.0, shape.steps.1);
         let profile = Profile {
-            sc: rng.pick(&[0, 5, 25, 50, 90, 100]),
-            fences: rng.pick(&[0, 2, 5, 15]),
-            sc_fences: rng.pick(&[0, 30, 100]),
-            values: rng.pick(&[0, 10, 40]),
+            sc: random.pick(&[0, 5, 25, 50, 90, 100]),
+            fences: random.pick(&[0, 2, 5, 15]),
+            sc_fences: random.pick(&[0, 30, 100]),
+            values: random.pick(&[0, 10, 40]),
             fork: 0,
-            plain: rng.pick(&[0, 10]),
+            plain: random.pick(&[0, 10]),
         };
         let (fork, exit) = if shape.busy_forks {
-            rng.pick(&[(60, 60), (150, 120)])
+            random.pick(&[(60, 60), (150, 120)])
         } else {
-            rng.pick(&[(0, 0), (10, 5), (40, 30)])
+            random.pick(&[(0, 0), (10, 5), (40, 30)])
         };
         let rates = Rates {
             fork,
             exit,
-            forget: rng.pick(&[0, 2, 10]),
-            sweep: rng.pick(&[5, 10, 20]),
+            forget: random.pick(&[0, 2, 10]),
+            sweep: random.pick(&[5, 10, 20]),
         };
-        let sc_phase = if rng.chance(40) { rng.below(steps) } else { 0 };
-        let most_threads = rng.between(2, shape.most_threads);
-        let first = rng.between(1, most_threads);
+        let sc_phase = if random.chance(40) {
+            random.below(steps)
+        } else {
+            0
+        };
+        let most_threads = random.between(2, shape.most_threads);
+        let first = random.between(1, most_threads);
         Self {
-            prune: rng.chance(50),
-            rng,
+            prune: random.chance(50),
+            random,
             machine: Machine::new(atomics + PLAIN_LOCATIONS, reference, subjects),
             profile,
             rates,

@@ -14,9 +14,6 @@ mod machine;
 mod mutants;
 mod program;
 mod random_programs;
-mod rng;
-
-pub(crate) use rng::Rng;
 
 /// How often to repeat something that normally runs `count` times.
 fn repetitions(count: u64) -> u64 {

@@ -4,10 +4,10 @@ use super::explore::{compare_everywhere, compare_everywhere_about};
 use super::forms::{Demand, Kind, Variant, queries_without_sc};
 use super::program::{Op, Operand, Program, single};
 use super::repetitions;
-use super::rng::Rng;
 use crate::Access;
 use crate::write_log::Options;
 use rsan_model::{CasStrength, FenceOrd, LocId, Model, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+use rsan_random::Random;
 
 /// What random programs are made of; numbers are percentages.
 #[derive(Clone, Copy, Debug)]
@@ -55,27 +55,27 @@ const fn profile(
 }
 
 impl Profile {
-    pub(super) fn read_ord(&self, rng: &mut Rng) -> ReadOrd {
-        if rng.chance(self.sc) {
+    pub(super) fn read_ord(&self, random: &mut Random) -> ReadOrd {
+        if random.chance(self.sc) {
             ReadOrd::SeqCst
         } else {
-            rng.pick(&[ReadOrd::Relaxed, ReadOrd::Acquire])
+            random.pick(&[ReadOrd::Relaxed, ReadOrd::Acquire])
         }
     }
 
-    pub(super) fn write_ord(&self, rng: &mut Rng) -> WriteOrd {
-        if rng.chance(self.sc) {
+    pub(super) fn write_ord(&self, random: &mut Random) -> WriteOrd {
+        if random.chance(self.sc) {
             WriteOrd::SeqCst
         } else {
-            rng.pick(&[WriteOrd::Relaxed, WriteOrd::Release])
+            random.pick(&[WriteOrd::Relaxed, WriteOrd::Release])
         }
     }
 
-    pub(super) fn rmw_ord(&self, rng: &mut Rng) -> RmwOrd {
-        if rng.chance(self.sc) {
+    pub(super) fn rmw_ord(&self, random: &mut Random) -> RmwOrd {
+        if random.chance(self.sc) {
             RmwOrd::SeqCst
         } else {
-            rng.pick(&[
+            random.pick(&[
                 RmwOrd::Relaxed,
                 RmwOrd::Acquire,
                 RmwOrd::Release,
@@ -84,66 +84,66 @@ impl Profile {
         }
     }
 
-    pub(super) fn fence_ord(&self, rng: &mut Rng) -> FenceOrd {
-        if rng.chance(self.sc_fences) {
+    pub(super) fn fence_ord(&self, random: &mut Random) -> FenceOrd {
+        if random.chance(self.sc_fences) {
             FenceOrd::SeqCst
         } else {
-            rng.pick(&[FenceOrd::Acquire, FenceOrd::Release, FenceOrd::AcqRel])
+            random.pick(&[FenceOrd::Acquire, FenceOrd::Release, FenceOrd::AcqRel])
         }
     }
 
     /// An access, and what it writes.
-    pub(super) fn access(&self, rng: &mut Rng) -> (Access<'static>, Operand) {
-        let value = rng.below(3) as i32;
-        let operand = if rng.chance(30) {
-            Operand::Add(rng.below(2) as i32)
+    pub(super) fn access(&self, random: &mut Random) -> (Access<'static>, Operand) {
+        let value = random.below(3) as i32;
+        let operand = if random.chance(30) {
+            Operand::Add(random.below(2) as i32)
         } else {
-            Operand::Value(rng.below(3) as i32)
+            Operand::Value(random.below(3) as i32)
         };
-        if rng.chance(self.values) {
-            let access = match rng.below(4) {
+        if random.chance(self.values) {
+            let access = match random.below(4) {
                 0 => Access::Wait {
                     values: single(value),
-                    ord: self.read_ord(rng),
+                    ord: self.read_ord(random),
                 },
                 1 => Access::Bcas {
                     expected: value,
-                    ord: self.rmw_ord(rng),
+                    ord: self.rmw_ord(random),
                 },
                 _ => Access::Cas {
                     expected: value,
-                    ord: self.rmw_ord(rng),
-                    fail: self.read_ord(rng),
-                    strength: rng.pick(&[CasStrength::Strong, CasStrength::Weak]),
+                    ord: self.rmw_ord(random),
+                    fail: self.read_ord(random),
+                    strength: random.pick(&[CasStrength::Strong, CasStrength::Weak]),
                 },
             };
             return (access, operand);
         }
-        match rng.below(5) {
-            0 | 1 => (Access::Load(self.read_ord(rng)), Operand::Value(0)),
+        match random.below(5) {
+            0 | 1 => (Access::Load(self.read_ord(random)), Operand::Value(0)),
             2 | 3 => (
-                Access::Store(self.write_ord(rng)),
-                Operand::Value(rng.between(1, 2) as i32),
+                Access::Store(self.write_ord(random)),
+                Operand::Value(random.between(1, 2) as i32),
             ),
-            _ => (Access::Rmw(self.rmw_ord(rng)), operand),
+            _ => (Access::Rmw(self.rmw_ord(random)), operand),
         }
     }
 
-    fn op(&self, rng: &mut Rng, locations: usize) -> Op {
-        let loc = LocId::new(rng.below(locations));
-        if rng.chance(self.fences) {
-            return Op::Fence(self.fence_ord(rng));
+    fn op(&self, random: &mut Random, locations: usize) -> Op {
+        let loc = LocId::new(random.below(locations));
+        if random.chance(self.fences) {
+            return Op::Fence(self.fence_ord(random));
         }
-        if rng.chance(self.plain) {
-            let write = rng.chance(50);
-            return if rng.chance(70) {
+        if random.chance(self.plain) {
+            let write = random.chance(50);
+            return if random.chance(70) {
                 let loc = LocId::new(locations);
                 Op::Plain { loc, write }
             } else {
                 Op::Init { loc, value: 1 }
             };
         }
-        let (access, operand) = self.access(rng);
+        let (access, operand) = self.access(random);
         Op::Access {
             loc,
             access,
@@ -160,8 +160,8 @@ pub(super) fn random_program(seed: u64) -> Program {
 
 /// The same, of a given profile.
 fn random_program_of(seed: u64, profile: Option<Profile>) -> Program {
-    let mut rng = Rng::new(seed);
-    let any = PROFILES[rng.below(PROFILES.len())];
+    let mut random = Random::new(seed);
+    let any = PROFILES[random.below(PROFILES.len())];
     let profile = profile.unwrap_or(any);
     let shapes: [&[usize]; 6] = [
         &[4, 4],
@@ -171,22 +171,22 @@ fn random_program_of(seed: u64, profile: Option<Profile>) -> Program {
         &[1, 2, 2, 1],
         &[3, 3, 1],
     ];
-    let shape = rng.pick(&shapes);
-    let locations = rng.between(2, 3);
+    let shape = random.pick(&shapes);
+    let locations = random.between(2, 3);
     let mut threads = Vec::new();
     for &length in shape {
         let code: Vec<Op> = (0..length)
-            .map(|_| profile.op(&mut rng, locations))
+            .map(|_| profile.op(&mut random, locations))
             .collect();
         threads.push(code);
     }
-    if rng.chance(profile.fork) {
-        let child = rng.between(1, threads.len() - 1);
+    if random.chance(profile.fork) {
+        let child = random.between(1, threads.len() - 1);
         let id = ThreadId::new(child);
-        let at = rng.below(2);
+        let at = random.below(2);
         threads[0].insert(at, Op::Spawn(id));
-        if rng.chance(60) {
-            let at = rng.between(at + 1, threads[0].len());
+        if random.chance(60) {
+            let at = random.between(at + 1, threads[0].len());
             threads[0].insert(at, Op::Join(id));
         }
     }

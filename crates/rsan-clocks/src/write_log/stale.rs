@@ -1,5 +1,5 @@
 //! Every way in which an access can be weak, not only the newest: what a runtime needs that asks the program what
-//! it would do with each old value (docs/theory/write-log.md, W11).
+//! it would do with each stale value (docs/theory/write-log.md, W11).
 //!
 //! A write `p` is stale for an access when it lies between the oldest in the thread's reach and the newest that
 //! every SC order puts before the access (the numbers of [`crate::Bounds`]), and suits the access. Taking a write

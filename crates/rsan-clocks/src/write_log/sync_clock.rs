@@ -113,11 +113,12 @@ impl ThreadState {
 
 #[cfg(test)]
 mod tests {
+    use super::super::view::{ScSet, View};
     use super::super::{LocationState, SlotTable};
     use super::*;
     use crate::Effect;
-    use crate::tests::Rng;
     use rsan_model::{FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+    use rsan_random::Random;
 
     /// Four threads and three locations, twice: once with clocks, once with threads in the place of clocks.
     struct Twins {
@@ -148,10 +149,10 @@ mod tests {
             }
         }
 
-        fn step(&mut self, rng: &mut Rng) {
-            let (t, x, c) = (rng.below(4), rng.below(3), rng.below(2));
+        fn step(&mut self, random: &mut Random) {
+            let (t, x, c) = (random.below(4), random.below(3), random.below(2));
             let rules = self.rules;
-            let effect = rng.pick(&[
+            let effect = random.pick(&[
                 Effect::Read(ReadOrd::SeqCst),
                 Effect::Read(ReadOrd::Acquire),
                 Effect::Read(ReadOrd::Relaxed),
@@ -171,7 +172,7 @@ mod tests {
             let [with_clocks, with_states] = &mut self.threads;
             let (clock, state) = (&mut self.clocks[c], &mut self.states[c]);
             let mut copy = || with_states[t].spawn(ThreadId(9), self.nobody, rules);
-            match rng.below(20) {
+            match random.below(20) {
                 0..4 => {
                     with_clocks[t].replace(clock, rules);
                     *state = Some(copy());
@@ -206,21 +207,29 @@ mod tests {
                 assert_eq!(one.saturated, other.saturated);
                 assert!(one.view.hb.covers(&other.view.hb) && other.view.hb.covers(&one.view.hb));
                 assert!(one.sc_past.covers(&other.sc_past) && other.sc_past.covers(&one.sc_past));
-                let sets = |view: &ScView| [&view.access, &view.fence, &view.eco].map(Clone::clone);
-                for (one, other) in sets(&one.view.sc).iter().zip(&sets(&other.view.sc)) {
+                for (one, other) in sets(&one.view).iter().zip(&sets(&other.view)) {
                     assert!(one.covers(other) && other.covers(one));
                 }
             }
         }
     }
 
+    /// What is known through seq_cst events. What is eco-before counts with what a thread may leave out of it, see
+    /// [`ThreadState::learn_eco`].
+    fn sets(View { hb, sc }: &View) -> [ScSet; 3] {
+        let mut eco = sc.eco.clone();
+        eco.join(&sc.access);
+        eco.fences.join(hb);
+        [sc.access.clone(), sc.fence.clone(), eco]
+    }
+
     #[test]
     fn clocks_do_what_threads_would() {
-        for seed in 0..200 {
-            let mut rng = Rng::new(seed);
+        for seed in 0..2000 {
+            let mut random = Random::new(seed);
             let mut twins = Twins::new();
             for _ in 0..100 {
-                twins.step(&mut rng);
+                twins.step(&mut random);
                 twins.assert_equal();
             }
         }

@@ -46,7 +46,7 @@ pub struct LoopTally {
     pub deadlocks: u64,
     /// Explorations without an answer.
     pub undecided: u64,
-    /// Answers that differ because of rounds in vain.
+    /// Answers that differ because of failed spin iterations.
     pub in_vain: u64,
     /// Other answers that differ.
     pub differences: u64,

@@ -32,7 +32,7 @@ pub enum Difference {
     DeadlockMissed,
     /// A deadlock that is none.
     DeadlockInvented,
-    /// A weak behaviour in which a round in vain takes part.
+    /// A weak behaviour in which a failed spin iteration takes part.
     InVain,
     /// The verifier and the oracle contradict each other.
     Engines,
@@ -165,7 +165,7 @@ impl Looping {
         (weak || summary.cut.reason(&LIMITS).is_none()).then_some(weak)
     }
 
-    /// The events that are not part of a round in vain.
+    /// The events that are not part of a failed spin iteration.
     fn kept(&self, execution: &Execution<'_>) -> EventSet {
         let graph = execution.graph;
         let mut vain = Vec::new();

@@ -300,7 +300,7 @@ pub(super) fn settled(mut program: Program, mut forms: Vec<Vec<Form>>) -> Loopin
                     ord,
                     ..
                 } => {
-                    // A failure for no reason is a round in vain there, and something else here.
+                    // A failure for no reason is a failed spin iteration there, and something else here.
                     if !retried.contains(&at) {
                         *strength = CasStrength::Strong;
                     }

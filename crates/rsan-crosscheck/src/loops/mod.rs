@@ -6,7 +6,7 @@
 //! each of its instructions: there, what blocks is a loop. A round of a loop that only waits is no part of an execution, so
 //! the C program has exactly the executions of the model's program:
 //!
-//! - `Wait` is a loop around a load, `Bcas` one around a compare-and-swap. A round in vain only reads.
+//! - `Wait` is a loop around a load, `Bcas` one around a compare-and-swap. A failed spin iteration only reads.
 //! - A loop that has no blocking operation (over two words, a load and a compare-and-swap, a seqlock's reader) is its body,
 //!   once, and an assumption of what ends it; in C it goes back to the body's beginning. A body only reads, but
 //!   for a compare-and-swap at its end that succeeds in the last round. In the graphs of the oracle a thread may have stopped at the
@@ -21,7 +21,7 @@
 //! - A deadlock must be found if and only if some run of the model's program ends with a thread that waits.
 //!
 //! `undecided` is no difference, but counted. So is a weak behaviour that the model's program does not have while the verifier finds one in
-//! the program with its loops as they are written ([`Difference::InVain`]): a round in vain takes part in it. That it is the
+//! the program with its loops as they are written ([`Difference::InVain`]): a failed spin iteration takes part in it. That it is the
 //! same behaviour is not checked.
 
 mod campaign;
@@ -63,7 +63,7 @@ pub(crate) enum Form {
     Pause,
     /// As a loop that yields.
     Yield,
-    /// As a loop that reads another word in each round in vain.
+    /// As a loop that reads another word in each failed spin iteration.
     Reread(LocId, ReadOrd),
     /// A blocking compare-and-swap that takes 0 and leaves 1, as an exchange that is repeated while it finds 1.
     Exchange,

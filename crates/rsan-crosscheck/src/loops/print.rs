@@ -4,7 +4,7 @@
 //! same afterwards, for otherwise it leaves out a store of what was just read. For the same reason variables are not `static`.
 
 use super::{Form, Looping};
-use rsan_model::{BinOp, CasStrength, Expr, Instr, LocKind, Place, Program, RegId, RmwOp, Thread};
+use rsan_model::{BinOp, Expr, Instr, LocKind, Place, Program, RegId, RmwOp, Thread};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -189,34 +189,32 @@ impl Printer<'_> {
     }
 
     fn swap(&self, instr: &Instr) -> String {
-        let Instr::Cas {
-            dst,
-            success,
-            place,
-            expected,
-            new,
-            ord,
-            fail,
-            strength,
-        } = instr
-        else {
-            unreachable!("a compare-and-swap");
-        };
-        let strength = match strength {
-            CasStrength::Strong => "strong",
-            CasStrength::Weak => "weak",
-        };
-        let (address, expected, new) = (self.address(place), expr(expected), expr(new));
-        let swap = format!(
-            "atomic_compare_exchange_{strength}_explicit({address}, &expected, {new}, {ord}, {fail});"
-        );
-        let into = assign(*success);
-        let value = dst.map(|r| format!(" r{} = expected;", r.0));
-        let value = value.unwrap_or_default();
-        format!("{{ int expected = {expected}; {into}{swap}{value} }}")
+        match instr {
+            Instr::Cas {
+                dst,
+                success,
+                place,
+                expected,
+                new,
+                ord,
+                fail,
+                strength,
+            } => {
+                let (strength, address) = (strength.name(), self.address(place));
+                let (expected, new) = (expr(expected), expr(new));
+                let swap = format!(
+                    "atomic_compare_exchange_{strength}_explicit({address}, &expected, {new}, {ord}, {fail});"
+                );
+                let into = assign(*success);
+                let value = dst.map(|r| format!(" r{} = expected;", r.0));
+                let value = value.unwrap_or_default();
+                format!("{{ int expected = {expected}; {into}{swap}{value} }}")
+            }
+            _ => unreachable!("a compare-and-swap"),
+        }
     }
 
-    /// What a loop does in each round in vain.
+    /// What a loop does in each failed spin iteration.
     fn body(&self, form: Form) -> String {
         match form {
             Form::Pause => " __builtin_ia32_pause();".to_owned(),

@@ -1,4 +1,4 @@
-//! The loops of the C program, in the model's program: all that its rounds in vain read is there.
+//! The loops of the C program, in the model's program: all that its failed spin iterations read is there.
 
 use super::{Form, Looping};
 use rsan_model::{

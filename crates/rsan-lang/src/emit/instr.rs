@@ -5,7 +5,7 @@ use super::frame::Extra;
 use super::harness::{Helper, Need};
 use super::place::c_order;
 use super::{Function, NotC};
-use rsan_model::{CasStrength, Instr, RegId, ThreadId};
+use rsan_model::{Instr, RegId, ThreadId};
 
 impl Function<'_, '_> {
     /// Writes an instruction that goes on with the next one.
@@ -112,10 +112,7 @@ impl Function<'_, '_> {
         let address = self.address(place)?;
         let writer = self.writer();
         let (expected, new) = (writer.value(expected)?, writer.value(new)?);
-        let strength = match strength {
-            CasStrength::Strong => "strong",
-            CasStrength::Weak => "weak",
-        };
+        let strength = strength.name();
         // The strongest order of a failure that C11 allows.
         if *fail > ord.read() {
             self.context.needs.borrow_mut().insert(Need::StrongFailure);

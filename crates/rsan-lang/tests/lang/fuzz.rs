@@ -2,6 +2,7 @@
 //! place inside the text.
 
 use rsan_lang::{Format, fuzz_one};
+use rsan_random::Random;
 
 const CASES: u32 = 7_000;
 
@@ -30,18 +31,6 @@ const TPL_SEEDS: &[&str] = &[
 const MINI_SEEDS: &[&str] = &[
     "init x=1 y=-2: st.rel x 1; ld.acq r0 y; bne r0 0 1; fadd.ar _ x 1 || scas.ar.acq r1 x 0 r0; wait.acq y 1 2; nst d 1; spawn 2; join 2 ‖ nld r0 d; bcas.sc x 0 1; fence.acqrel",
 ];
-
-/// A small generator of numbers: the run is the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-}
 
 /// Where the tokens of a text begin and end, roughly.
 fn tokens(text: &[u8]) -> Vec<(usize, usize)> {
@@ -122,7 +111,7 @@ fn fuzz(format: Format, seeds: &[&str], seed: u64) {
     for text in seeds {
         fuzz_one(text.as_bytes(), format);
     }
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for case in 0..CASES {
         let data = mutate(&mut random, seeds);
         let outcome = std::panic::catch_unwind(|| fuzz_one(&data, format));
@@ -164,7 +153,7 @@ fn seeds_are_accepted() {
 
 #[test]
 fn arbitrary_bytes() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for _ in 0..2_000 {
         let len = random.below(200);
         let data: Vec<u8> = (0..len).map(|_| random.below(256) as u8).collect();

@@ -8,6 +8,7 @@ use rsan_model::{
     Program, ReadOrd, RegId, Register, RmwOp, RmwOrd, Source, Span, Start, Thread, ThreadId,
     WriteOrd,
 };
+use rsan_random::Random;
 
 fn mini(text: &str) -> Program {
     read(text, Format::Mini)
@@ -108,20 +109,16 @@ fn what_the_notation_lacks_cannot_be_printed() {
     }
 }
 
-/// A small generator of numbers: the tests are the same in every run.
-struct Random(u64);
+/// Parts of random programs.
+struct Parts(Random);
 
-impl Random {
+impl Parts {
     fn below(&mut self, n: u32) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(n)) as u32
+        self.0.below(n as usize) as u32
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u32) as usize]
+        self.0.pick(from)
     }
 
     fn register(&mut self) -> RegId {
@@ -292,7 +289,7 @@ fn settle(program: &mut Program) {
 
 #[test]
 fn printing_and_reading_are_inverse() {
-    let mut random = Random(1);
+    let mut random = Parts(Random::new(1));
     for _ in 0..3_000 {
         let program = random.program();
         let text = print(&program).expect("printable");

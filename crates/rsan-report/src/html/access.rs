@@ -31,7 +31,7 @@ fn words_of_role(role: Role) -> &'static str {
 fn card(out: &mut String, access: &Access) {
     let _ = write!(
         out,
-        "<div class=\"card\"><h5>{}</h5><dl class=\"facts\">",
+        "<div class=\"card\"><h4>{}</h4><dl class=\"facts\">",
         Text(words_of_role(access.role))
     );
     let mut fact = |name: &str, value: Option<String>| {

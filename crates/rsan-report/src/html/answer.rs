@@ -24,8 +24,7 @@ pub(super) fn litmus(out: &mut String, document: &Document) {
         };
         let _ = writeln!(
             out,
-            "<p><code>{} {}</code> {holds}: {}, {} for and {} against.</p>",
-            Text(&condition.quantifier),
+            "<p><code>{}</code> {holds}: {}, {} for and {} against.</p>",
             Text(&condition.text),
             Text(condition.observation.to_lowercase()),
             plural(condition.satisfied, "execution"),
@@ -48,7 +47,7 @@ pub(super) fn litmus(out: &mut String, document: &Document) {
 
 fn states(out: &mut String, answer: &LitmusAnswer) {
     let names = &answer.observed;
-    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Final states\"><table><thead><tr>");
+    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Final states\"><table><thead><tr>");
     for name in names {
         let _ = write!(out, "<th scope=\"col\"><code>{}</code></th>", Text(name));
     }
@@ -85,7 +84,7 @@ pub(super) fn repair(out: &mut String, document: &Document, id: &str) {
         let _ = write!(
             out,
             "<section class=\"repair\"><h3>Repair</h3>\n<p>{} for {}, cost {}. Each of them is needed.</p>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Changes\"><table><thead><tr><th scope=\"col\">change</th>\
+             <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Changes\"><table><thead><tr><th scope=\"col\">change</th>\
              <th scope=\"col\">thread</th><th scope=\"col\">at</th><th scope=\"col\">cost</th></tr></thead><tbody>\n",
             plural(repair.changes.len() as u64, "change"),
             Text(&repair.target),
@@ -149,7 +148,7 @@ fn reason(out: &mut String, change: &RepairChange, id: &str) {
 
 /// A unified diff, with its lines told apart by their first characters and by colour.
 fn patch(out: &mut String, diff: &str) {
-    out.push_str("<section class=\"patch\"><h3>Diff</h3>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Diff\">");
+    out.push_str("<section class=\"patch\"><h3>Diff</h3>\n<pre tabindex=\"0\" role=\"group\" aria-label=\"Diff\">");
     for line in diff.lines() {
         let class = match line.as_bytes() {
             [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "file",

@@ -89,7 +89,7 @@ pub(super) fn drawing(out: &mut String, execution: &Execution, id: &str) {
     out.push_str("<figure class=\"execution\"><figcaption><h4>Execution</h4>");
     svg::legend(out, &graph);
     out.push_str(
-        "</figcaption>\n<div class=\"stage\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing of the execution\">\n",
+        "</figcaption>\n<div class=\"stage\">\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Drawing of the execution\">\n",
     );
     svg::svg(out, &graph, id);
     out.push_str("</div>\n</div>\n");
@@ -104,7 +104,7 @@ fn cycle(out: &mut String, graph: &Graph<'_>) {
     };
     let _ = write!(
         out,
-        "<details class=\"cycle\"><summary>Cycle <code>{}</code></summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+        "<details class=\"cycle\"><summary>Cycle <code>{}</code></summary><div class=\"scroll\" tabindex=\"0\" role=\"group\" \
          aria-label=\"Events of the cycle\"><table><thead><tr><th scope=\"col\">event</th><th scope=\"col\">thread</th>\
          <th scope=\"col\">at</th><th scope=\"col\">operation</th></tr></thead><tbody>\n",
         Text(words)

@@ -18,7 +18,7 @@ pub(super) fn steps(out: &mut String, graph: &Graph<'_>) {
     let _ = write!(
         out,
         "<details class=\"schedule\"><summary>Schedule <span class=\"muted\">{}</span></summary>\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps of the schedule\"><table><thead><tr>\
+         <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Steps of the schedule\"><table><thead><tr>\
          <th scope=\"col\">step</th><th scope=\"col\">thread</th><th scope=\"col\">at</th><th scope=\"col\">operation</th>\
          <th scope=\"col\">event</th><th scope=\"col\">memory after it</th>",
         plural(execution.schedule.len() as u64, "step"),

@@ -114,6 +114,7 @@
   function scrubber(figure) {
     const rows = all(".schedule tbody tr", figure);
     if (!rows.length) return;
+    const steps = rows.filter((row) => !row.classList.contains("weak")).length;
     const graph = figure.querySelector(".graph");
     const cells = (row) => [...row.cells].map((cell) => cell.textContent);
     const slider = make("input", { type: "range", min: "0", max: String(rows.length), value: String(rows.length), "aria-label": "Step of the schedule" });
@@ -138,14 +139,14 @@
       }
       for (const pill of all(".flush", graph)) {
         pill.classList.toggle("pending", !whole && !flushed.has(pill.dataset.flush));
-        pill.classList.toggle("now", Boolean(flush) && current.dataset.event === pill.dataset.flush);
+        pill.classList.toggle("now", !whole && Boolean(flush) && current.dataset.event === pill.dataset.flush);
       }
       for (const edge of all(".edge", graph)) edge.classList.toggle("pending", !(is(edge.dataset.from) && is(edge.dataset.to)));
       if (!current) {
         words.textContent = "before the first step";
       } else {
         const [number, thread, at, operation, , memory, buffers] = cells(current);
-        const step = number === "weak" ? "weak access" : `step ${number} of ${rows.length}`;
+        const step = number === "weak" ? "weak access" : `step ${number} of ${steps}`;
         const place = at ? ` at ${at}` : "";
         words.textContent = `${step}: ${thread}: ${operation}${place}${memory ? ` · memory: ${memory}` : ""}${buffers ? ` · buffers: ${buffers}` : ""}`;
       }
@@ -179,19 +180,21 @@
     });
   }
 
-  // Drawings get their panels when they come into sight: a page may have hundreds of them.
+  // Drawings get their panels; those of a long page when they come into sight.
   function drawings() {
     const start = (figure) => {
       events(figure);
       scrubber(figure);
     };
+    const figures = all(".execution");
+    if (figures.length <= 30) return figures.forEach(start);
     const seen = new IntersectionObserver((entries) => {
       for (const entry of entries.filter((one) => one.isIntersecting)) {
         seen.unobserve(entry.target);
         start(entry.target);
       }
     }, { rootMargin: "600px" });
-    for (const figure of all(".execution")) seen.observe(figure);
+    for (const figure of figures) seen.observe(figure);
   }
 
   filters();

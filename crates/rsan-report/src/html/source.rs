@@ -114,7 +114,7 @@ fn lines(out: &mut String, mark: &Mark, sources: &Sources<'_>) -> bool {
     // The scrolling area can be reached with the keyboard.
     let _ = write!(
         out,
-        "<pre tabindex=\"0\" role=\"region\" aria-label=\"{}\">",
+        "<pre tabindex=\"0\" role=\"group\" aria-label=\"{}\">",
         Text(place.file_line())
     );
     for number in start..=last.saturating_add(AROUND) {

@@ -2,7 +2,7 @@
 
 use super::finding::sign;
 use super::finding_id;
-use super::markup::{Sentence, Text, shortened};
+use super::markup::{Prose, Sentence, Text, shortened};
 use crate::Judgement;
 use crate::document::{Document, Finding, Kind, Severity};
 use crate::number::plural;
@@ -21,7 +21,14 @@ pub(super) fn title(documents: &[Document]) -> String {
 /// The verdict in words.
 fn headline(document: &Document) -> String {
     match document.verdict {
-        Judgement::Robust => promise(document.property, document.model),
+        Judgement::Robust => {
+            let promise = promise(document.property, document.model);
+            let repaired = document.repair.as_ref();
+            match repaired.is_some_and(|repair| !repair.changes.is_empty()) {
+                true => format!("{promise} once it is repaired"),
+                false => promise,
+            }
+        }
         Judgement::NoFinding => "no finding".to_owned(),
         Judgement::Violation => match document.findings.len() {
             0 => "violation".to_owned(),
@@ -78,7 +85,7 @@ pub(super) fn navigation(out: &mut String, documents: &[Document]) {
     for (d, document) in documents.iter().enumerate() {
         let _ = write!(
             out,
-            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>\n<ol>",
+            "<p class=\"subject\"><a href=\"#d{d}\"><span class=\"verdict {}\" aria-hidden=\"true\">{}</span> {}</a></p>\n",
             document.verdict.name(),
             sign_of(document.verdict),
             Text(&document.subject),
@@ -88,6 +95,10 @@ pub(super) fn navigation(out: &mut String, documents: &[Document]) {
             .iter()
             .enumerate()
             .partition(|(_, finding)| finding.in_libraries);
+        if document.findings.is_empty() {
+            continue;
+        }
+        out.push_str("<ol>");
         for (f, finding) in own.into_iter().chain(libraries) {
             entry(out, finding, &finding_id(d, f));
         }
@@ -105,7 +116,7 @@ fn entry(out: &mut String, finding: &Finding, id: &str) {
         finding.kind.name(),
         finding.in_libraries,
         sign(finding.severity),
-        Text(finding.kind.title()),
+        Prose(&shortened(&finding.headline(None), 60)),
     );
     if let Some(place) = &finding.location {
         let file = place.file_line();

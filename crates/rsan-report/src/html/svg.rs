@@ -4,8 +4,9 @@
 //! their labels and strokes, not only in colour.
 
 use super::graph::{Graph, Row};
-use super::layout::{self, Area, Curve, HEADER, Layout};
+use super::layout::{self, Area, HEADER, Layout};
 use super::markup::Text;
+use super::route::{self, Curve};
 use super::{event_place, words_of_edge};
 use crate::document::{Edge, Event};
 use std::fmt::Write;
@@ -13,14 +14,18 @@ use std::fmt::Write;
 /// More edges than this have no label unless they are on the cycle.
 const FEW_EDGES: usize = 16;
 
+/// How far a drawing shrinks where there is little space, before it scrolls.
+const SMALLEST: f64 = 0.72;
+
 /// The drawing. `id` is unique on the page.
 pub(super) fn svg(out: &mut String, graph: &Graph<'_>, id: &str) {
     let layout = Layout::new(graph);
     let (width, height) = (layout.width.ceil(), layout.height.ceil());
     let _ = writeln!(
         out,
-        "<svg class=\"graph\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+        "<svg class=\"graph\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" style=\"min-width:{}px\" role=\"img\" \
          aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>",
+        (width * SMALLEST).floor(),
         Text(title(graph)),
         Text(description(graph)),
     );
@@ -293,7 +298,7 @@ fn arrow(before: (f64, f64), tip: (f64, f64), length: f64) -> ((f64, f64), Strin
 
 fn label(out: &mut String, curve: &Curve) {
     let (x, y) = curve.label;
-    let area = layout::around(curve.label);
+    let area = route::around(curve.label);
     let _ = writeln!(
         out,
         "<g class=\"{} label\" data-from=\"{}\" data-to=\"{}\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"9\"/>\

@@ -226,7 +226,7 @@ fn states_repairs_and_diffs_are_tables() {
     let mut value = with(Vec::new());
     value["litmus"] = json!({
         "name": "SB", "observed": ["0:r0", "1:r0"], "data_race": true, "cut_at": 3,
-        "condition": {"quantifier": "exists", "text": "(0:r0=0)", "holds": true, "satisfied": 1, "unsatisfied": 3, "observation": "Sometimes"},
+        "condition": {"quantifier": "exists", "text": "exists (0:r0=0)", "holds": true, "satisfied": 1, "unsatisfied": 3, "observation": "Sometimes"},
         "states": [{"values": {"0:r0": 0, "1:r0": 7}, "executions": 1, "satisfies": true}],
     });
     value["repair"] = json!({"target": "armv8", "cost": 8, "changes": [

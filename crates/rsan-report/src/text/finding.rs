@@ -48,7 +48,7 @@ pub(super) fn write(
     details: Details,
 ) {
     let _ = writeln!(out, "{}", headline(document, finding, style));
-    let indent = sources(out, document, finding, style);
+    let indent = sources(out, document, finding, style, details);
     let sentences = std::iter::once(&finding.message).chain(&finding.because);
     let sentences = sentences.map(|sentence| name(&sentence_case(sentence)).into_owned());
     let fix = finding.fix.as_ref();
@@ -91,10 +91,21 @@ fn fixed(document: &Document, finding: &Finding, fix: &Fix, style: Style) -> Str
 }
 
 /// The places of a finding in the user's source, each once. Returns what stands before the sentences about it.
-fn sources(out: &mut String, document: &Document, finding: &Finding, style: Style) -> String {
+fn sources(
+    out: &mut String,
+    document: &Document,
+    finding: &Finding,
+    style: Style,
+    details: Details,
+) -> String {
     let label = finding.label.as_deref().unwrap_or("here");
     let main = finding.location.iter().map(|place| (place, label));
-    let related = finding.related.iter();
+    // Of a weak behaviour the access and the write that it misses say enough.
+    let shown = match details {
+        Details::Short if finding.kind == Kind::WeakBehaviour => 1,
+        Details::Short | Details::Full => usize::MAX,
+    };
+    let related = finding.related.iter().take(shown);
     let related = related.map(|related| (&related.location, related.message.as_str()));
     let mut labels: Vec<(&Place, String)> = Vec::new();
     for (place, label) in main.chain(related) {

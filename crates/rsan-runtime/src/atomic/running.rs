@@ -1,6 +1,6 @@
 //! An operation on its way: what it asks the monitor, and what it tells it.
 
-use crate::chain::Search;
+use crate::chain::{Along, Search};
 use crate::finding::{Holding, Side};
 use crate::location::{Location, Locked, LoggedWrite, Operation, WriteSite};
 use crate::probe::{self, Candidate, Suspect, Suspicion};
@@ -131,6 +131,7 @@ impl Running<'_> {
                 ..step(&missed.write?)
             },
             address: self.address,
+            along: Along::ScOrder,
         })
     }
 

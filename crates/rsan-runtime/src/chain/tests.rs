@@ -87,6 +87,7 @@ fn store_buffering() {
         access: two.step(Act::Load, 5),
         missed,
         address: 8,
+        along: Along::ScOrder,
     };
     let chain = find(&search).expect("the chain is known");
     let expected = [(1, "po"), (2, "po"), (3, "fr"), (4, "po"), (5, "po")];
@@ -115,6 +116,7 @@ fn independent_reads() {
         access,
         missed,
         address: 8,
+        along: Along::ScOrder,
     });
     let chain = chain.expect("the chain is known");
     let expected = [
@@ -126,4 +128,38 @@ fn independent_reads() {
         (6, "po"),
     ];
     assert_eq!(lines(&chain), expected);
+}
+
+/// A ring whose index is relaxed: the plain accesses are found through it, what else orders them under SC does not count.
+#[test]
+fn a_race() {
+    let (mut one, mut two) = (Thread::new(2_000_021), Thread::new(2_000_022));
+    let [mut x, mut y] = locations();
+    let slot = one.step(Act::Plain, 1);
+    one.access(&mut x, Act::Load, 2, false);
+    one.access(&mut y, Act::Store, 3, false);
+    two.access(&mut x, Act::Store, 4, true);
+    let search = |two: &Thread| Search {
+        access: two.step(Act::Plain, 6),
+        missed: slot,
+        address: 16,
+        along: Along::Synchronisation,
+    };
+    assert_eq!(find(&search(&two)), None, "only from-read leads there");
+    two.access(&mut y, Act::Load, 5, true);
+    let chain = find(&search(&two)).expect("the chain is known");
+    let expected = [(1, "po"), (3, "rf"), (5, "po"), (6, "po")];
+    assert_eq!(lines(&chain), expected);
+    // A plain access after the store has the store's epoch.
+    let late = Search {
+        missed: one.step(Act::Plain, 7),
+        ..search(&two)
+    };
+    assert_eq!(find(&late), None);
+    let atomic = Search {
+        missed: one.step(Act::Store, 0),
+        ..search(&two)
+    };
+    let chain = find(&atomic).expect("the chain is known");
+    assert_eq!(lines(&chain), expected[1..]);
 }

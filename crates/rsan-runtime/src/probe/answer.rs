@@ -71,6 +71,8 @@ struct Page {
     code: AtomicU32,
     low: AtomicU64,
     high: AtomicU64,
+    /// A digest of the visible step that the program came to; 0 if there is none.
+    mark: AtomicU64,
     /// What a child in exact mode hands over, written before the answer.
     outcome: UnsafeCell<Outcome>,
 }
@@ -113,6 +115,18 @@ impl Place {
         self.0.high.store((new >> 64) as u64, Ordering::Relaxed);
         // ORDERING: relaxed, as above.
         self.0.code.store(code, Ordering::Relaxed);
+    }
+
+    /// Leaves a digest of the visible step, before the answer.
+    pub(super) fn set_mark(self, mark: u64) {
+        // ORDERING: relaxed; the parent looks after the child's end.
+        self.0.mark.store(mark, Ordering::Relaxed);
+    }
+
+    /// The digest of the visible step, or 0. After the end of the child.
+    pub(super) fn mark(self) -> u64 {
+        // ORDERING: relaxed; the child has ended.
+        self.0.mark.load(Ordering::Relaxed)
     }
 
     /// Leaves what the child found out, before the answer.

@@ -37,6 +37,8 @@ struct Child {
     acquired: bool,
     /// It was then handed the old value by another access, which may be more than is possible.
     doubtful: bool,
+    /// What the program is about to do, as a number.
+    operands: u64,
 }
 
 struct Global(UnsafeCell<Child>);
@@ -54,6 +56,7 @@ static CHILD: Global = Global(UnsafeCell::new(Child {
     knows: false,
     acquired: false,
     doubtful: false,
+    operands: 0,
 }));
 
 /// Whether this is a child in which the program runs.
@@ -135,7 +138,23 @@ pub(super) fn conclude(answer: Answer) -> ! {
 #[cold]
 pub(crate) fn passes(step: Step) -> ! {
     super::weak::call();
+    // SAFETY: the only thread; it does not go on.
+    let child = unsafe { &*CHILD.0.get() };
+    if let Some(place) = child.place {
+        place.set_mark(child.mark(step));
+    }
     conclude(Answer::Passes(step))
+}
+
+/// Notes where an atomic write goes, and what is written.
+pub(super) fn about(address: usize, value: u128) {
+    let words = [address as u64, value as u64, (value >> 64) as u64];
+    let mix = |digest: u64, word: u64| {
+        (digest ^ word)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29)
+    };
+    Inside::enter().child().operands = words.into_iter().fold(0, mix);
 }
 
 answers! {
@@ -177,6 +196,17 @@ enum Target {
 }
 
 impl Child {
+    /// A digest of a visible step: where it is, what it does, and what the program wrote before. 0 if that cannot be told.
+    fn mark(&self, step: Step) -> u64 {
+        match step {
+            Step::Store | Step::Rmw | Step::Cas => {
+                let place = (tls::caller() as u64).rotate_left(17) ^ self.operands;
+                place.wrapping_add(self.writes.digest()).max(1)
+            }
+            _ => 0,
+        }
+    }
+
     fn target(&self, address: usize, bytes: usize) -> Target {
         let (asked, size) = (self.question.address, self.question.bytes);
         if (address, bytes) == (asked, size) {

@@ -58,7 +58,7 @@ pub(crate) fn ask(success: Success) -> Failure {
         failed_in: Some((success.state, success.outermost)),
         ..Question::NONE
     };
-    let text = match run(question) {
+    let text = match run(question).0 {
         Reply::Handed(_) => return Failure::Happens,
         Reply::Answer(Answer::Iterates) => return Failure::Retries,
         Reply::Answer(Answer::Passes(step)) => format!("goes on with {}", step.name()),

@@ -26,7 +26,9 @@
 //!    expects the current value, and everything that it wrote outside of its stack before the failure it has
 //!    written again. If the load acquires, the failure must, too. Another child, which is handed the current value,
 //!    must come to a compare-and-swap that writes the same.
-//! 4. *Passes*: something visible comes first. That is a finding.
+//! 4. *Passes*: something visible comes first. That is a finding. If the program comes to the same visible step with the
+//!    current value, and has written the same until then, the finding says so: it is a minor one, and does not hide later
+//!    ones at the same places.
 //! 5. *Not known*: neither in the time allowed. That is a finding, marked as not recognised.
 //!
 //! **Why that is right**: the events of an iteration (1) are reads and fences between two equal states of a thread.
@@ -219,7 +221,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
     let best = all.iter().find(tells).unwrap_or(first);
     let finding = suspicion.finding(best.side, None, current);
     if report::is_known(me, &finding) {
-        if !finding.is_of_same_value() {
+        if !finding.is_minor() {
             me.known.insert(suspicion.places);
         }
         return Judgement::Nothing;
@@ -264,12 +266,12 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         if value.is_some() && before.any(|other| other.side.value == value) {
             continue;
         }
-        let answer = match value {
+        let (answer, mark) = match value {
             Some(stale) => match ask(suspicion, stale, current) {
-                Reply::Answer(answer) => answer,
-                Reply::Handed(value) => return Judgement::Handed(value),
+                (Reply::Answer(answer), mark) => (answer, mark),
+                (Reply::Handed(value), _) => return Judgement::Handed(value),
             },
-            None => Answer::Unknown(Unknown::NoValue),
+            None => (Answer::Unknown(Unknown::NoValue), 0),
         };
         match answer {
             Answer::Iterates
@@ -278,8 +280,13 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                let wait = Some(Wait::Passes(step));
-                return Judgement::Report(suspicion.finding(candidate.side, wait, current));
+                let wait = match is_alike(suspicion, mark, current) {
+                    Ok(true) => Wait::Alike(step),
+                    Ok(false) => Wait::Passes(step),
+                    Err(handed) => return Judgement::Handed(handed),
+                };
+                let finding = suspicion.finding(candidate.side, Some(wait), current);
+                return Judgement::Report(finding);
             }
             Answer::Unknown(why) => unknown = unknown.or(Some((candidate.side, why))),
         }
@@ -301,8 +308,8 @@ enum Reply {
     Handed(u128),
 }
 
-/// What the program does with an old value.
-fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Reply {
+/// The question what the program does with a value.
+fn question(suspicion: &Suspicion, handed: u128, current: u128) -> Question {
     let (kind, acquires) = match suspicion.sort {
         Suspect::Load { acquires } => (Kind::Load, acquires),
         Suspect::Cas {
@@ -316,7 +323,7 @@ fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Reply {
         bytes: suspicion.bytes,
         kind,
         acquires,
-        handed: stale,
+        handed,
         current,
         everywhere: true,
         ..Question::NONE
@@ -324,13 +331,19 @@ fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Reply {
     for (place, &(value, by_sc)) in question.replaceable.iter_mut().zip(&suspicion.replaceable) {
         *place = Some(Replaceable { value, by_sc });
     }
-    let mut reply = run(question);
+    question
+}
+
+/// What the program does with an old value, and the mark of a visible step.
+fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> (Reply, u64) {
+    let mut question = question(suspicion, stale, current);
+    let (mut reply, mut mark) = run(question);
     if let Reply::Answer(Answer::Doubtful) = reply {
         question.everywhere = false;
-        reply = run(question);
+        (reply, mark) = run(question);
     }
     let Reply::Answer(Answer::Retries { new }) = reply else {
-        return reply;
+        return (reply, mark);
     };
     // Where does the program come with the current value?
     let expected = match suspicion.sort {
@@ -340,21 +353,35 @@ fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> Reply {
         _ => {
             question.handed = current;
             question.is_reference = true;
-            run(question)
+            run(question).0
         }
     };
-    match expected {
+    let reply = match expected {
         Reply::Answer(Answer::Retries { new: other }) if other == new => {
             Reply::Answer(Answer::Iterates)
         }
         Reply::Answer(_) => Reply::Answer(Answer::Passes(Step::Cas)),
         handed @ Reply::Handed(_) => handed,
+    };
+    (reply, 0)
+}
+
+/// Whether a load leads the program to the visible step with this mark with the current value, too. An error, in a child, is the
+/// value to go on with.
+fn is_alike(suspicion: &Suspicion, mark: u64, current: u128) -> Result<bool, u128> {
+    if mark == 0 || !matches!(suspicion.sort, Suspect::Load { .. }) {
+        return Ok(false);
+    }
+    match run(question(suspicion, current, current)) {
+        (Reply::Answer(Answer::Passes(_)), other) => Ok(other == mark),
+        (Reply::Answer(_), _) => Ok(false),
+        (Reply::Handed(value), _) => Err(value),
     }
 }
 
-/// Lets a child find something out.
-fn run(question: Question) -> Reply {
-    let nothing = Reply::Answer(Answer::Unknown(Unknown::NoProcess));
+/// Lets a child find something out. The number is the mark of the visible step that the program comes to.
+fn run(question: Question) -> (Reply, u64) {
+    let nothing = (Reply::Answer(Answer::Unknown(Unknown::NoProcess)), 0);
     let Some(place) = Place::new() else {
         return nothing;
     };
@@ -362,12 +389,13 @@ fn run(question: Question) -> Reply {
     match process::fork(false) {
         Fork::Child => {
             child::start(question, place);
-            Reply::Handed(question.handed)
+            (Reply::Handed(question.handed), 0)
         }
         Fork::Parent(pid) => {
             let answer = process::wait(pid, &place);
+            let mark = place.mark();
             place.free();
-            Reply::Answer(answer)
+            (Reply::Answer(answer), mark)
         }
         Fork::Failed => {
             place.free();

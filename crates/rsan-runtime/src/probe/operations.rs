@@ -42,6 +42,7 @@ pub(crate) fn fence(order: FenceOrd) {
 pub(crate) fn store<W: Word>(at: *mut W, value: W, order: WriteOrd, raw: impl Fn()) {
     if is_probing() {
         weak::store(at as usize, value.bits());
+        child::about(at as usize, value.bits());
         child::store(at as usize, size_of::<W>(), order.releases());
     }
     raw();
@@ -66,6 +67,7 @@ pub(crate) fn rmw<W: Word>(
     if let Some(bits) = weak::rmw((at as usize, bytes), order, next_bits, memory) {
         return W::from_bits(bits);
     }
+    child::about(at as usize, next_bits(memory));
     W::from_bits(child::rmw(pc, at as usize, bytes, leaves))
 }
 
@@ -96,6 +98,7 @@ pub(crate) fn compare_exchange<W: Word>(
     if let Some(bits) = weak {
         return (W::from_bits(bits), false);
     }
+    child::about(at as usize, new.bits());
     let got = child::compare_exchange(Cas {
         pc: tls::caller(),
         address: at as usize,

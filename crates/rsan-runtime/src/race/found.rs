@@ -2,11 +2,14 @@
 
 use super::cells::{self, Race, Remembered, unpack_site};
 use super::free;
+use crate::chain::{Along, Search};
 use crate::descriptor;
 use crate::finding::{self, Finding, Holding, Misuse, Side};
 use crate::shadow::Kind;
 use crate::stack::Function;
 use crate::thread::{self, Body, Entered};
+use crate::trail::{Act, Place, Step};
+use rsan_model::RmwOrd;
 
 /// What is known of the locks of a plain access; epochs say nothing about atomic ones.
 pub(super) fn holding(me: &Body, is_plain: bool, epoch: u32) -> Holding {
@@ -80,6 +83,29 @@ pub(super) fn report(
                 other.kind.is_plain(),
                 other.stamp().epoch.number(),
             )),
+        search: search(me, address, kind, other),
     };
     crate::report::report(me, &finding);
+}
+
+/// What the chain of accesses is looked for with that would order a plain access after an earlier one, were its orders
+/// strong enough.
+fn search(me: &Body, address: usize, kind: Kind, other: Remembered) -> Option<Search> {
+    let thread = thread::owner(other.stamp())?;
+    let step = |act| Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, Place::line(0));
+    let earlier = match other.kind {
+        Kind::ATOMIC_WRITE => Act::Store,
+        _ => Act::Plain,
+    };
+    let epoch = other.stamp().epoch.number();
+    kind.is_plain().then(|| Search {
+        access: step(Act::Plain),
+        missed: Step {
+            thread,
+            epoch,
+            ..step(earlier)
+        },
+        address,
+        along: Along::Synchronisation,
+    })
 }

@@ -58,6 +58,7 @@ impl<'a> Logger<'a> {
                 memory,
                 access: self.side(access),
                 earlier: self.side(earlier),
+                chain: chain.map(|chain| self.chain(chain)),
             },
             Finding::Violation {
                 access,

@@ -28,6 +28,7 @@ pub(super) fn text(finding: &Finding, modules: &[Module]) -> String {
             bytes,
             access,
             earlier,
+            ..
         } => {
             title(&mut text, "data race");
             let place = format!(" of {bytes} bytes at {address:#x}");

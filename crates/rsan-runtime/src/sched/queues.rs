@@ -107,7 +107,7 @@ mod tests {
         queues.enter(8, 2);
         assert_eq!(signalled(&queues), [0, 1]);
         queues.leave(8, 1, true);
-        assert_eq!(signalled(&queues), []);
+        assert!(signalled(&queues).is_empty());
         assert_eq!(queues.signal(8, usize::MAX), 2);
         assert_eq!(signalled(&queues), [0, 2]);
         assert_eq!(queues.signal(8, usize::MAX), 0);
@@ -134,6 +134,6 @@ mod tests {
         assert_eq!(signalled(&queues), [1]);
         queues.enter(8, 2);
         queues.leave(8, 1, false);
-        assert_eq!(signalled(&queues), []);
+        assert!(signalled(&queues).is_empty());
     }
 }

@@ -114,7 +114,9 @@ pub fn lock_notes(thread: ThreadId) -> Option<(bool, Vec<LockNote>)> {
 
 /// The locks that a thread held when it made a plain access in this epoch, the first one first; `None` if that is not known.
 pub(crate) fn held_at(thread: ThreadId, epoch: u32) -> Option<Vec<Then>> {
-    let (is_all, notes) = lock_notes(thread)?;
+    // Every other thread has a note of its beginning, for as long as its history is kept.
+    let main_without_history = (thread == ThreadId(0)).then(|| (true, Vec::new()));
+    let (is_all, notes) = lock_notes(thread).or(main_without_history)?;
     replay(is_all, &notes, epoch)
 }
 

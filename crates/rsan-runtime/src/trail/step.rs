@@ -30,9 +30,11 @@ pub enum Act {
     Unlock,
     /// A lock or the like is taken.
     Lock,
+    /// A non-atomic access of a race.
+    Plain,
 }
 
-const ACTS: [Act; 9] = [
+const ACTS: [Act; 10] = [
     Act::Load,
     Act::Store,
     Act::Rmw,
@@ -42,6 +44,7 @@ const ACTS: [Act; 9] = [
     Act::Begin,
     Act::Unlock,
     Act::Lock,
+    Act::Plain,
 ];
 
 impl Act {
@@ -57,6 +60,7 @@ impl Act {
             Self::Begin => rsan_log::Operation::Begin,
             Self::Unlock => rsan_log::Operation::Unlock,
             Self::Lock => rsan_log::Operation::Lock,
+            Self::Plain => rsan_log::Operation::PlainAccess,
         }
     }
 

@@ -36,7 +36,7 @@ struct Follower<'i> {
     /// By thread: the attempt that it made last, if it waits since then; and the event of the item that this is.
     attempts: BTreeMap<u32, (Pending, Option<usize>)>,
     ended: BTreeSet<u32>,
-    /// By thread that goes round in vain: its last read there, and whether that is of a write that was chosen for it.
+    /// By thread that spins: its last read there, and whether that is of a write that was chosen for it.
     vain: BTreeMap<u32, (Kind, bool)>,
     now: u32,
     first: u32,
@@ -119,7 +119,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Whether the step does not belie that its thread's round was in vain.
+    /// Whether the step does not belie that its thread's spin iteration failed.
     fn check_vain(&self, step: &Step) -> Result<(), Outcome> {
         let kind = step.op.kind;
         let local = matches!(kind, Kind::Fence | Kind::Yield);

@@ -3,7 +3,7 @@
 //! ```text
 //! rsan exploration 2
 //! bounds roots=1 runs=- steps=- preemptions=-
-//! counts executions=3 stuck=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0 limited=0 mixed=0
+//! counts executions=3 blocked=0 excess=0 cut=0 failed=0 diverged=0 preempted=0 irregular=0 limited=0 mixed=0
 //! share 3fe0000000000000
 //! graph weight=3fd0000000000000 now=7 guessed=- open=2,4
 //! event thread=0 kind=store object=- rf=- flags=w wrote=1 expected=0 added=3,4 peer=- unready=0
@@ -94,7 +94,7 @@ impl Explorer {
         let counts = lines.fields("counts", |f| {
             Some(Counts {
                 executions: f.number("executions")?,
-                stuck: f.number("stuck")?,
+                blocked: f.number("blocked")?,
                 excess: f.number("excess")?,
                 cut: f.number("cut")?,
                 failed: f.number("failed")?,
@@ -126,7 +126,7 @@ impl Explorer {
 fn named(counts: &Counts) -> [(&'static str, u64); 10] {
     [
         ("executions", counts.executions),
-        ("stuck", counts.stuck),
+        ("blocked", counts.blocked),
         ("excess", counts.excess),
         ("cut", counts.cut),
         ("failed", counts.failed),

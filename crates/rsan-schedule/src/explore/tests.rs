@@ -8,7 +8,7 @@ use rsan_model::ThreadId;
 use std::collections::BTreeSet;
 use toy::{Loops, Program, Run, Toy};
 
-/// All executions, by all interleavings. Rounds in vain are none of their steps.
+/// All executions, by all interleavings. Failed spin iterations are none of their steps.
 fn interleaved(program: &Program) -> BTreeSet<Fingerprint> {
     fn follow(
         program: &Program,
@@ -55,10 +55,10 @@ fn explored(program: &Program) -> (BTreeSet<Fingerprint>, Progress) {
     while let Some(job) = explorer.next() {
         let trace = Run::under(program, job.plan);
         match explorer.done(job.id, &trace) {
-            Outcome::Execution { stuck } => {
+            Outcome::Execution { blocked } => {
                 let new = all.insert(Fingerprint::of(&trace.steps));
                 // What a thread wrote in vain, of several words, may be read by another one.
-                let vain = stuck && trace.steps.iter().any(|s| s.vain && s.writes);
+                let vain = blocked && trace.steps.iter().any(|s| s.vain && s.writes);
                 assert!(new || vain, "twice in {program:?}: {:?}", trace.steps);
             }
             Outcome::Excess => {}
@@ -99,18 +99,21 @@ fn random_program(random: &mut Random) -> Program {
 #[test]
 fn locks_and_semaphores_are_explored_once() {
     let mut random = Random::new(11);
-    let (mut stuck, mut executions, mut excess) = (0, 0, 0);
+    let (mut blocked, mut executions, mut excess) = (0, 0, 0);
     for _ in 0..700 {
         let program = random_program(&mut random);
         let (found, progress) = explored(&program);
         assert!(progress.is_complete());
         assert!((progress.share - 1.0).abs() < 1e-9);
         assert!(found == interleaved(&program), "{program:?}");
-        stuck += progress.counts.stuck;
+        blocked += progress.counts.blocked;
         executions += progress.counts.executions;
         excess += progress.counts.excess;
     }
-    assert!(stuck > 100 && executions > 5000, "{stuck} of {executions}");
+    assert!(
+        blocked > 100 && executions > 5000,
+        "{blocked} of {executions}"
+    );
     assert!(excess < 2 * executions, "{excess} of {executions}");
 }
 

@@ -66,7 +66,7 @@ impl fmt::Display for Divergence {
             Found::Nothing => write!(f, "is not ready"),
             Found::Step(kind) => write!(f, "is about to do {kind}"),
             Found::OtherWrite => write!(f, "that reads or writes otherwise than before"),
-            Found::BehindVain(kind) => write!(f, "does {kind} behind a round in vain"),
+            Found::BehindVain(kind) => write!(f, "does {kind} after a failed spin iteration"),
         }
     }
 }

@@ -8,11 +8,11 @@ use crate::fences::FenceSet;
 use crate::limits::Limits;
 use crate::mutation::Mutation;
 use crate::prefilter::Prefilter;
-use crate::random::Random;
 use crate::search::{Found, Search};
 use crate::witness;
 use rsan_model::automata::{Automata, Automaton, ControlState, Op, StateId, Transition};
 use rsan_model::{BinOp, Domain, Expr, RegId, Span};
+use rsan_random::Random;
 
 /// Whether the search finds a program robust. A broken rule may let it find what the machine does not do, which is a panic.
 fn is_robust(automata: &Automata, mutation: Mutation) -> bool {

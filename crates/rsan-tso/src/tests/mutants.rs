@@ -3,8 +3,8 @@
 use super::oracle::by_enumeration;
 use super::{generate, handmade, is_robust};
 use crate::mutation::{Mutant, Mutation};
-use crate::random::Random;
 use rsan_model::automata::Automata;
+use rsan_random::Random;
 use std::panic::catch_unwind;
 
 /// Programs that are tried.
@@ -24,7 +24,7 @@ fn handmade_programs_have_their_verdicts() {
 
 #[test]
 fn every_broken_rule_is_noticed() {
-    let mut random = Random::new();
+    let mut random = Random::new(0);
     let mut left: Vec<Mutant> = Mutant::ALL.to_vec();
     // What the machine refuses is expected here, and not to be shown.
     let hook = std::panic::take_hook();

@@ -5,9 +5,9 @@
 use super::{generate, is_robust, shown};
 use crate::machine::Machine;
 use crate::mutation::Mutation;
-use crate::random::Random;
 use crate::trace::Trace;
 use rsan_model::automata::{Automata, StateId};
+use rsan_random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps of all computations of one program, at most; a program that has more is left out.
@@ -79,7 +79,7 @@ fn is_cyclic(machine: &Machine<'_>) -> bool {
 #[test]
 fn the_search_agrees_with_all_computations_of_the_machine() {
     let count: u64 = std::env::var("RSAN_PROGRAMS").map_or(800, |n| n.parse().expect("a number"));
-    let mut random = Random::new();
+    let mut random = Random::new(0);
     let (mut robust, mut broken) = (0, 0);
     for number in 0..count {
         let automata = generate(&mut random);

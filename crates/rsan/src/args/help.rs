@@ -3,7 +3,7 @@
 pub(super) const AFTER_HELP: &str = "\
 Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
 3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed, by an exit status
-or a signal, without a finding. Of several inputs all are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
+or a signal, without a finding. All inputs are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
 
 Examples:
   rsan check dekker.c                      compile it, run it, report
@@ -15,7 +15,7 @@ Models:
   c20            C++20, seq_cst accesses included
   rc20           RC20 (POPL 2021): no seq_cst accesses, stronger fences
   ra             release/acquire (PLDI 2019): as rc20, every access at least release or acquire
-  tso            x86: stores are delayed; orders count as what compilers make of them. Automata are of this model only
+  tso            x86-TSO: stores may be delayed; orders mean what compilers make of them. The only model for automata
 
 Properties:
   robust         every execution that the model allows is sequentially consistent
@@ -33,14 +33,14 @@ Examples:
   rsan verify --format json --time-limit 60s *.litmus";
 
 pub(super) const FENCE_HELP: &str = "\
-c20, rc20, ra: fences are inserted and orders made stronger, at the least cost on the target; for each change it is said what
-goes wrong without it. With --cost, costs are multiplied by what a JSON file says of their line: {\"thread\": {\"12\": 5}}.
+c20, rc20, ra: inserts fences and strengthens orders at the least cost on the target, and shows for each change what goes
+wrong without it. With --cost, a JSON file multiplies the costs of lines: {\"thread\": {\"12\": 5}}.
 
-tso: of all sets of fences that make the program robust, one with the least cost is found; for each fence a run is shown that
-only it forbids. A fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
+tso: finds a cheapest set of fences that makes the program robust, and shows for each fence a run that only it forbids. A
+fence costs 1, or what --cost says: a JSON file with threads, control states (or lines) and costs,
 {\"thread\": {\"state\": 5}}.
 
-Exit status: 0 robust, or made robust by what is printed; 1 nothing helps, or the program fails by itself; 2 wrong
+Exit status: 0 robust, or made robust by what is printed; 1 no fences help, or the program fails under SC, too; 2 wrong
 usage or bad input; 3 undecided.
 
 Examples:
@@ -50,7 +50,7 @@ Examples:
   rsan fence peterson.txt";
 
 pub(super) const LITMUS_HELP: &str = "\
-Every execution that satisfies the model's axioms is enumerated; loops are cut after --unroll rounds, which is said.
+Enumerates every execution that satisfies the model's axioms. Loops are cut after --unroll iterations; the answer says so.
 
 Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or bad input; 3 undecided.
 
@@ -59,10 +59,10 @@ Examples:
   rsan litmus --model tso --format json sb.litmus";
 
 pub(super) const EMIT_C_HELP: &str = "\
-The translation is C11 with POSIX threads, a function for each thread, and makes the accesses of the source. Waits are
-spin loops. Endless loops are left after ROUNDS rounds (3), and a program that has not ended after DEADLINE seconds (10) ends
-with status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program
-has the threads make their steps in this order. With --annotated, waits are those of rsan.h: one access to the sanitizer.
+The translation is C11 with POSIX threads, one function per thread, with the accesses of the source. Waits become spin
+loops. Endless loops end after ROUNDS iterations (3), and a program that has not ended after DEADLINE seconds (10) exits with
+status 3; both are macros. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled program sets the
+order of the threads' steps. With --annotated, waits are those of rsan.h, which the sanitizer treats as one access.
 
 Exit status: 0; 2 wrong usage or bad input.
 
@@ -73,14 +73,14 @@ pub(super) const CHECK_USAGE: &str =
     "rsan check [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]";
 
 pub(super) const CHECK_HELP: &str = "\
-Each C or C++ file is a program of its own, or with --together a part of one: it is compiled with the sanitizer and run --runs
-times, each time for at most --time-limit (60s). It is compiled so that every access of the source is there; -O chooses a level
-of optimisation instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
+Each C or C++ file is a program of its own, or with --together a part of one. It is compiled with the sanitizer and run --runs
+times, each time for at most --time-limit (60s). By default the compiler keeps every access of the source; -O chooses an
+optimization level instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
 what stands after -- goes to the program. Rust programs can't be checked yet. Other files are verified: --property, --parametric,
 --deadlock, --memory-limit and --dot are for them only.
 
-With --sched or --exhaustive the schedule is ours, and --time-limit is for all runs together; `rsan run --help` says more. Runs
-without a finding prove nothing; only --exhaustive, and what is verified, can be `robust`.
+With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
+Runs without a finding prove nothing; only --exhaustive and verification can answer `robust`.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed,
 without a finding.
@@ -95,17 +95,19 @@ Examples:
   rsan check *.litmus *.tpl";
 
 pub(super) const RUN_HELP: &str = "\
-A run is the program with all processes that it starts. The same finding of several runs is reported once. In several runs
+A run is the program with all processes that it starts. A finding of several runs is reported once. With more than one run
 the program's standard input is empty. With --format json the program's standard output goes to standard error.
 
-With --sched one thread runs at a time, and a strategy says which; every seed gives a schedule, always the same:
-  random         every thread that can go on is as likely as the others
-  pct            random priorities that change at depth-1 steps (depth=3): finds what needs that many orders of steps
-  pos            random priorities of operations: many executions evenly
-Runs that show something new leave their schedule in --out; --replay makes such a run again. A run that crashes, hangs, exits
-with a status, or makes another process is one failed run, and its schedule is kept, too. With --exhaustive every execution is
-explored; the program is robust if there is no finding and nothing was cut off, failed, left out or suppressed. Compile with
-`rsan cc --rsan-as-written` for that: what the compiler removes is not checked. Other runs without a finding prove nothing.
+With --sched, rsan controls the scheduling: one thread runs at a time, and a strategy chooses which. A seed always gives the
+same schedule:
+  random         a random walk: every enabled thread is equally likely
+  pct            random thread priorities with depth-1 change points (depth=3): finds bugs of that depth
+  pos            random priorities of operations: samples executions more evenly
+Runs that show something new save their schedule in --out; --replay repeats such a run. A run that crashes, hangs, exits with
+a nonzero status or starts another process counts as failed, and its schedule is saved, too. --exhaustive explores every
+execution: the program is robust if there is no finding and no run was cut off, failed, left out or suppressed. Compile with
+`rsan cc --rsan-as-written` for that: accesses that the compiler removes are not checked. Other runs without a finding prove
+nothing.
 
 Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed, without a finding.
@@ -132,7 +134,7 @@ Examples:
 
 pub(super) const COMPILER_HELP: &str = "\
 The compiler is named by --rsan-compiler=NAME (gcc, clang-16 or a path), by RSAN_CC and RSAN_CXX, or is what is
-installed. With --rsan-as-written every access of the source is there, whatever the level of optimisation. The exit
+installed. With --rsan-as-written the compiler keeps every access of the source at any optimization level. The exit
 status is the compiler's, or 2 for what can't be built with rsan.
 
 Examples:

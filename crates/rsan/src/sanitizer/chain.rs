@@ -1,11 +1,13 @@
-//! The accesses that force the order of a violation, as a cycle of the execution, and what would forbid the outcome.
+//! The accesses that force the order of a violation, as a cycle of the execution, and what would forbid the outcome; and
+//! those that would order a race if they were stronger.
 
 use super::convert::Resolver;
 use super::memory::described;
 use super::repair::{self, Change as Step};
 use rsan_log::{Chain, Link, Operation};
+use rsan_model::RmwOrd;
 use rsan_report::document::{
-    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Stale, Thread, place_of,
+    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Role, Stale, Thread, place_of,
 };
 use rsan_report::printable::name;
 
@@ -92,18 +94,85 @@ fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<
     if !chain.fences_known {
         return None;
     }
-    let accesses: Vec<_> = chain
-        .links
-        .iter()
-        .map(|link| repair::Access {
-            thread: link.thread,
-            operation: link.operation,
-            order: link.order,
-            address: link.address,
-        })
-        .collect();
+    let accesses: Vec<_> = chain.links.iter().map(access).collect();
     let steps = repair::repair(&accesses, resolver.model)?;
-    let place = |event: usize| place_of(&execution.events[event].stack).and_then(Frame::place);
+    Some(fixed(&steps, chain, &execution.events))
+}
+
+/// Adds to a race the accesses through which the later side knows of the earlier one, which of them are too weak to order
+/// the two, and the change that makes them strong enough.
+pub(super) fn order_race(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut Resolver) {
+    let way = chain.links.iter();
+    let way: Vec<_> = way.map(|link| (access(link), link.edge)).collect();
+    let Some(steps) = repair::order_race(&way) else {
+        return;
+    };
+    let links = chain.links.iter();
+    let mut events: Vec<_> = links.map(|link| event(link, resolver)).collect();
+    // The log does not say again where the two sides are.
+    let ends = [(Role::Earlier, 0), (Role::Access, events.len() - 1)];
+    for (role, end) in ends {
+        let side = finding.accesses.iter().find(|access| access.role == role);
+        if let Some(side) = side.filter(|_| events[end].stack.is_empty()) {
+            events[end].stack = side.stack.clone();
+            let what = events[end].location.as_deref().unwrap_or_default();
+            events[end].operation = format!("{} {what}", side.operation);
+        }
+    }
+    let sentences = steps
+        .iter()
+        .filter_map(|step| too_weak(*step, chain, &events));
+    let mut sentences: Vec<_> = sentences.collect();
+    sentences.dedup();
+    finding.because.push(sentences.join(", and "));
+    finding.fix = Some(fixed(&steps, chain, &events));
+    let reads = chain.links.iter().zip(0..);
+    let reads = reads.filter(|(link, _)| link.edge == Some(rsan_log::Edge::Rf));
+    finding.execution = Some(Execution {
+        rf: reads.map(|(_, write)| (write, write + 1)).collect(),
+        events,
+        ..Execution::default()
+    });
+}
+
+/// ``the relaxed store of `tail` at ring.c:20 does not release``
+fn too_weak(step: Step, chain: &Chain<'_>, events: &[Event]) -> Option<String> {
+    let Step::Order { step, to } = step else {
+        return None;
+    };
+    let link = &chain.links[step];
+    let lacks = |half: &str, has: fn(RmwOrd) -> bool| {
+        [half, "acq_rel", "seq_cst"].contains(&to) && !has(link.order)
+    };
+    let verb = match (
+        lacks("acquire", RmwOrd::acquires),
+        lacks("release", RmwOrd::releases),
+    ) {
+        (true, true) => "neither acquires nor releases",
+        (true, false) => "does not acquire",
+        _ => "does not release",
+    };
+    // Addresses differ from run to run.
+    let named = events[step].location.as_ref();
+    let named = named.filter(|location| location.starts_with('`'));
+    let of = named.map_or(String::new(), |location| format!(" of {location}"));
+    let (order, operation) = (link.order, link.operation);
+    let at = places(&[At::new(&events[step])]);
+    Some(format!("the {order} {operation}{of} at {at} {verb}"))
+}
+
+fn access(link: &Link<'_>) -> repair::Access {
+    repair::Access {
+        thread: link.thread,
+        operation: link.operation,
+        order: link.order,
+        address: link.address,
+    }
+}
+
+/// Changes of the accesses of a chain as a fix.
+fn fixed(steps: &[Step], chain: &Chain<'_>, events: &[Event]) -> Fix {
+    let place = |event: usize| place_of(&events[event].stack).and_then(Frame::place);
     let change = |step: &Step| match *step {
         Step::Fence { after } => Change::Fence {
             order: "seq_cst".to_owned(),
@@ -118,11 +187,11 @@ fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<
             location: place(step),
         },
     };
-    Some(Fix {
-        message: message(&steps, chain, &|event| At::new(&execution.events[event])),
+    Fix {
+        message: message(steps, chain, &|event| At::new(&events[event])),
         checked: Some("cheapest change; checked for these accesses".to_owned()),
         changes: steps.iter().map(change).collect(),
-    })
+    }
 }
 
 /// `make the loads at queue.h:31 and :44 seq_cst, and put a seq_cst fence between a.c:3 and :5`

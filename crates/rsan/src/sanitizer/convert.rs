@@ -4,6 +4,7 @@ use super::chain;
 use super::memory::{described, value};
 use super::misuse;
 use super::names::Names;
+use super::race;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
 use rsan_log::{Address, Finding as Logged, Held, Misuse, Side, Taken, Waiting};
@@ -38,12 +39,15 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             memory,
             access,
             earlier,
+            chain,
         } => {
             let sides = [(Role::Access, access), (Role::Earlier, earlier)];
             let about = About::new(*address, *size, memory.as_ref(), resolver);
             let accesses = about.accesses(sides, resolver);
             let message = sentence::race(&accesses, &about);
-            about.finding(Kind::DataRace, message, accesses)
+            let mut finding = about.finding(Kind::DataRace, message, accesses);
+            race::explain(&mut finding, chain.as_ref(), resolver);
+            finding
         }
         Logged::Violation {
             address,
@@ -66,8 +70,10 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             let message = sentence::weak(&accesses, same_value, &about);
             let mut finding = about.finding(Kind::WeakBehaviour, message, accesses);
             finding.same_value = same_value;
-            if same_value {
+            if logged.is_minor() {
                 finding.severity = Severity::Note;
+            }
+            if same_value {
                 finding.because.push(sentence::SAME_VALUE.to_owned());
             }
             let wait = wait.as_ref();

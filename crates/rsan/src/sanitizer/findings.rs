@@ -74,7 +74,7 @@ impl Found {
         let known = |found: &Self| {
             let finding = &found.finding;
             let explained = (finding.fix.is_some(), finding.execution.is_some());
-            (!found.lacks_a_place(), !finding.same_value, explained)
+            (!found.lacks_a_place(), finding.severity, explained)
         };
         if known(&other) > known(self) {
             std::mem::swap(self, &mut other);

@@ -23,8 +23,11 @@ pub(crate) struct Findings {
 
 /// How much a finding says: whether the value tells, and whether the order is explained.
 fn content(finding: &Finding<'_>) -> (bool, bool) {
-    let chain = matches!(finding, Finding::Violation { chain: Some(_), .. });
-    (!finding.is_of_same_value(), chain)
+    let chain = match finding {
+        Finding::Race { chain, .. } | Finding::Violation { chain, .. } => chain.is_some(),
+        Finding::Misuse { .. } | Finding::Deadlock { .. } | Finding::Inversion { .. } => false,
+    };
+    (!finding.is_minor(), chain)
 }
 
 impl Findings {

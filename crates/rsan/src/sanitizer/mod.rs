@@ -21,6 +21,7 @@ mod misuse;
 mod names;
 mod preload;
 mod processes;
+mod race;
 mod record;
 mod repair;
 mod response;

@@ -18,7 +18,7 @@ pub(crate) struct Record {
     pub(crate) suppressed: usize,
     /// Modules that are not instrumented, of processes with a race.
     pub(crate) foreign: BTreeSet<String>,
-    /// Whether a process whose schedule is ours made another one.
+    /// Whether a process under controlled scheduling made another one.
     pub(crate) forked: bool,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
@@ -151,6 +151,7 @@ pub(crate) mod tests {
                 memory: None,
                 access: side(first),
                 earlier: side(second),
+                chain: None,
             },
             step: None,
         }

@@ -1,5 +1,6 @@
 //! Running the built command and comparing what it prints.
 
+use similar::TextDiff;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -138,7 +139,10 @@ pub(crate) fn golden(name: &str, actual: &str) {
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         expected == actual,
-        "{name} differs; RSAN_BLESS=1 rewrites it\n--- expected\n{expected}\n--- actual\n{actual}"
+        "{name} differs; RSAN_BLESS=1 rewrites it\n{}",
+        TextDiff::from_lines(&expected, actual)
+            .unified_diff()
+            .header("expected", "actual")
     );
 }
 

@@ -148,12 +148,8 @@ fn wrong_usage_is_refused() {
         &["unknown model `arm`"],
     );
     refused(
-        &["verify", "--format", "sarif", "sb.litmus"],
-        &["not available yet"],
-    );
-    refused(
         &["verify", "--format", "pdf", "sb.litmus"],
-        &["text, json and html"],
+        &["there are text, json, html, sarif, junit and dot"],
     );
     refused(
         &["verify", "--memory-limit", "lots", "sb.litmus"],

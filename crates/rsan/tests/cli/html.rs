@@ -71,7 +71,7 @@ fn a_browser_shows_the_cycle_and_fetches_nothing() {
             "end": 0,
             "start": 4,
             "first": 3,
-            "words": "step 1 of 4: P1: store y = 1 (release) at 15:3 · memory: x=0 y=1",
+            "words": "step 1 of 3: P1: store y = 1 (release) at 15:3 · memory: x=0 y=1",
             "filtered": [true, true, true],
             "folded": true,
             "wide": true,

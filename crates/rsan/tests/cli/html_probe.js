@@ -1,15 +1,15 @@
 // Uses a report as a person would, and puts what was seen into the title. Appended to a report by `html.rs`.
 addEventListener("load", async () => {
   const seen = {};
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  const turn = () => new Promise((done) => setTimeout(done, 100));
   const visible = (element) => {
     const box = element.getBoundingClientRect();
     return getComputedStyle(element).visibility === "visible" && (box.width > 0 || box.height > 0);
   };
   try {
     document.querySelector("nav .entry a").click();
-    await frame();
-    await frame();
+    await turn();
+    await turn();
     const finding = document.querySelector(":target");
     seen.target = finding.id;
     const graph = finding.querySelector("svg.graph");

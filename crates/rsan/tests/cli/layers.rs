@@ -4,11 +4,12 @@ use crate::common::root;
 
 /// Each crate and the crates of rsan that it may depend on; tests and `rsan-crosscheck` may look everywhere.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("rsan-random", &[]),
     ("rsan-model", &[]),
     ("rsan-axioms", &["rsan-model"]),
     ("rsan-lang", &["rsan-model"]),
     ("rsan-clocks", &["rsan-model"]),
-    ("rsan-schedule", &["rsan-model"]),
+    ("rsan-schedule", &["rsan-model", "rsan-random"]),
     ("rsan-log", &["rsan-model"]),
     ("rsan-suppressions", &[]),
     (
@@ -23,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("rsan-verify", &["rsan-model", "rsan-clocks"]),
     ("rsan-cover", &[]),
-    ("rsan-tso", &["rsan-model", "rsan-cover"]),
+    ("rsan-tso", &["rsan-model", "rsan-random", "rsan-cover"]),
     ("rsan-repair", &["rsan-model", "rsan-verify", "rsan-cover"]),
     ("rsan-report", &["rsan-model"]),
     (

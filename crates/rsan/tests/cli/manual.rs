@@ -1,4 +1,4 @@
-//! Manual pages and completions have every command and every option that the help has.
+//! Manual pages and completions have every command and every option that the help has, and the book every setting of the runtime.
 
 use crate::common::{Run, root, rsan, run, scratch};
 use std::collections::BTreeSet;
@@ -108,6 +108,31 @@ fn bash_completes_commands_and_options() {
     ] {
         assert_eq!(offered(&words).as_deref(), Some(expected), "{words:?}");
     }
+}
+
+#[test]
+fn every_setting_is_in_the_book() {
+    let program = scratch("settings");
+    let compiled = rsan(&root())
+        .args(["cc", "-pthread", "-o", &program, "examples/dekker.c"])
+        .status();
+    assert!(compiled.expect("rsan starts").success());
+    let listed = Command::new(&program).env("RSAN_OPTIONS", "help").output();
+    let listed = Run::from(listed.expect("the program starts")).stderr;
+    let lines = listed
+        .lines()
+        .skip_while(|line| !line.contains("RSAN_OPTIONS"));
+    let lines = lines.skip(1).map_while(|line| line.strip_prefix("  "));
+    let names: BTreeSet<_> = lines.filter_map(|line| line.split(' ').next()).collect();
+    let page = std::fs::read_to_string(root().join("docs/settings.md")).expect("the page");
+    let ours = page
+        .split("## ThreadSanitizer's")
+        .next()
+        .unwrap_or_default();
+    let rows = ours.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows: BTreeSet<_> = rows.filter_map(|row| row.split('`').next()).collect();
+    assert!(names.contains("log_cap"), "{listed}");
+    assert_eq!(names, rows);
 }
 
 /// Runs the command for a user whose home is an empty folder.

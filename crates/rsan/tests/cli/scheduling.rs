@@ -1,4 +1,4 @@
-//! Programs whose schedule is ours: campaigns, replay, minimisation, and what becomes of runs that fail.
+//! Controlled scheduling: campaigns, replay, minimisation, and what becomes of runs that fail.
 
 use crate::common::{Run, blank_times, rsan, scratch};
 use crate::sanitizer::{compile, data, gcc_is_missing, run_in};
@@ -180,6 +180,10 @@ fn schedules_are_minimised() {
         &folder,
         "run --replay rsan-out/violation-1.min.sched -- ./sb",
     );
+    says(&again, "; reproduced\n");
+    let odd = "an 'odd' \"name\": a=1.sched";
+    std::fs::write(Path::new(&folder).join(odd), after).expect("a copy");
+    let again = run_in(&folder, &["run", "--replay", odd, "--", "./sb"]);
     says(&again, "; reproduced\n");
 }
 

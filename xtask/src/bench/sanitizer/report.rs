@@ -12,17 +12,6 @@ const TIME_GOAL: f64 = 1.3;
 /// The same for peak memory.
 const MEMORY_GOAL: f64 = 1.5;
 
-/// All results.
-#[derive(Default)]
-pub(crate) struct Report {
-    /// Programs.
-    pub(crate) rows: Vec<Row>,
-    /// One program over numbers of locations.
-    pub(crate) flat: Vec<Row>,
-    /// Programs with little and much work.
-    pub(crate) growth: Vec<Row>,
-}
-
 /// Our figures divided by ThreadSanitizer's, in the geometric mean.
 #[derive(Serialize)]
 struct Mean {
@@ -32,6 +21,17 @@ struct Mean {
     wall: f64,
     cpu: f64,
     memory: f64,
+}
+
+/// All results.
+#[derive(Default)]
+pub(crate) struct Report {
+    /// Programs.
+    pub(crate) rows: Vec<Row>,
+    /// One program over numbers of locations.
+    pub(crate) flat: Vec<Row>,
+    /// Programs with little and much work.
+    pub(crate) growth: Vec<Row>,
 }
 
 /// What all groups together are called.

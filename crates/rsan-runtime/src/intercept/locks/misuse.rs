@@ -255,6 +255,7 @@ pub(super) fn end_of_life(object: usize, operation: Operation, used: Operation) 
         bytes: 0,
         access: Side::plain(Some(me.state.id()), operation, me.site()),
         earlier: earlier.by.side(used),
+        search: None,
     };
     report::report(&mut me, &finding);
 }

@@ -79,11 +79,11 @@ pub(super) enum Then {
     Pass,
     /// The second half of a round.
     Second,
-    /// The round was in vain, if it has changed nothing.
+    /// The spin iteration failed, if it has changed nothing.
     Again,
 }
 
-/// What a round in vain means.
+/// What a failed spin iteration means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Loops {
     /// The thread stays there, as the explorer wants it.
@@ -103,7 +103,7 @@ pub(super) struct Run {
     pub(super) second: Vec<bool>,
     /// By thread: its steps of this round, since it has changed something.
     round: Vec<Vec<usize>>,
-    /// By thread: its round was in vain; what it has read.
+    /// By thread: its spin iteration failed; what it has read.
     pub(super) idle: Vec<Option<Vec<(u64, u64)>>>,
     memory: BTreeMap<u64, u64>,
     pub(super) steps: Vec<Step>,
@@ -178,7 +178,7 @@ impl Run {
         self.round[t].clear();
     }
 
-    /// The thread's round was in vain.
+    /// The thread's spin iteration failed.
     fn in_vain(&mut self, t: usize) {
         let round = std::mem::take(&mut self.round[t]);
         let read = |&i: &usize| (self.steps[i].op.object, self.steps[i].wrote);

@@ -259,9 +259,9 @@ impl Search<'_, '_> {
     }
 }
 
-/// Findings that may be there only because of what a round in vain of another thread has read are none: another run is the same
+/// Findings that may be there only because of what a failed spin iteration of another thread has read are none: another run is the same
 /// execution without the round, and shows what is weak in it. If the round has several reads, the other thread might end it otherwise
-/// because of the weak access, and then its first reads count; so there is no proof. A round in vain of the same thread is none with
+/// because of the weak access, and then its first reads count; so there is no proof. A failed spin iteration of the same thread is none with
 /// what the access may read instead.
 fn set_doubtful_aside(execution: &mut Execution) {
     let steps = &execution.trace.steps;
@@ -295,7 +295,7 @@ fn set_doubtful_aside(execution: &mut Execution) {
 
 /// Why a weak access is not decided.
 const DOUBT: &str =
-    "an access may be weak because of what a round in vain of another thread has read";
+    "an access may be weak because of what a failed spin iteration of another thread has read";
 
 /// Makes the runs that are wanted.
 fn serve(

@@ -1,6 +1,6 @@
-//! Runs whose schedule is ours: many seeds (`--sched`), one run again (`--replay`), or every execution (`--exhaustive`).
+//! Runs under controlled scheduling: many seeds (`--sched`), a replay (`--replay`), or every execution (`--exhaustive`).
 //!
-//! The runtime owns the schedule; this side says how each run goes, gathers what the runs left and says what it means.
+//! The runtime controls the scheduling; this side says how each run goes, gathers what the runs left and says what it means.
 //! Whatever becomes of a run, it is one run: the campaign goes on.
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
@@ -50,7 +50,7 @@ pub(crate) struct Request<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Whether the user wants runs whose schedule is ours.
+/// Whether the user asks for controlled scheduling.
 pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
     args.sched.is_some() || args.replay.is_some() || args.exhaustive
 }

@@ -9,7 +9,10 @@
 //! else as strong as can be the program is not robust, for a stronger order never adds a weak outcome. The variants that are left are combined,
 //! cheapest first.
 
+mod ordering;
 mod shape;
+
+pub(super) use ordering::order_race;
 
 use rsan_log::{Address, Operation};
 use rsan_model::{Model, RmwOrd};

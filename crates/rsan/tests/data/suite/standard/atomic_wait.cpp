@@ -1,6 +1,5 @@
 // std::atomic::wait and notify_one.
 // expect: nothing
-// options: robustness=0
 // flags: -std=c++20
 #include <atomic>
 #include <thread>

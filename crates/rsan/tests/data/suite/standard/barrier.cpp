@@ -1,6 +1,5 @@
 // std::barrier separates phases, and its completion runs between them.
 // expect: nothing
-// options: robustness=0
 // flags: -std=c++20
 #include <barrier>
 #include <thread>

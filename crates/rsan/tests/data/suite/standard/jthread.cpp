@@ -1,6 +1,5 @@
 // std::jthread joins by itself and is asked to stop.
 // expect: nothing
-// options: robustness=0
 // flags: -std=c++20
 #include <thread>
 int main() {

@@ -1,6 +1,5 @@
 // std::latch orders what is before count_down before what is after wait.
 // expect: nothing
-// options: robustness=0
 // flags: -std=c++20
 #include <latch>
 #include <thread>

@@ -1,6 +1,5 @@
 // std::counting_semaphore hands a slot over.
 // expect: nothing
-// options: robustness=0
 // flags: -std=c++20
 #include <semaphore>
 #include <thread>

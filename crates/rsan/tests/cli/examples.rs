@@ -1,0 +1,317 @@
+//! The programs of `examples`: each bug is found where it is, the report fits a screen, and the program that has been
+//! changed as the report's fix says (`-DFIXED`) has none. Needs gcc; what else a program needs is asked for.
+
+use crate::common::{Run, root, rsan, scratch};
+use crate::sanitizer::gcc_is_missing;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Example {
+    file: &'static str,
+    /// As README.md has them.
+    args: &'static [&'static str],
+    kind: &'static str,
+    /// What stands in the two lines that the finding names.
+    lines: [&'static str; 2],
+    /// What stands in the lines that its fix names.
+    fixes: &'static [&'static str],
+    /// And what it says of them.
+    says: &'static str,
+}
+
+const EXAMPLES: [Example; 10] = [
+    Example {
+        file: "spsc-relaxed.c",
+        args: &[],
+        kind: "data-race",
+        lines: ["slots[at % SLOTS] = value", "value = slots[at % SLOTS]"],
+        fixes: &["&tail, at + 1"],
+        says: "release",
+    },
+    Example {
+        file: "dekker.c",
+        args: &[],
+        kind: "weak-behaviour",
+        lines: ["load_explicit(&wants", "store_explicit(&wants"],
+        fixes: &["store_explicit(&wants", "load_explicit(&wants"],
+        says: "seq_cst fence",
+    },
+    Example {
+        file: "double-checked.cpp",
+        args: &[],
+        kind: "data-race",
+        lines: ["glyph(letter)->width", "known->width ="],
+        fixes: &["slot.store(known", "slot.load(lookup"],
+        says: "acquire",
+    },
+    Example {
+        file: "refcount.c",
+        args: &[],
+        kind: "data-race",
+        lines: ["free(buffer)", "fetch_sub"],
+        fixes: &["fetch_sub"],
+        says: "acq_rel",
+    },
+    Example {
+        file: "hazard-pointer.c",
+        args: &["--exhaustive"],
+        kind: "weak-behaviour",
+        lines: ["load_explicit(&hazard", "store_explicit(&hazard, node"],
+        fixes: &["store_explicit(&hazard, node", "load_explicit(&hazard"],
+        says: "seq_cst fences",
+    },
+    Example {
+        file: "shared-lock.cpp",
+        args: &["-std=c++17"],
+        kind: "data-race",
+        lines: ["hits++", "hits++"],
+        fixes: &["hits++"],
+        says: "exclusively",
+    },
+    Example {
+        file: "seqlock.c",
+        args: &["--exhaustive"],
+        kind: "weak-behaviour",
+        lines: ["unsigned after", "&sequence, 1"],
+        fixes: &["load_explicit(&pair"],
+        says: "acquire",
+    },
+    Example {
+        file: "coroutine.cpp",
+        args: &["-std=c++20"],
+        kind: "data-race",
+        lines: ["hops = 1", "return hops"],
+        fixes: &["hops = 1", "return hops"],
+        says: "order",
+    },
+    Example {
+        file: "openmp-sum.c",
+        args: &["-fopenmp"],
+        kind: "data-race",
+        lines: ["sum +=", "sum +="],
+        fixes: &["sum +="],
+        says: "atomic",
+    },
+    Example {
+        file: "barrier.c",
+        args: &[],
+        kind: "data-race",
+        lines: ["neighbour = row", "row[me] ="],
+        fixes: &["neighbour = row", "row[me] ="],
+        says: "wait in between",
+    },
+];
+
+/// Rows and columns of a screen, and rows for each finding after the first.
+const SCREEN: (usize, usize) = (24, 100);
+const ANOTHER: usize = 14;
+
+impl Example {
+    fn source(&self) -> String {
+        let path = root().join("examples").join(self.file);
+        std::fs::read_to_string(path).expect("the example is there")
+    }
+
+    /// The numbers of the lines with a text, from 1.
+    fn numbers(&self, text: &str) -> Vec<u64> {
+        let source = self.source();
+        let lines = source.lines().zip(1..);
+        let found = lines.filter(|(line, _)| line.contains(text));
+        let found: Vec<_> = found.map(|(_, number)| number).collect();
+        assert!(!found.is_empty(), "{}: no line with {text}", self.file);
+        found
+    }
+
+    fn check(&self, compiler: &str, folder: &Path, extra: &[&str]) -> Run {
+        let mut command = rsan(folder);
+        let cxx = match compiler {
+            "gcc" => "g++",
+            _ => "clang++",
+        };
+        command
+            .env("RSAN_CC", compiler)
+            .env("RSAN_CXX", cxx)
+            .arg("check")
+            .args(self.args)
+            .args(extra)
+            .arg(self.file);
+        command.output().expect("rsan starts").into()
+    }
+
+    /// What is wrong with the findings of a document; nothing if one is as it should be.
+    fn compare(&self, document: &Value) -> Result<(), String> {
+        let none = Vec::new();
+        let findings = document["findings"].as_array().unwrap_or(&none);
+        let mut wrong = String::from("no finding");
+        for finding in findings {
+            match self.compare_finding(finding) {
+                Ok(()) => return Ok(()),
+                Err(why) => wrong = why,
+            }
+        }
+        Err(wrong)
+    }
+
+    fn compare_finding(&self, finding: &Value) -> Result<(), String> {
+        if finding["kind"] != self.kind {
+            return Err(format!("{} instead of {}", finding["kind"], self.kind));
+        }
+        let accesses = finding["accesses"].as_array().into_iter().flatten();
+        let places: Vec<_> = accesses.take(2).map(|access| self.line(access)).collect();
+        for text in self.lines {
+            let numbers = self.numbers(text);
+            let named = |line: &Option<u64>| line.is_some_and(|line| numbers.contains(&line));
+            if !places.iter().any(named) {
+                return Err(format!("lines {places:?}, not that of `{text}`"));
+            }
+        }
+        let fix = finding["fix"]["message"].as_str().unwrap_or_default();
+        let names = |line: u64| {
+            let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+            let number = format!(":{line}");
+            let mut found = fix.match_indices(&number);
+            found.any(|(at, _)| is_end(&fix[at + number.len()..]))
+        };
+        for text in self.fixes {
+            if !self.numbers(text).into_iter().any(names) {
+                return Err(format!("the fix does not name `{text}`: {fix}"));
+            }
+        }
+        match fix.contains(self.says) {
+            true => Ok(()),
+            false => Err(format!("no `{}` in {fix}", self.says)),
+        }
+    }
+
+    /// The line of the innermost frame in the example.
+    fn line(&self, access: &Value) -> Option<u64> {
+        let mut frames = access["stack"].as_array()?.iter();
+        let own = |frame: &&Value| {
+            frame["file"]
+                .as_str()
+                .is_some_and(|at| at.ends_with(self.file))
+        };
+        frames.find(own)?["line"].as_u64()
+    }
+}
+
+/// A folder with the examples, since reports name the schedules that they leave beside them.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(scratch(name));
+    std::fs::create_dir_all(&folder).expect("the scratch folder is writable");
+    let files = std::fs::read_dir(root().join("examples")).expect("the examples");
+    for file in files.map(|file| file.expect("an entry").path()) {
+        if file.is_file() {
+            let name = file.file_name().expect("a name");
+            std::fs::copy(&file, folder.join(name)).expect("the scratch folder is writable");
+        }
+    }
+    folder
+}
+
+/// Whether a compiler can build a program of this example.
+fn can_build(compiler: &str, example: &Example, folder: &Path) -> bool {
+    let flags = example.args.iter().filter(|arg| !arg.starts_with("--"));
+    let mut command = Command::new(compiler);
+    command.args(flags).args(["-x"]);
+    let (language, library) = match example.file.ends_with(".c") {
+        true => ("c", "-lpthread"),
+        false => ("c++", "-lstdc++"),
+    };
+    command.args([language, example.file, library, "-o", "/dev/null"]);
+    let output = command.current_dir(folder).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// The rows of a text on a screen, where long lines are wrapped.
+fn rows(text: &str) -> usize {
+    let rows = |line: &str| line.chars().count().div_ceil(SCREEN.1).max(1);
+    text.lines().map(rows).sum()
+}
+
+fn all(compiler: &str) {
+    let folder = folder(&format!("examples-{compiler}"));
+    for example in &EXAMPLES {
+        if !can_build(compiler, example, &folder) {
+            eprintln!("skipped: {} with {compiler}", example.file);
+            continue;
+        }
+        let file = example.file;
+        let run = example.check(compiler, &folder, &["--format", "json"]);
+        let document: Value = serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|_| panic!("{file}: {}{}", run.stdout, run.stderr));
+        if let Err(wrong) = example.compare(&document) {
+            panic!("{file} with {compiler}: {wrong}\n{}", run.stdout);
+        }
+        assert_eq!(run.code, 1, "{file} with {compiler}");
+        std::fs::write(folder.join("answer.json"), &run.stdout).expect("the folder is writable");
+        let mut report = rsan(&folder);
+        report.args(["report", "answer.json"]);
+        let text: Run = report.output().expect("rsan starts").into();
+        let findings = document["findings"].as_array().into_iter().flatten();
+        let notes = findings.clone().filter(|f| f["severity"] == "note");
+        let notes = notes.count();
+        let fit = SCREEN.0 + ANOTHER * (findings.count() - notes - 1) + 3 * notes;
+        let rows = rows(&text.stdout);
+        assert!(rows <= fit, "{file}: {rows} rows\n{}", text.stdout);
+        let fixed = example.check(compiler, &folder, &["-DFIXED", "--format", "json"]);
+        let what = format!("{file} with {compiler}");
+        only_notes(&fixed, &what);
+    }
+    let mut correct = rsan(&folder);
+    correct.env("RSAN_CC", compiler);
+    correct.args(["check", "--format", "json", "spsc-correct.c"]);
+    only_notes(&correct.output().expect("rsan starts").into(), compiler);
+}
+
+/// A correct program may read stale values that make no difference, and nothing else.
+fn only_notes(run: &Run, what: &str) {
+    let document: Value = serde_json::from_str(&run.stdout).expect("a document");
+    let findings = document["findings"].as_array().into_iter().flatten();
+    let mut severities = findings.map(|finding| &finding["severity"]);
+    let notes = severities.all(|severity| severity == "note");
+    assert!(notes, "{what}: {}", run.stdout);
+    let is_failed = document["stats"]["failures"] != 0;
+    assert!(run.code < 2 && !is_failed, "{what}: {}", run.stdout);
+}
+
+#[test]
+fn bugs_are_found_and_their_fixes_help_with_gcc() {
+    if !gcc_is_missing() {
+        all("gcc");
+    }
+}
+
+#[test]
+fn bugs_are_found_and_their_fixes_help_with_clang() {
+    let clang = Command::new("clang").arg("--version").output();
+    if gcc_is_missing() || clang.is_err() {
+        eprintln!("skipped: clang is not installed");
+        return;
+    }
+    all("clang");
+}
+
+/// The table of README.md has every program, with the command that the test runs.
+#[test]
+fn the_table_has_every_example() {
+    let table = std::fs::read_to_string(root().join("examples/README.md")).expect("it is there");
+    for example in &EXAMPLES {
+        let args: String = example.args.iter().map(|arg| format!("{arg} ")).collect();
+        let command = format!("`rsan check {args}{}` |", example.file);
+        assert!(table.contains(&command), "no {command}");
+    }
+    let files = std::fs::read_dir(root().join("examples")).expect("the examples");
+    for file in files.map(|file| file.expect("an entry").path()) {
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("-");
+        let is_program = name.ends_with(".c") || name.ends_with(".cpp");
+        assert!(
+            !is_program || table.contains(&format!("({name})")),
+            "{name}"
+        );
+    }
+}
