@@ -36,6 +36,7 @@ fn main() {
         "rsan-log",
         "rsan-schedule",
         "rsan-suppressions",
+        "rsan-random",
         "rsan-model",
     ] {
         for part in ["src", "Cargo.toml"] {
