@@ -234,8 +234,8 @@ fn runs_from_a_snapshot_are_those_of_their_seeds() {
             Some(before) => assert_eq!(*before, steps, "seed {seed}"),
         }
     }
-    assert_eq!(server.ask("run seed=x"), "error bad number in 'seed=x'");
-    assert_eq!(server.ask("walk"), "error unknown command");
+    assert_eq!(server.ask("seed=x"), "error bad number in 'seed=x'");
+    assert_eq!(server.ask("walk"), "error unknown 'walk'");
     server.end();
 }
 
