@@ -101,7 +101,7 @@ pub struct Controlled<'p> {
     shape: Shape,
     /// What waits is tried, and tried again when it may pass; otherwise it is not ready before it passes.
     attempts: bool,
-    /// By thread: it has tried in vain.
+    /// By thread: its attempt failed.
     failed: Vec<bool>,
 }
 
@@ -135,7 +135,7 @@ impl<'p> Controlled<'p> {
         run
     }
 
-    /// The same, with operations that wait tried first, as the runtime does it: an attempt in vain is a step, too.
+    /// The same, with operations that wait tried first, as the runtime does it: a failed attempt is a step, too.
     pub fn with_attempts(program: &'p Program) -> Self {
         Self {
             attempts: true,
@@ -290,7 +290,7 @@ impl<'p> Controlled<'p> {
     }
 
     fn step(&mut self, t: usize, thread: ThreadId, op: Op) -> Step {
-        // Whoever has tried in vain may try again.
+        // Whoever failed may try again.
         if op.kind.may_write() || op.kind == Kind::End {
             self.failed.fill(false);
         }

@@ -55,7 +55,7 @@ impl<'p> Run<'p> {
         run
     }
 
-    /// Whether a thread looks in vain at what it waits for.
+    /// Whether a thread fails spin iterations.
     pub fn has_polls(&self) -> bool {
         self.steps.iter().any(|step| step.way == POLL)
     }
@@ -162,7 +162,7 @@ pub fn schedules(
     runs
 }
 
-/// Whether something is found in every run, however often threads look in vain at what they wait for; `None` when that
+/// Whether something is found in every run, however often spin iterations fail; `None` when that
 /// takes more than `budget` steps to find out. A run that is longer than `length` counts as one without findings.
 pub fn inevitable(program: &Program, length: usize, mut budget: usize) -> Option<bool> {
     let mut todo = vec![(Walk::new(program, Blocking::Whole), 0)];

@@ -22,7 +22,7 @@ pub struct Step {
     pub way: usize,
 }
 
-/// A step that waits on: a loop looks at its location, in vain.
+/// A step that waits on: a spin loop fails another iteration.
 pub const POLL: usize = usize::MAX;
 
 impl fmt::Display for Step {
@@ -86,7 +86,7 @@ pub struct Walk<'p> {
     memory: Vec<Value>,
     /// How often each location was written.
     writes: Vec<usize>,
-    /// How often the location had been written when each thread last looked at it in vain.
+    /// How often the location had been written when each thread last failed an iteration on it.
     polled: Vec<Option<usize>>,
     /// Spawned threads, in order.
     spawned: Vec<ThreadId>,

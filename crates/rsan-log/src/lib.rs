@@ -57,7 +57,7 @@ pub enum Entry<'a> {
     Finding {
         /// What.
         finding: Box<Finding<'a>>,
-        /// Steps of the run until then, if its schedule is ours.
+        /// Steps of the run until then, under controlled scheduling.
         step: Option<u64>,
     },
 }
@@ -82,7 +82,7 @@ tagged! {
             /// The names of their files.
             modules: Vec<Cow<'a, str>>,
         },
-        /// Its schedule is ours, and it made a process whose schedule is not.
+        /// It runs under controlled scheduling, and made a process that does not.
         Forked "forked",
         /// A thread did not do what was planned.
         Diverged "diverged" {

@@ -2,7 +2,7 @@
 //!
 //! * [`entries`]: what compilers and programs call. [`interceptors`]: the same in front of functions of libc.
 //! * [`entries_with_caller`], [`entries_as_they_are`]: those that leave no trace of their caller.
-//! * [`atomic_entries`]: those of atomic operations. [`note_registers`]: what they, and others, note where the schedule is ours.
+//! * [`atomic_entries`]: those of atomic operations. [`note_registers`]: what they, and others, note under controlled scheduling.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 

@@ -1,7 +1,7 @@
 //! Synchronisation that the program says is none (`AnnotateIgnoreSyncBegin`), or is that of a lock whose order it says itself
 //! (`__tsan_mutex_pre_lock`): it is executed, and orders nothing.
 //!
-//! Atomic operations count as relaxed ones meanwhile, of which no violation of robustness is reported. Where the schedule is ours,
+//! Atomic operations count as relaxed ones meanwhile, of which no violation of robustness is reported. Under controlled scheduling,
 //! the annotations have no effect: what threads wait for has to be known there.
 
 use crate::sched;

@@ -27,7 +27,7 @@
 //!   [`memory`]: what an address is.
 //! * *Check*: [`atomic`]: one atomic operation from lock to unlock, by the rules of a [`model`]. [`race`]: one plain access.
 //!   [`sync`]: locks and the like. [`probe`]: whether an access that can be weak only waits, which is no finding. `deadlock`:
-//!   threads that wait for each other. [`sched`]: who runs, when the schedule is ours. `handler`: signal handlers.
+//!   threads that wait for each other. [`sched`]: who runs, under controlled scheduling. `handler`: signal handlers.
 //!   `ignoring`: synchronisation that the program says is none.
 //! * *Interface*: [`abi`]: what compilers call; `entries/` has what of it is linked with programs themselves. [`intercept`]: what the
 //!   program calls in libc. `fork`, [`runtime`] and [`ending`]: copies, start and end of the process.

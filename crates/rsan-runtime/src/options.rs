@@ -70,7 +70,7 @@ pub struct Options {
     pub server: String,
     /// File that the steps of a run are left in.
     pub trace: String,
-    /// The schedule is ours from the call of `rsan_snapshot` on, not from `main`.
+    /// Scheduling is controlled from the call of `rsan_snapshot` on, not from `main`.
     pub at_marker: bool,
     /// Say at the end what was done.
     pub stats: bool,

@@ -130,7 +130,7 @@ pub(crate) fn undecided(me: &Body, site: Site, why: &str) {
 upcalls! {
     /// Tells the program of a finding, if it wants to know.
     "rsan_up_announce" fn announce(finding: &Finding);
-    /// Steps of the run so far, if its schedule is ours.
+    /// Steps of the run so far, under controlled scheduling.
     "rsan_up_steps" fn steps() -> Option<u64>;
 }
 

@@ -4,7 +4,7 @@
 //! that is being attached or has ended (the runtime only does what the program asks for), 2 the one of a process that only
 //! finds something out ([`crate::probe`]), anything else is the address of its [`Context`].
 //! The context belongs to the thread. While the thread runs, others read its number and nothing else; who joins it takes what it
-//! knew; and where the schedule is ours, whoever runs may look at the stack of one that does not.
+//! knew; and under controlled scheduling, whoever runs may look at the stack of one that does not.
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
@@ -111,11 +111,11 @@ pub struct Body {
     pub answered: u64,
     /// From whom it learnt, for reports.
     pub trail: Trail,
-    /// Where its stack begins, if the schedule is ours, else 0; see [`crate::sched`].
+    /// Where its stack begins, under controlled scheduling, else 0; see [`crate::sched`].
     pub outermost: usize,
     /// It has written elsewhere than on its stack since this was last unset.
     pub wrote: bool,
-    /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, if the schedule is ours.
+    /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, under controlled scheduling.
     pub registers: [u64; 7],
     /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
     pub closing: usize,

@@ -496,7 +496,7 @@ fn has_hidden_unlock(graph: &Graph) -> bool {
     locks.any(|e| from(e).is_some_and(|w| w.thread != e.thread))
 }
 
-/// Whether a run that came to its end is an execution: all that waits has seen the last write, and what loops in vain has seen
+/// Whether a run that came to its end is an execution: all that waits has seen the last write, and what spins has seen
 /// all there was to see.
 fn outcome(graph: &Graph, objects: &Objects, trace: &Trace) -> Outcome {
     let last = |object: u32| graph.last_write(object, NONE);

@@ -10,7 +10,7 @@
 //! - A loop that has no blocking operation (over two words, a load and a compare-and-swap, a seqlock's reader) is its body,
 //!   once, and an assumption of what ends it; in C it goes back to the body's beginning. A body only reads, but
 //!   for a compare-and-swap at its end that succeeds in the last round. In the graphs of the oracle a thread may have stopped at the
-//!   assumption. What it did in that round is in vain and is left out of the graph: no other event depends on it, for it reads only.
+//!   assumption. What it did in that failed spin iteration is left out of the graph: no other event depends on it, for it reads only.
 //!   The verifier has no way to leave it out. It may find more there, never less.
 //!
 //! # When answers differ

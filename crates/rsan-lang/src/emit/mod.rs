@@ -22,7 +22,7 @@
 //! [`Options::scheduled`] adds a function call before every step that others can notice. With
 //! `RSAN_SCHEDULE="0 1 1 0"` in the environment these steps are then made in this order. The turns are handed on by code
 //! that is not instrumented, so a sanitizer does not see them and finds what it finds in such a run. With both options a
-//! thread keeps its turn until its wait is over, so a schedule has no attempts in vain.
+//! thread keeps its turn until its wait is over, so a schedule has no failed spin iterations.
 //!
 //! **Invariant**: structured statements are only another way to write the flat code (`flow`): whatever is
 //! not recognised is a `goto`, also into and out of blocks.

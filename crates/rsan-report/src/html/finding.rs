@@ -42,6 +42,9 @@ pub(super) fn article(
         finding.severity.name(),
     );
     badge(out, finding.severity);
+    if finding.known {
+        out.push_str(" <span class=\"badge\">known</span>");
+    }
     let what = finding.headline(model(document));
     let _ = write!(out, " <span>{}</span>", Prose(&what));
     if let Some(place) = &finding.location {

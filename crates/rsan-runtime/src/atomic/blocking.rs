@@ -27,7 +27,7 @@ fn tried<W: Word>(found: W, expected: W, wrote: Option<W>) {
     }
 }
 
-/// What an attempt does: it is checked when the thread arrives, and happens when it can. If the schedule is ours, these
+/// What an attempt does: it is checked when the thread arrives, and happens when it can. Under controlled scheduling, these
 /// are two attempts, for others may go on in between.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Attempt {

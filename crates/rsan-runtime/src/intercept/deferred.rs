@@ -9,7 +9,7 @@
 //! A signal that stands for a fault of the interrupted instruction cannot wait; its handler runs at once, and is not seen. If it
 //! leaves the runtime by a jump, the thread is outside from then on, and the location that it was about to access stays locked.
 //!
-//! Where the schedule is ours a thread is inside while it waits for its turn; handlers run at once there.
+//! Under controlled scheduling a thread is inside while it waits for its turn; handlers run at once there.
 //!
 //! **Cost**: a flag beside the one that is written anyway when a thread leaves the runtime.
 

@@ -70,7 +70,7 @@ pub(crate) fn lock() -> &'static RawLock {
     KEPT.raw()
 }
 
-/// If the schedule is ours, a freed block is used again only after many others; so an access to it is likely to be found.
+/// Under controlled scheduling, a freed block is used again only after many others; so an access to it is likely to be found.
 /// Returns what the allocator gets.
 pub(super) fn keep_for_a_while(block: *mut c_void) -> Option<*mut c_void> {
     if !sched::active() || block.is_null() {

@@ -20,7 +20,7 @@ const FREED: usize = 1024;
 /// A new block is marked as allocated up to this many bytes.
 const ALLOCATED: usize = 256;
 
-/// The same for both when the schedule is ours.
+/// The same for both under controlled scheduling.
 const SCHEDULED: usize = 16 << 20;
 
 /// Memory that is unmapped, or mapped over, is checked for races up to this many bytes.

@@ -1,4 +1,4 @@
-//! Calls that wait for something outside the program. To the monitors they only use descriptors and memory; if the schedule is ours,
+//! Calls that wait for something outside the program. To the monitors they only use descriptors and memory; under controlled scheduling,
 //! the other threads go on meanwhile.
 
 use super::call::Call;

@@ -1,7 +1,7 @@
 //! What the program does in a child, in exact mode: a thread that goes on alone and reads whatever C++20 lets it read.
 //!
 //! See [`super::exact`] for what is decided. As in [`super::child`], every entry of the runtime ends up here, and the child has
-//! one thread. It has the state of locations, too, as other threads are not inside the runtime when the schedule is ours.
+//! one thread. It has the state of locations, too, as other threads are not inside the runtime under controlled scheduling.
 
 use super::answer::Answer;
 use super::arrivals::Point;
@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering;
 
 struct Global(UnsafeCell<Option<Box<Trial>>>);
 
-// SAFETY: written by the one thread that runs while the schedule is ours, and then by the only thread of a child.
+// SAFETY: written by the one thread that runs under controlled scheduling, and then by the only thread of a child.
 unsafe impl Sync for Global {}
 
 static TRIAL: Global = Global(UnsafeCell::new(None));

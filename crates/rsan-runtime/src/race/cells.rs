@@ -301,14 +301,19 @@ impl Access {
     #[inline(never)]
     fn record_first(self, past: Past, granule: Granule, site: u32) -> Option<Race> {
         granule.set(HAS_CELLS);
-        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
-        granule.sites()[0].store(site, Ordering::Relaxed);
         // ORDERING: seq_cst, so that of two threads that come first the later one sees the other's cell, here or below.
         let before = granule.cells()[0].swap(self.cell(), Ordering::SeqCst);
-        if before != 0 {
-            return self.newcomer(past, granule, 0, before);
+        // The site of the other one is read before it is replaced.
+        let race = match before {
+            0 => None,
+            other => self.newcomer(past, granule, 0, other),
+        };
+        // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+        granule.sites()[0].store(site, Ordering::Relaxed);
+        match before {
+            0 => self.look_again(past, granule, [0; CELLS], self.cell()),
+            _ => race,
         }
-        self.look_again(past, granule, [0; CELLS], self.cell())
     }
 
     /// Looks for races with cells that appeared since they were seen.
@@ -373,9 +378,10 @@ impl Access {
             std::hint::spin_loop();
             // ORDERING: relaxed, as above.
             let now = granule.cells()[index].load(Ordering::Relaxed);
-            if self.races_with(past, now) {
-                race = (now, site());
-            }
+            race = match self.races_with(past, now) {
+                true => (now, site()),
+                false => (cell, site()),
+            };
         }
         first
     }

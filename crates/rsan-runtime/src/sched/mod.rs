@@ -132,7 +132,7 @@ answers! {
     "rsan_up_steps" report::steps => steps;
 }
 
-/// Steps of the run so far, if its schedule is ours.
+/// Steps of the run so far, under controlled scheduling.
 fn steps() -> Option<u64> {
     let guard = active().then(|| STATE.lock())?;
     guard.as_ref().map(|state| state.trace.steps())

@@ -8,8 +8,8 @@
 //! A read-modify-write that finds what it writes (as of a lock that is taken) changes nothing, and counts as a read. Words of
 //! the stack that other threads write are not the thread's state, but memory ([`super::borrowed`]).
 //!
-//! Rounds in vain are marked in the trace, and make no difference between executions. When all executions are explored
-//! ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose round was in vain stays there for the rest
+//! Failed spin iterations are marked in the trace, and make no difference between executions. When all executions are explored
+//! ([`Strategy::goes_round`](rsan_schedule::Strategy::goes_round)), a thread whose spin iteration failed stays there for the rest
 //! of the run: what it did depends only on what it has read then, and not on when others changed it.
 //! [`rsan_schedule::explore`] says why that is enough.
 //!
@@ -65,7 +65,7 @@ pub(super) struct Loop {
 pub(super) enum Arrival {
     /// It goes on.
     Fresh,
-    /// It has been here in the same state, and its round was in vain.
+    /// It has been here in the same state, and its spin iteration failed.
     InVain,
 }
 
@@ -122,7 +122,7 @@ impl Loop {
         }
     }
 
-    /// The steps of the round that was in vain.
+    /// The steps of the failed spin iteration.
     pub(super) fn round(&self) -> impl ExactSizeIterator<Item = usize> {
         self.visits.iter().map(|visit| visit.step)
     }

@@ -15,7 +15,7 @@ pub(crate) enum For {
     Object(usize),
     /// A change of one of the atomic words that the thread has read, as [`spin`] keeps them.
     Words,
-    /// Nothing in this run: its round of a loop was in vain, and the strategy wants no other one.
+    /// Nothing in this run: its spin iteration failed, and the strategy wants no other one.
     Good,
     /// Nobody else can go on: it ends the process.
     End,

@@ -115,7 +115,7 @@ impl Trace {
         }
     }
 
-    /// These steps are a round of a loop that was in vain. One that read a single word has written nothing.
+    /// These steps are a failed spin iteration. One that read a single word has written nothing.
     pub(super) fn mark_vain(&mut self, round: impl ExactSizeIterator<Item = usize>) {
         let alone = round.len() == 1;
         for index in round {

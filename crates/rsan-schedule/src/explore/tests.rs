@@ -57,7 +57,7 @@ fn explored(program: &Program) -> (BTreeSet<Fingerprint>, Progress) {
         match explorer.done(job.id, &trace) {
             Outcome::Execution { blocked } => {
                 let new = all.insert(Fingerprint::of(&trace.steps));
-                // What a thread wrote in vain, of several words, may be read by another one.
+                // What a thread wrote in a failed spin iteration, of several words, may be read by another one.
                 let vain = blocked && trace.steps.iter().any(|s| s.vain && s.writes);
                 assert!(new || vain, "twice in {program:?}: {:?}", trace.steps);
             }

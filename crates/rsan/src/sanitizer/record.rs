@@ -34,7 +34,7 @@ pub(crate) struct Record {
 pub(crate) struct Logged {
     pub(crate) process: Process,
     pub(crate) finding: Finding<'static>,
-    /// Steps of the run until then, if its schedule is ours.
+    /// Steps of the run until then, under controlled scheduling.
     pub(crate) step: Option<u64>,
 }
 
