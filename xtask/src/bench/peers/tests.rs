@@ -127,7 +127,7 @@ fn our_answers_are_read() {
         .replace("\"cut\":0", "\"cut\":2");
     let cut = cut.replace(
         "\"findings\"",
-        "\"reason\":\"2 runs were cut off\",\"findings\"",
+        "\"notes\":[\"2 runs were cut off\"],\"findings\"",
     );
     let outcome = ours::read(&cut, COST);
     assert_eq!(outcome.count(), "> 6 + 3");
