@@ -31,7 +31,7 @@ const EXAMPLES: [Example; 10] = [
     },
     Example {
         file: "dekker.c",
-        args: &[],
+        args: &["--exhaustive"],
         kind: "weak-behaviour",
         lines: ["load_explicit(&wants", "store_explicit(&wants"],
         fixes: &["store_explicit(&wants", "load_explicit(&wants"],
@@ -39,9 +39,9 @@ const EXAMPLES: [Example; 10] = [
     },
     Example {
         file: "double-checked.cpp",
-        args: &[],
+        args: &["--sched=pct", "--runs=100"],
         kind: "data-race",
-        lines: ["glyph(letter)->width", "known->width ="],
+        lines: ["glyph(letter)->width", "new Glyph"],
         fixes: &["slot.store(known", "slot.load(lookup"],
         says: "acquire",
     },
@@ -105,7 +105,7 @@ const EXAMPLES: [Example; 10] = [
 
 /// Rows and columns of a screen, and rows for each finding after the first.
 const SCREEN: (usize, usize) = (24, 100);
-const ANOTHER: usize = 14;
+const ANOTHER: usize = 17;
 
 impl Example {
     fn source(&self) -> String {
