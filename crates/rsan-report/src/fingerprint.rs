@@ -5,7 +5,7 @@
 //! race, the threads of a deadlock and the locks of an inversion have no order: each of them may come first in a run. Findings of one
 //! document that are equal so far are numbered.
 
-use crate::document::{Access, Document, Finding, Frame, Kind, Place, Role, place_of};
+use crate::document::{Access, Document, Finding, Frame, Place, Role, place_of};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -54,7 +54,7 @@ fn identity(document: &Document, finding: &Finding) -> String {
         let decisive = finding.accesses.iter().filter(|access| decides(access));
         decisive.map(|access| site(document, access)).collect()
     };
-    if unordered(finding.kind) {
+    if finding.kind.is_unordered() {
         sites.sort();
     }
     sites.insert(0, finding.kind.name().to_owned());
@@ -66,27 +66,6 @@ fn decides(access: &Access) -> bool {
     match access.role {
         Role::Access | Role::Earlier | Role::Missed | Role::Waiting | Role::Lock => true,
         Role::Stale => false,
-    }
-}
-
-/// Whether the accesses of such findings have no order.
-fn unordered(kind: Kind) -> bool {
-    match kind {
-        Kind::DataRace | Kind::DescriptorRace | Kind::Deadlock | Kind::LockOrderInversion => true,
-        Kind::WeakBehaviour
-        | Kind::ObservedWeakBehaviour
-        | Kind::TriangularRace
-        | Kind::Assertion
-        | Kind::Trap
-        | Kind::Condition
-        | Kind::UseAfterFree
-        | Kind::DoubleFree
-        | Kind::InvalidFree
-        | Kind::UseAfterReturn
-        | Kind::LockMisuse
-        | Kind::ThreadLeak
-        | Kind::SignalUnsafeCall
-        | Kind::SignalErrno => false,
     }
 }
 

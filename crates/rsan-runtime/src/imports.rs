@@ -4,24 +4,11 @@
 //! and its return address lies in the loader; so the loader's own tables are asked, where an import has a name.
 
 use crate::modules::Module;
+use crate::symbols::{END, Entry, GNU_HASH, HASH, STRINGS, SYMBOLS};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// What every instrumented file imports.
 const NAME: &CStr = c"__tsan_init";
-
-/// An entry of a module's dynamic section.
-#[repr(C)]
-struct Entry {
-    tag: u64,
-    value: u64,
-}
-
-// Tags of the ELF specification, and GNU's table of hashes.
-const END: u64 = 0;
-const HASH: u64 = 4;
-const STRINGS: u64 = 5;
-const SYMBOLS: u64 = 6;
-const GNU_HASH: u64 = 0x6fff_fef5;
 
 /// Whether a module was compiled for the runtime.
 pub(crate) fn is_instrumented(module: &Module) -> bool {

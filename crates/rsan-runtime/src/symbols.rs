@@ -34,18 +34,18 @@ unsafe extern "C" {
 
 /// An entry of a module's dynamic section.
 #[repr(C)]
-struct Entry {
-    tag: u64,
-    value: u64,
+pub(crate) struct Entry {
+    pub(crate) tag: u64,
+    pub(crate) value: u64,
 }
 
 // Tags of the ELF specification and of GNU.
-const END: u64 = 0;
+pub(crate) const END: u64 = 0;
 const NEEDED: u64 = 1;
-const HASH: u64 = 4;
-const STRINGS: u64 = 5;
-const SYMBOLS: u64 = 6;
-const GNU_HASH: u64 = 0x6fff_fef5;
+pub(crate) const HASH: u64 = 4;
+pub(crate) const STRINGS: u64 = 5;
+pub(crate) const SYMBOLS: u64 = 6;
+pub(crate) const GNU_HASH: u64 = 0x6fff_fef5;
 const VERSIONS: u64 = 0x6fff_fff0;
 
 /// Set in the version of a symbol that is there for older programs only.

@@ -120,13 +120,7 @@ impl Session<'_> {
     /// The graphs of all answered inputs; nothing is written when no input could be answered.
     fn write_graphs(&self, graphs: &str) -> Status {
         match self.dot {
-            Some(path) if !graphs.is_empty() => match std::fs::write(path, graphs) {
-                Ok(()) => Status::Clean,
-                Err(error) => {
-                    eprint(&input::failure(path, &error));
-                    Status::BadInput
-                }
-            },
+            Some(path) if !graphs.is_empty() => write(Path::new(path), graphs),
             _ => Status::Clean,
         }
     }

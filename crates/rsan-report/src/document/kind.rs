@@ -193,6 +193,29 @@ impl Kind {
         }
     }
 
+    /// Whether the accesses of such findings have no order.
+    pub fn is_unordered(self) -> bool {
+        match self {
+            Self::DataRace | Self::DescriptorRace | Self::Deadlock | Self::LockOrderInversion => {
+                true
+            }
+            Self::WeakBehaviour
+            | Self::ObservedWeakBehaviour
+            | Self::TriangularRace
+            | Self::Assertion
+            | Self::Trap
+            | Self::Condition
+            | Self::UseAfterFree
+            | Self::DoubleFree
+            | Self::InvalidFree
+            | Self::UseAfterReturn
+            | Self::LockMisuse
+            | Self::ThreadLeak
+            | Self::SignalUnsafeCall
+            | Self::SignalErrno => false,
+        }
+    }
+
     /// Whether it is about weak memory.
     pub fn is_weak(self) -> bool {
         match self {

@@ -5,7 +5,7 @@
 //! threads may have held locks when the child was made, and nobody will give them back.
 
 use super::answer::{Answer, Place};
-use super::arrivals::{Arrivals, Point, stack_pointer};
+use super::arrivals::{Arrivals, Point, mix, stack_pointer};
 use super::process;
 use super::question::{Kind, Question};
 use super::writes::Writes;
@@ -149,11 +149,6 @@ pub(crate) fn passes(step: Step) -> ! {
 /// Notes where an atomic write goes, and what is written.
 pub(super) fn about(address: usize, value: u128) {
     let words = [address as u64, value as u64, (value >> 64) as u64];
-    let mix = |digest: u64, word: u64| {
-        (digest ^ word)
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(29)
-    };
     Inside::enter().child().operands = words.into_iter().fold(0, mix);
 }
 

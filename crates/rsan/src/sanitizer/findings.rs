@@ -52,7 +52,7 @@ impl Found {
         };
         let place = |access: &Access| access.place().map(|place| place.file_line());
         let mut places: Vec<_> = accesses.iter().take(count).map(place).collect();
-        if of_all || matches!(self.finding.kind, Kind::DataRace | Kind::DescriptorRace) {
+        if self.finding.kind.is_unordered() {
             places.sort();
         }
         places
