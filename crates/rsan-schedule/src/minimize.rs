@@ -193,10 +193,7 @@ mod tests {
     use rsan_model::ThreadId;
 
     fn schedule(threads: &[u32]) -> Schedule {
-        let planned = |&t: &u32| Planned {
-            thread: ThreadId(t),
-            kind: Kind::Load,
-        };
+        let planned = |&t: &u32| Planned::new(ThreadId(t), Kind::Load);
         Schedule::new(threads.iter().map(planned).collect())
     }
 

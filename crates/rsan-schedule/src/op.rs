@@ -1,7 +1,7 @@
 //! What a thread is about to do, and what it did.
 
 use crate::bytes;
-use rsan_model::ThreadId;
+use rsan_model::{ReadOrd, RmwOrd, ThreadId};
 use std::fmt;
 
 /// Kinds of visible operations: those at which a scheduler may switch to another thread.
@@ -288,11 +288,66 @@ pub struct Step {
     pub vain: bool,
     /// Whether time may end it: it waits, but not for ever.
     pub limited: bool,
+    /// Weak executions: the memory order of an access or fence; that of success for a compare-and-swap.
+    pub order: Option<RmwOrd>,
+    /// Weak executions: the memory order of a failed compare-and-swap.
+    pub failure: Option<ReadOrd>,
+    /// Weak executions: the write that it read.
+    pub from: ReadsFrom,
+    /// Weak executions: that is not the last of those that it could have read.
+    pub stale: bool,
+    /// Weak executions: a compare-and-swap that failed although it found what it expected.
+    pub spurious: bool,
+}
+
+/// The write that a step read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ReadsFrom {
+    /// It read nothing, or nobody has said: in a sequentially consistent run it is the write that was made last.
+    #[default]
+    Unsaid,
+    /// The initial value of its object.
+    Initial,
+    /// That of the step with this number.
+    Step(u32),
+}
+
+impl ReadsFrom {
+    /// As a number: 0, 1, and the steps from 2 on.
+    fn number(self) -> u32 {
+        match self {
+            Self::Unsaid => 0,
+            Self::Initial => 1,
+            Self::Step(step) => step.saturating_add(2),
+        }
+    }
+
+    fn from_number(number: u32) -> Self {
+        match number {
+            0 => Self::Unsaid,
+            1 => Self::Initial,
+            step => Self::Step(step - 2),
+        }
+    }
+}
+
+/// The position in a list of orders, from 1; 0 for none.
+fn number_of<T: PartialEq>(all: &[T], order: Option<T>) -> u8 {
+    let position = order.and_then(|order| all.iter().position(|known| *known == order));
+    position.map_or(0, |position| position as u8 + 1)
+}
+
+/// The order with this number.
+fn with_number<T: Copy>(all: &[T], number: u8) -> Option<Option<T>> {
+    match number {
+        0 => Some(None),
+        position => all.get(usize::from(position) - 1).map(|order| Some(*order)),
+    }
 }
 
 impl Step {
     /// Length of [`Step::to_bytes`].
-    pub const BYTES: usize = 48;
+    pub const BYTES: usize = 56;
 
     /// A step without values: begin, end, fence, lock, unlock, sync, yield, and what is filled in afterwards.
     pub fn new(thread: ThreadId, op: Op) -> Self {
@@ -306,6 +361,11 @@ impl Step {
             child: ThreadId(0),
             vain: false,
             limited: false,
+            order: None,
+            failure: None,
+            from: ReadsFrom::Unsaid,
+            stale: false,
+            spurious: false,
         }
     }
 
@@ -347,7 +407,7 @@ impl Step {
     }
 
     /// Its fixed form, little-endian: thread (4), kind, bytes, writes, vain, object, read, wrote, expected (8 each), child (4),
-    /// limited, zeros.
+    /// limited, order, order of failure, spurious (1) or stale (2), from (4), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.thread.0.to_le_bytes());
@@ -361,6 +421,10 @@ impl Step {
         }
         bytes[40..44].copy_from_slice(&self.child.0.to_le_bytes());
         bytes[44] = u8::from(self.limited);
+        bytes[45] = number_of(&RmwOrd::ALL, self.order);
+        bytes[46] = number_of(&ReadOrd::ALL, self.failure);
+        bytes[47] = u8::from(self.spurious) | u8::from(self.stale) << 1;
+        bytes[48..52].copy_from_slice(&self.from.number().to_le_bytes());
         bytes
     }
 
@@ -368,7 +432,8 @@ impl Step {
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let word = |at| bytes::word(bytes, at);
         let thread = |at| ThreadId(bytes::half(bytes, at));
-        if bytes[6] > 1 || bytes[7] > 1 || bytes[44] > 1 || bytes[45..] != [0; 3] {
+        let flags = [6, 7, 44];
+        if flags.iter().any(|at| bytes[*at] > 1) || bytes[47] > 3 || bytes[52..] != [0; 4] {
             return None;
         }
         Some(Self {
@@ -381,6 +446,11 @@ impl Step {
             child: thread(40),
             vain: bytes[7] == 1,
             limited: bytes[44] == 1,
+            order: with_number(&RmwOrd::ALL, bytes[45])?,
+            failure: with_number(&ReadOrd::ALL, bytes[46])?,
+            from: ReadsFrom::from_number(bytes::half(bytes, 48)),
+            stale: bytes[47] & 2 != 0,
+            spurious: bytes[47] & 1 != 0,
         })
     }
 }
@@ -416,6 +486,11 @@ mod tests {
                 child: ThreadId(random.bits() as u32),
                 vain: random.below(2) == 1,
                 limited: random.below(2) == 1,
+                order: random.pick(&[None, Some(RmwOrd::Relaxed), Some(RmwOrd::SeqCst)]),
+                failure: random.pick(&[None, Some(ReadOrd::Acquire)]),
+                from: ReadsFrom::from_number(random.below(100) as u32),
+                stale: random.below(2) == 1,
+                spurious: random.below(2) == 1,
             };
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }

@@ -4,15 +4,15 @@
 //! `sched`. What the run did is in shared memory then ([`crate::shared`]).
 //!
 //! ```text
-//! strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
-//!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1]
+//! strategy=SPEC seed=N steps=N | explore=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
 //! end status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                               there is no such run
 //! ```
 
 use crate::explore;
 use crate::settings::{OpenQuote, Setting, Settings};
-use crate::strategy::{Spec, SpecError};
+use crate::strategy::{Spec, SpecError, WeakSpec, WeakSpecError};
 use rsan_model::ThreadId;
 use std::fmt;
 use std::str::FromStr;
@@ -32,6 +32,12 @@ pub struct Request {
     pub steady: bool,
     /// Threads stay with their kernel threads.
     pub kernel_threads: bool,
+    /// Loads return what the memory model allows, not only the last value.
+    pub weak: bool,
+    /// In a weak run: how many steps back writes are remembered.
+    pub window: Option<u64>,
+    /// In a weak run: stale reads are logged with their places.
+    pub explain: bool,
 }
 
 /// Who goes on in a run.
@@ -41,6 +47,15 @@ pub enum Choice {
     Sample {
         /// Which.
         spec: Spec,
+        /// What it draws from.
+        seed: u64,
+        /// Steps of a run at which there is a choice, as far as they are known.
+        steps: Option<u64>,
+    },
+    /// A strategy of weak executions that draws.
+    Explore {
+        /// Which.
+        spec: WeakSpec,
         /// What it draws from.
         seed: u64,
         /// Steps of a run at which there is a choice, as far as they are known.
@@ -63,9 +78,11 @@ impl Default for Choice {
 impl From<Choice> for Request {
     fn from(choice: Choice) -> Self {
         let steady = matches!(choice, Choice::Plan(_));
+        let weak = matches!(choice, Choice::Explore { .. });
         Self {
             choice,
             steady,
+            weak,
             ..Self::default()
         }
     }
@@ -82,6 +99,8 @@ pub enum RequestError {
     Number(String),
     /// There is no such strategy.
     Strategy(SpecError),
+    /// There is no such strategy of weak executions.
+    Explore(WeakSpecError),
     /// The words are no plan.
     Plan,
 }
@@ -93,6 +112,7 @@ impl fmt::Display for RequestError {
             Self::Unknown(setting) => write!(f, "unknown '{setting}'"),
             Self::Number(setting) => write!(f, "bad number in '{setting}'"),
             Self::Strategy(error) => error.fmt(f),
+            Self::Explore(error) => error.fmt(f),
             Self::Plan => write!(f, "bad words in 'plan'"),
         }
     }
@@ -110,12 +130,17 @@ impl FromStr for Request {
             return Err(RequestError::Quote(open));
         }
         let mut request = Self::default();
-        let (mut spec, mut seed, mut steps) = (None, 0, None);
+        let (mut spec, mut explore, mut seed, mut steps) = (None, None, 0, None);
         for setting in settings.iter() {
             match setting.name() {
                 "strategy" => {
                     let named = setting.value().parse::<Spec>();
                     spec = Some(named.map_err(RequestError::Strategy)?);
+                }
+                "explore" => {
+                    let named = setting.value().parse::<WeakSpec>();
+                    explore = Some(named.map_err(RequestError::Explore)?);
+                    request.weak = true;
                 }
                 "seed" => seed = number(setting)?,
                 "steps" => steps = Some(number(setting)?),
@@ -134,12 +159,17 @@ impl FromStr for Request {
                 "turn" => request.turn = Some(number(setting)?),
                 "timeout" => request.timeout = Some(number(setting)?),
                 "steady" => request.steady = number::<u64>(setting)? != 0,
+                "weak" => request.weak = number::<u64>(setting)? != 0,
+                "window" => request.window = Some(number(setting)?),
+                "explain" => request.explain = number::<u64>(setting)? != 0,
                 "kernel_threads" => request.kernel_threads = number::<u64>(setting)? != 0,
                 _ => return Err(RequestError::Unknown(setting.plain())),
             }
         }
         if let Some(spec) = spec {
             request.choice = Choice::Sample { spec, seed, steps };
+        } else if let Some(spec) = explore {
+            request.choice = Choice::Explore { spec, seed, steps };
         }
         Ok(request)
     }
@@ -173,6 +203,13 @@ impl fmt::Display for Request {
                     settings.add("steps", steps.to_string());
                 }
             }
+            Choice::Explore { spec, seed, steps } => {
+                settings.add("explore", spec.to_string());
+                settings.add("seed", seed.to_string());
+                if let Some(steps) = steps {
+                    settings.add("steps", steps.to_string());
+                }
+            }
             Choice::Replay(file) => settings.add("replay", file.as_str()),
             Choice::Prefix(threads) => {
                 settings.add("prefix", list(threads.iter().map(|thread| thread.0.into())));
@@ -183,6 +220,7 @@ impl fmt::Display for Request {
             ("limit", self.limit),
             ("turn", self.turn),
             ("timeout", self.timeout),
+            ("window", self.window),
         ];
         for (name, number) in numbers {
             if let Some(number) = number {
@@ -193,8 +231,15 @@ impl fmt::Display for Request {
         if self.steady != matches!(self.choice, Choice::Plan(_)) {
             settings.add("steady", u8::from(self.steady).to_string());
         }
-        if self.kernel_threads {
-            settings.add("kernel_threads", "1");
+        if self.weak != matches!(self.choice, Choice::Explore { .. }) {
+            settings.add("weak", u8::from(self.weak).to_string());
+        }
+        let flags = [
+            ("kernel_threads", self.kernel_threads),
+            ("explain", self.explain),
+        ];
+        for (name, _) in flags.iter().filter(|(_, set)| *set) {
+            settings.add(*name, "1");
         }
         settings.fmt(f)
     }
@@ -282,6 +327,11 @@ mod tests {
             sample("random", None),
             sample("pct:depth=3,steps=9", Some(17)),
             sample("pos", Some(0)),
+            Choice::Explore {
+                spec: WeakSpec::Random,
+                seed: 7,
+                steps: Some(3),
+            },
             Choice::Replay("/tmp/a.sched".to_owned()),
             Choice::Replay("it's a \"file\": x=1 \t.sched".to_owned()),
             Choice::Prefix(Vec::new()),
@@ -304,6 +354,9 @@ mod tests {
                 timeout: Some(10_000),
                 steady: !plain.steady,
                 kernel_threads: true,
+                weak: !plain.weak,
+                window: Some(9),
+                explain: true,
                 ..plain.clone()
             };
             for request in [plain, full] {

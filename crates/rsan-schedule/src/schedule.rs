@@ -10,15 +10,18 @@
 //! T1: begin store
 //! ```
 //!
-//! A line is one thread's turn: the kinds of its operations, in order, `*n` for n equal ones. Lines with `@` are notes, a name
+//! A line is one thread's turn: the kinds of its operations, in order, `*n` for n equal ones. In a weak execution, `load<T1.3` reads
+//! what T1 wrote in its step 3, counted from 0, and `load<initial` the initial value, where a later write could have been read; a
+//! `compare!` fails although it finds what it expects. Lines with `@` are notes, a name
 //! and a value, which this crate only keeps; `#` starts a comment. Objects are not named: addresses change from build to build.
 
 mod read;
 
 pub use read::{ParseError, Problem};
 
-use crate::{Kind, Step};
+use crate::{Kind, ReadsFrom, Step};
 use rsan_model::ThreadId;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// One step of a schedule.
@@ -28,7 +31,70 @@ pub struct Planned {
     pub thread: ThreadId,
     /// What it is; a replay says when the program does something else.
     pub kind: Kind,
+    /// Where its value comes from, in a weak execution.
+    pub value: Value,
 }
+
+impl Planned {
+    /// A step that reads the last write, if it reads.
+    pub fn new(thread: ThreadId, kind: Kind) -> Self {
+        let value = Value::Last;
+        Self {
+            thread,
+            kind,
+            value,
+        }
+    }
+}
+
+/// Where the value that a step reads comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Value {
+    /// The last write that it may read.
+    #[default]
+    Last,
+    /// An older write.
+    Stale(Origin),
+    /// The last write, and a compare-and-swap fails all the same.
+    Spurious,
+}
+
+/// A write, named so that it has the same name in other schedules of the same threads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Origin {
+    /// The initial value of the object.
+    Initial,
+    /// A step of a thread.
+    Step {
+        /// The thread.
+        thread: ThreadId,
+        /// How many steps it made before.
+        number: u32,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Initial => f.write_str(INITIAL),
+            Self::Step { thread, number } => write!(f, "{thread}.{number}"),
+        }
+    }
+}
+
+impl fmt::Display for Planned {
+    /// Without its thread.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Value::Last => write!(f, "{}", self.kind),
+            Value::Stale(origin) => write!(f, "{}<{origin}", self.kind),
+            Value::Spurious => write!(f, "{}!", self.kind),
+        }
+    }
+}
+
+/// The initial value of an object, in a schedule file.
+const INITIAL: &str = "initial";
 
 /// Which thread made each step.
 ///
@@ -48,6 +114,21 @@ pub struct Schedule {
     steps: Vec<Planned>,
 }
 
+impl Origin {
+    /// The names of all steps of a run.
+    pub fn of(trace: &[Step]) -> Vec<Self> {
+        let mut made = BTreeMap::new();
+        let name = |step: &Step| {
+            let made = made.entry(step.thread).or_insert(0);
+            let number = *made;
+            *made += 1;
+            let thread = step.thread;
+            Self::Step { thread, number }
+        };
+        trace.iter().map(name).collect()
+    }
+}
+
 impl Schedule {
     /// The schedule with these steps.
     pub fn new(steps: Vec<Planned>) -> Self {
@@ -57,11 +138,27 @@ impl Schedule {
 
     /// The schedule of a run.
     pub fn of(trace: &[Step]) -> Self {
+        let origins = Origin::of(trace);
         let planned = |step: &Step| Planned {
             thread: step.thread,
             kind: step.op.kind,
+            value: match step.from {
+                _ if step.spurious => Value::Spurious,
+                ReadsFrom::Initial if step.stale => Value::Stale(Origin::Initial),
+                ReadsFrom::Step(from) if step.stale => {
+                    let origin = origins.get(from as usize);
+                    origin.map_or(Value::Last, |origin| Value::Stale(*origin))
+                }
+                _ => Value::Last,
+            },
         };
         Self::new(trace.iter().map(planned).collect())
+    }
+
+    /// Number of reads that do not take the last write, and of failures without a reason.
+    pub fn stale_reads(&self) -> usize {
+        let stale = self.steps.iter().filter(|step| step.value != Value::Last);
+        stale.count()
     }
 
     /// The steps.
@@ -138,10 +235,10 @@ impl fmt::Display for Schedule {
         }
         for turn in self.turns() {
             let mut line = format!("{}:", turn[0].thread);
-            for equal in turn.chunk_by(|a, b| a.kind == b.kind) {
+            for equal in turn.chunk_by(|a, b| a == b) {
                 let word = match equal.len() {
-                    1 => format!(" {}", equal[0].kind),
-                    n => format!(" {}*{n}", equal[0].kind),
+                    1 => format!(" {}", equal[0]),
+                    n => format!(" {}*{n}", equal[0]),
                 };
                 if line.len() + word.len() > WIDTH {
                     writeln!(f, "{line}")?;
@@ -168,8 +265,24 @@ mod tests {
                 thread = ThreadId(random.below(4) as u32);
             }
             let kind = Kind::from_number(random.below(16) as u8).expect("a kind");
+            let origin = Origin::Step {
+                thread: ThreadId(random.below(3) as u32),
+                number: random.below(100) as u32,
+            };
+            let value = random.pick(&[
+                Value::Last,
+                Value::Last,
+                Value::Stale(Origin::Initial),
+                Value::Stale(origin),
+                Value::Spurious,
+            ]);
+            let planned = Planned {
+                thread,
+                kind,
+                value,
+            };
             for _ in 0..=random.below(3) {
-                schedule.steps.push(Planned { thread, kind });
+                schedule.steps.push(planned);
             }
         }
         for i in 0..random.below(4) {
@@ -193,10 +306,7 @@ mod tests {
     #[test]
     fn switches_are_changes_of_thread() {
         let steps = |threads: &[u32]| {
-            let planned = |&t: &u32| Planned {
-                thread: ThreadId(t),
-                kind: Kind::Load,
-            };
+            let planned = |&t: &u32| Planned::new(ThreadId(t), Kind::Load);
             Schedule::new(threads.iter().map(planned).collect())
         };
         assert_eq!(steps(&[]).switches(), 0);

@@ -27,6 +27,8 @@ pub struct Header {
     pub pending: u32,
     /// The step, counted from 1, at which a replayed run did something else than the schedule says; 0: never.
     pub diverged: u64,
+    /// The place of the first read by which a weak run left sequential consistency; 0: none did.
+    pub deviated: u64,
 }
 
 impl Header {
@@ -34,7 +36,7 @@ impl Header {
     pub const BYTES: usize = 64;
 
     /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end (1), seven
-    /// zeros, choices (8), zeros.
+    /// zeros, choices, deviated (8 each), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.steps.to_le_bytes());
@@ -44,6 +46,7 @@ impl Header {
         bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
         bytes[32] = self.end.number();
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.deviated.to_le_bytes());
         bytes
     }
 
@@ -56,6 +59,7 @@ impl Header {
             switches: word(8),
             choices: word(40),
             diverged: word(16),
+            deviated: word(48),
             findings: half(24),
             pending: half(28),
             end: End::from_number(bytes[32])?,
@@ -157,6 +161,7 @@ mod tests {
             pending: 2,
             end: End::Stopped,
             diverged: 12,
+            deviated: 13,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();

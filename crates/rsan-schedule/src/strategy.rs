@@ -6,6 +6,7 @@ mod prefix;
 mod random;
 mod replay;
 mod spec;
+pub mod weak;
 
 pub use pct::Pct;
 pub use pos::Pos;
@@ -13,8 +14,9 @@ pub use prefix::Prefix;
 pub use random::RandomWalk;
 pub use replay::{Divergence, Found, Replay};
 pub use spec::{Spec, SpecError};
+pub use weak::{WeakSpec, WeakSpecError};
 
-use crate::{Candidate, Step};
+use crate::{Candidate, Op, Origin, Step};
 use rsan_model::ThreadId;
 use std::fmt::Debug;
 
@@ -28,6 +30,17 @@ pub trait Strategy: Debug + Send {
     ///
     /// `ready` is never empty and ascends by thread; `last` is the thread that made the last step.
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize>;
+
+    /// Which write a thread reads, as an index in `writes`, which is never empty and has those that it may read in the order in which
+    /// they were made. Only weak executions ask; a sequentially consistent one reads the last write.
+    fn read(&mut self, _reading: &Reading, writes: &[Readable]) -> usize {
+        writes.len() - 1
+    }
+
+    /// Whether a weak compare-and-swap fails although it finds what it expects. Only weak executions ask.
+    fn fails(&mut self, _reading: &Reading) -> bool {
+        false
+    }
 
     /// The thread gave up the processor: `sched_yield`, a sleep, or a failed spin iteration.
     fn yielded(&mut self, _thread: ThreadId) {}
@@ -51,6 +64,39 @@ pub trait Strategy: Debug + Send {
     fn divergence(&self) -> Option<Divergence> {
         None
     }
+}
+
+/// A read for which there are several writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// Who reads.
+    pub thread: ThreadId,
+    /// How.
+    pub op: Op,
+    /// Where in the program, as a number that is the same in every run of it; see [`place`].
+    pub place: u64,
+}
+
+/// A write that may be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Readable {
+    /// Which.
+    pub origin: Origin,
+    /// Where in the program, as [`Reading::place`]; 0 for the initial value.
+    pub place: u64,
+    /// The thread knows of it already: it happens before the read, or the thread has read it, or a later one.
+    pub known: bool,
+    /// As far as the run is sequentially consistent up to here, it is not any more if this is read.
+    pub leaves_sc: bool,
+}
+
+/// The number of a place in a program: an offset in a module, which has this name without its folder.
+pub fn place(module: &str, offset: u64) -> u64 {
+    let name = module.rsplit('/').next().unwrap_or_default();
+    let name = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    rsan_random::mix(name ^ offset)
 }
 
 /// The next thread after one that yields, in turn.

@@ -226,6 +226,19 @@ impl ThreadState {
         &self.view.hb
     }
 
+    /// What happens before its next event, for somebody who takes it over.
+    pub fn publish(&mut self) -> &VectorClock {
+        self.dirty = true;
+        &self.view.hb
+    }
+
+    /// What was published happens before its next event: for executions that are not sequentially consistent, of which only
+    /// happens-before is known.
+    pub fn synchronise(&mut self, published: &VectorClock) {
+        self.learn_hb(published);
+        self.learn_past(published);
+    }
+
     /// What pruning needs to know of it; see [`super::LocationState::prune`].
     pub fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {

@@ -1,6 +1,6 @@
 //! The reader of schedule files.
 
-use super::{HEADER, Planned, Schedule, is_note_name};
+use super::{HEADER, INITIAL, Origin, Planned, Schedule, Value, is_note_name};
 use crate::Kind;
 use rsan_model::ThreadId;
 use std::fmt;
@@ -24,6 +24,8 @@ pub enum Problem {
     Header,
     /// A line that starts neither with a thread (`T0:`) nor with `@` or `#`.
     Thread(String),
+    /// No write like `T1.3` or `initial` stands behind `<`.
+    Write(String),
     /// No operation has this name.
     Kind(String),
     /// What stands behind `*` is no number from 1 to [`Problem::MOST`].
@@ -47,6 +49,9 @@ impl fmt::Display for ParseError {
         match &self.problem {
             Problem::Header => write!(f, "a schedule starts with the line `{HEADER}`"),
             Problem::Thread(found) => write!(f, "`{found}` is no thread like `T0:`"),
+            Problem::Write(found) => {
+                write!(f, "`{found}` is no write like `T1.3` or `{INITIAL}`")
+            }
             Problem::Kind(found) => {
                 let known: Vec<&str> = Kind::all().map(Kind::name).collect();
                 write!(f, "no operation is called `{found}` (known: ")?;
@@ -122,27 +127,55 @@ impl Schedule {
         let code = line.split('#').next().unwrap_or_default();
         let mut words = words(code);
         let (at, first) = words.next().expect("the line is not blank");
-        let number = first.strip_prefix('T').and_then(|w| w.strip_suffix(':'));
-        let thread = number
-            .and_then(|n| n.parse().ok())
-            .map(ThreadId)
-            .ok_or_else(|| (at, Problem::Thread(first.to_owned())))?;
+        let thread = first.strip_suffix(':').and_then(thread);
+        let thread = thread.ok_or_else(|| (at, Problem::Thread(first.to_owned())))?;
         for (at, word) in words {
-            let (name, count) = word.split_once('*').unwrap_or((word, "1"));
+            let (word, count) = word.split_once('*').unwrap_or((word, "1"));
+            let (name, value) = value(word).map_err(|(inside, problem)| (at + inside, problem))?;
             let kind = Kind::from_name(name).ok_or_else(|| (at, Problem::Kind(name.to_owned())))?;
             let count: usize = count
                 .parse()
                 .ok()
                 .filter(|n| (1..=Problem::MOST).contains(n))
-                .ok_or_else(|| (at + name.len() + 1, Problem::Count(count.to_owned())))?;
+                .ok_or_else(|| (at + word.len() + 1, Problem::Count(count.to_owned())))?;
             if self.steps.len() + count > Problem::MOST {
                 return Err((at, Problem::TooLong));
             }
-            let planned = Planned { thread, kind };
+            let planned = Planned {
+                thread,
+                kind,
+                value,
+            };
             self.steps.extend(std::iter::repeat_n(planned, count));
         }
         Ok(())
     }
+}
+
+/// A thread like `T1`.
+fn thread(word: &str) -> Option<ThreadId> {
+    word.strip_prefix('T')?.parse().ok().map(ThreadId)
+}
+
+/// An operation's name, and where its value comes from; an error has the byte where it is.
+fn value(word: &str) -> Result<(&str, Value), (usize, Problem)> {
+    if let Some(name) = word.strip_suffix('!') {
+        return Ok((name, Value::Spurious));
+    }
+    let Some((name, write)) = word.split_once('<') else {
+        return Ok((word, Value::Last));
+    };
+    let step = || {
+        let (writer, number) = write.split_once('.')?;
+        let (thread, number) = (thread(writer)?, number.parse().ok()?);
+        Some(Origin::Step { thread, number })
+    };
+    let origin = match write {
+        INITIAL => Some(Origin::Initial),
+        _ => step(),
+    };
+    let problem = || (name.len() + 1, Problem::Write(write.to_owned()));
+    Ok((name, Value::Stale(origin.ok_or_else(problem)?)))
 }
 
 fn words(line: &str) -> impl Iterator<Item = Word<'_>> {
@@ -178,6 +211,10 @@ mod tests {
         assert_eq!(
             error("T0: load*"),
             "3:10: `` is no number from 1 to 10000000"
+        );
+        assert_eq!(
+            error("T0: load<T1"),
+            "3:10: `T1` is no write like `T1.3` or `initial`"
         );
         assert_eq!(error(" @ 3"), "3:2: `@` is no note like `@seed 17`");
         assert_eq!(error("@a\n @a"), "4:2: `@a` is there already");

@@ -1,7 +1,7 @@
 //! `replay`: a recorded schedule again.
 
-use super::{Strategy, after, stay};
-use crate::{Candidate, Kind, Schedule};
+use super::{Readable, Reading, Strategy, after, stay};
+use crate::{Candidate, Kind, Planned, Schedule, Value};
 use rsan_model::ThreadId;
 use std::fmt;
 
@@ -37,6 +37,8 @@ pub enum Found {
     Nothing,
     /// It is about to do something else.
     Step(Kind),
+    /// It does that, but cannot read the write that it should.
+    NoSuchWrite,
     /// It does that, but reads another write, or writes where it did not, or does not where it did.
     OtherWrite,
     /// It goes on with this, though it was back where it had been, and should have waited there.
@@ -65,6 +67,7 @@ impl fmt::Display for Divergence {
         match found {
             Found::Nothing => write!(f, "is not ready"),
             Found::Step(kind) => write!(f, "is about to do {kind}"),
+            Found::NoSuchWrite => write!(f, "cannot read the write that it should"),
             Found::OtherWrite => write!(f, "that reads or writes otherwise than before"),
             Found::BehindVain(kind) => write!(f, "does {kind} after a failed spin iteration"),
         }
@@ -80,6 +83,15 @@ impl Replay {
             divergence: None,
             tired: None,
         }
+    }
+
+    /// The step that is made now, and its number, if it is one of the schedule.
+    fn current(&self) -> Option<(usize, Planned)> {
+        let step = self
+            .next
+            .checked_sub(1)
+            .filter(|_| self.divergence.is_none())?;
+        Some((step, *self.schedule.steps().get(step)?))
     }
 }
 
@@ -108,6 +120,33 @@ impl Strategy for Replay {
             found: Found::next(found),
         });
         Some(default)
+    }
+
+    fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
+        let last = writes.len() - 1;
+        let Some((step, planned)) = self.current().filter(|(_, p)| p.thread == reading.thread)
+        else {
+            return last;
+        };
+        let Value::Stale(origin) = planned.value else {
+            return last;
+        };
+        let found = writes.iter().position(|write| write.origin == origin);
+        if found.is_none() {
+            self.divergence = Some(Divergence {
+                step,
+                thread: planned.thread,
+                expected: planned.kind,
+                found: Found::NoSuchWrite,
+            });
+        }
+        found.unwrap_or(last)
+    }
+
+    fn fails(&mut self, reading: &Reading) -> bool {
+        self.current().is_some_and(|(_, planned)| {
+            planned.thread == reading.thread && planned.value == Value::Spurious
+        })
     }
 
     fn yielded(&mut self, thread: ThreadId) {

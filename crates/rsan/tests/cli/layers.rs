@@ -9,7 +9,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("rsan-axioms", &["rsan-model"]),
     ("rsan-lang", &["rsan-model"]),
     ("rsan-clocks", &["rsan-model"]),
-    ("rsan-schedule", &["rsan-model", "rsan-random"]),
+    ("rsan-weak", &["rsan-model", "rsan-clocks"]),
+    (
+        "rsan-schedule",
+        &["rsan-model", "rsan-random", "rsan-clocks", "rsan-weak"],
+    ),
     ("rsan-log", &["rsan-model"]),
     ("rsan-suppressions", &[]),
     (
@@ -17,6 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "rsan-model",
             "rsan-clocks",
+            "rsan-weak",
             "rsan-schedule",
             "rsan-log",
             "rsan-suppressions",

@@ -1,0 +1,48 @@
+//! Weak memory as it is executed: which writes a load may read, under C++20.
+//!
+//! An [`Engine`] follows one execution, event by event. Before a read it says which writes may be read; the caller chooses one, and
+//! tells. The modification order is not chosen when a write is made: it is a set of constraints, which grows when something is
+//! observed, so no choice has to be taken back. Happens-before is that of the threads' own clocks
+//! ([`rsan_clocks::write_log::ThreadState`]), which locks, creation and joining of threads change as everywhere else.
+//!
+//! # What is executed
+//! The executions of C++20 in which `po U rf U S` has no cycle, where S is the order in which seq_cst accesses and fences are executed:
+//! no load reads a write that is made later (load buffering), and no execution is shown whose S contradicts `po U rf`.
+//!
+//! # Source
+//! W. Luo, B. Demsky: *C11Tester: a race detector for C/C++ atomics*, ASPLOS 2021: modification order as constraints with clock vectors, prior
+//! sets, no rollback. The rules for seq_cst are those of C++20 (`docs/theory/`), with S the order of execution:
+//!
+//! For a new access x of a location, let y range over earlier accesses of it, and let w(y) be the write that y is, or read. If y is one of the
+//! following, w(y) must come before, or be, the write that x is or reads:
+//! 1. y happens before x;
+//! 2. x is seq_cst, and y is seq_cst, or y happens before a seq_cst fence that was executed before x;
+//! 3. a seq_cst fence F happens before x, and y is a seq_cst access executed before F, or y happens before a seq_cst fence
+//!    executed before F.
+//!
+//! ```
+//! use rsan_clocks::write_log::{Rules, SlotTable, ThreadState};
+//! use rsan_model::{ReadOrd, ThreadId, WriteOrd};
+//! use rsan_weak::Engine;
+//!
+//! let mut slots = SlotTable::new(None);
+//! let mut thread = |id| ThreadState::initial(ThreadId(id), slots.assign(None, Rules::c20()), Rules::c20());
+//! let (mut left, mut right) = (thread(0), thread(1));
+//! let mut engine = Engine::default();
+//! let x = engine.location(8, || 0);
+//! engine.store(&mut left, x, 1, WriteOrd::Relaxed, 17);
+//! // The right thread may read the initial value, or what the left one wrote.
+//! let writes = engine.readable(&mut right, x, ReadOrd::Relaxed);
+//! let values: Vec<_> = writes.iter().map(|write| engine.write(x, *write).value).collect();
+//! assert_eq!(values, [0, 1]);
+//! engine.read(&mut right, x, writes[1], ReadOrd::Relaxed);
+//! assert_eq!(engine.readable(&mut right, x, ReadOrd::Relaxed).len(), 1);
+//! ```
+
+mod engine;
+mod fences;
+mod location;
+mod order;
+
+pub use engine::{Engine, LocationId};
+pub use location::{Write, WriteId};
