@@ -2,7 +2,7 @@
 
 use crate::fences::{Bound, Fences};
 use crate::location::{Location, Write, WriteId};
-use rsan_clocks::write_log::{ThreadState, VectorClock};
+use rsan_clocks::write_log::{Slot, ThreadState, VectorClock};
 use rsan_model::{FenceOrd, ReadOrd, RmwOrd, WriteOrd};
 use std::collections::HashMap;
 
@@ -45,6 +45,16 @@ impl Engine {
     /// A write of a location.
     pub fn write(&self, location: LocationId, write: WriteId) -> &Write {
         &self.locations[location.0].writes[write.index()]
+    }
+
+    /// The writes of a location that are not forgotten, in the order in which they were made.
+    pub fn writes(&self, location: LocationId) -> impl ExactSizeIterator<Item = WriteId> + use<> {
+        (0..self.locations[location.0].writes.len() as u32).map(WriteId)
+    }
+
+    /// Whether a write is known to come before another one in modification order, or is it.
+    pub fn is_before(&self, location: LocationId, one: WriteId, other: WriteId) -> bool {
+        self.locations[location.0].is_before(one, other)
     }
 
     /// The write that was made last.
@@ -179,9 +189,7 @@ impl Engine {
             stamp,
             message,
         });
-        for before in prior {
-            location.put_before(before, write);
-        }
+        location.place(write, &prior);
         let sc = ord.is_sc().then_some(self.number);
         location.accessed(thread.stamp(), write, sc);
         self.wrote(thread, at);
@@ -250,10 +258,25 @@ impl Engine {
         }
     }
 
+    /// All live threads know this much, and will.
+    pub fn prune(&mut self, _horizon: &VectorClock) {}
+
     /// Forgets a location: it has another meaning from now on, for everybody.
     pub fn forget(&mut self, name: u64) {
         if let Some(id) = self.by_name.remove(&name) {
             self.locations[id.0] = Location::new(0);
         }
     }
+}
+
+/// What all of some threads know: the meet of their clocks.
+pub fn horizon<'c>(clocks: impl IntoIterator<Item = &'c VectorClock>) -> VectorClock {
+    let mut clocks = clocks.into_iter();
+    let mut meet = clocks.next().cloned().unwrap_or_default();
+    for clock in clocks {
+        for slot in (0..meet.slice().len()).map(|slot| Slot(slot as u16)) {
+            meet.set(slot, meet.get(slot).min(clock.get(slot)));
+        }
+    }
+    meet
 }

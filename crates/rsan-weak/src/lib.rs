@@ -44,5 +44,5 @@ mod fences;
 mod location;
 mod order;
 
-pub use engine::{Engine, LocationId};
+pub use engine::{Engine, LocationId, horizon};
 pub use location::{Write, WriteId};

@@ -86,7 +86,7 @@ impl Location {
 
     /// The writes that must come before, or be, what the next access writes or reads.
     pub(crate) fn prior(&self, hb: &VectorClock, bound: &Bound) -> Vec<WriteId> {
-        let mut prior = vec![WriteId::INITIAL];
+        let mut prior = Vec::new();
         let empty = VectorClock::default();
         let fenced = bound.before.as_deref().unwrap_or(&empty).slice();
         let hb = hb.slice();
@@ -116,12 +116,8 @@ impl Location {
     /// Another write, at the end of the execution.
     pub(crate) fn add(&mut self, write: Write) -> WriteId {
         let id = WriteId(self.writes.len() as u32);
-        let mut node = Node::default();
-        if let Some(stamp) = write.stamp {
-            node.upto.set(stamp.slot, stamp.epoch);
-        }
         self.writes.push(write);
-        self.order.push(node);
+        self.order.push(Node::default());
         id
     }
 }

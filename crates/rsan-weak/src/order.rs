@@ -59,7 +59,29 @@ impl Location {
         if self.is_before(one, other) {
             return;
         }
-        let (one, other) = (self.last_of_chain(one), self.first_of_chain(other));
+        self.link(self.last_of_chain(one), self.first_of_chain(other));
+    }
+
+    /// A store that was added last comes after these writes, and after the initial one like all others.
+    pub(crate) fn place(&mut self, new: WriteId, prior: &[WriteId]) {
+        if prior.iter().all(|before| *before == WriteId::INITIAL) {
+            self.link(self.last_of_chain(WriteId::INITIAL), new);
+        }
+        for before in prior {
+            self.put_before(*before, new);
+        }
+        self.include_itself(new);
+    }
+
+    /// A write comes before itself. Not before its place is found: its clock then covers earlier writes of its slot, whether they were
+    /// joined or not.
+    fn include_itself(&mut self, new: WriteId) {
+        if let Some(stamp) = self.writes[new.index()].stamp {
+            self.order[new.index()].upto.set(stamp.slot, stamp.epoch);
+        }
+    }
+
+    fn link(&mut self, one: WriteId, other: WriteId) {
         self.order[one.index()].later.push(other);
         let upto = self.order[one.index()].upto.clone();
         self.raise(other, &upto);
@@ -84,6 +106,7 @@ impl Location {
         let upto = node.upto.clone();
         self.order[new.index()].updates = Some(read);
         self.order[new.index()].upto.join(&upto);
+        self.include_itself(new);
         let upto = self.order[new.index()].upto.clone();
         for write in &later {
             self.raise(*write, &upto);
