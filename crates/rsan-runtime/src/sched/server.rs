@@ -383,7 +383,12 @@ fn plan(request: Request) -> Result<Plan, String> {
 fn strategy(choice: Choice) -> Result<Box<dyn Strategy>, String> {
     Ok(match choice {
         Choice::Sample { spec, seed, steps } => spec.build(seed, steps.unwrap_or(STEPS)),
-        Choice::Explore { spec, seed, steps } => spec.build(seed, steps.unwrap_or(STEPS)),
+        Choice::Explore {
+            spec,
+            seed,
+            steps,
+            aim,
+        } => spec.build(seed, steps.unwrap_or(STEPS), aim),
         Choice::Prefix(threads) => Box::new(Prefix::new(threads)),
         Choice::Plan(plan) => Box::new(explore::Guided::new(plan)),
         Choice::Replay(path) => {
