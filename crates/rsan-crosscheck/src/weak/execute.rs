@@ -17,6 +17,8 @@ pub struct Mode {
     pub summary: bool,
     /// The engine is told after each step what all threads know.
     pub prune: bool,
+    /// The engine is asked to show fewer executions, with this window ([`rsan_weak::Engine::set_window`]).
+    pub window: Option<u64>,
     /// Schedules that differ in the order of accesses of one location are followed although they have the same graph.
     pub all_orders: bool,
 }
@@ -481,6 +483,18 @@ fn evaluate(instr: &Instr, registers: &[Value]) -> Result<(), EvalError> {
     operands
         .into_iter()
         .try_for_each(|e| e.eval(registers).map(drop))
+}
+
+impl Mode {
+    /// The engine may forget what it likes, and does so at once.
+    pub fn forgetting(window: Option<u64>) -> Self {
+        Self {
+            summary: true,
+            prune: true,
+            window,
+            all_orders: false,
+        }
+    }
 }
 
 impl<M: Memory> Run<M> {

@@ -61,7 +61,7 @@ pub trait Memory: Clone {
     fn writes(&self, at: Self::Location) -> Vec<Known<Self::Write>>;
     /// Whether a write is known to come before another one, or is it.
     fn is_before(&self, at: Self::Location, one: Self::Write, other: Self::Write) -> bool;
-    /// All live threads know this much.
+    /// All live threads know this much: what can be forgotten is forgotten at once.
     fn prune(&mut self, horizon: &VectorClock);
 }
 
@@ -112,7 +112,7 @@ macro_rules! weak_memory {
                 (value, tag): (i32, u64),
                 ord: rsan_model::WriteOrd,
             ) {
-                <$engine>::store(self, by, at, value as u32 as u128, ord, tag);
+                <$engine>::store(self, by, at, value as u32 as u128, ord, u128::from(tag));
             }
 
             fn update(
@@ -123,7 +123,15 @@ macro_rules! weak_memory {
                 (value, tag): (i32, u64),
                 ord: rsan_model::RmwOrd,
             ) {
-                <$engine>::update(self, by, at, read, value as u32 as u128, ord, tag);
+                <$engine>::update(
+                    self,
+                    by,
+                    at,
+                    read,
+                    value as u32 as u128,
+                    ord,
+                    u128::from(tag),
+                );
             }
 
             fn fence(
@@ -136,7 +144,7 @@ macro_rules! weak_memory {
 
             fn known(&self, at: $location, id: $write) -> $crate::weak::Known<$write> {
                 let write = self.write(at, id);
-                let (tag, value) = (write.tag, write.value as u32 as i32);
+                let (tag, value) = (write.tag as u64, write.value as u32 as i32);
                 $crate::weak::Known { id, tag, value }
             }
 
@@ -151,6 +159,7 @@ macro_rules! weak_memory {
 
             fn prune(&mut self, horizon: &rsan_clocks::write_log::VectorClock) {
                 <$engine>::prune(self, horizon);
+                self.prune_all();
             }
         }
     };
