@@ -1,5 +1,6 @@
 //! Who runs next. One strategy per file, behind one small trait; [`Spec`] knows those that sample by name.
 
+mod follow;
 mod pct;
 mod pos;
 mod prefix;
@@ -8,6 +9,7 @@ mod replay;
 mod spec;
 pub mod weak;
 
+pub use follow::Follow;
 pub use pct::Pct;
 pub use pos::Pos;
 pub use prefix::Prefix;
