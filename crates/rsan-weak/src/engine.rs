@@ -123,6 +123,17 @@ impl Engine {
         past.join(thread.hb());
     }
 
+    /// Takes over what a write carries, ahead of an access that reads it: whoever has to do something between the two.
+    pub fn acquire(
+        &mut self,
+        thread: &mut ThreadState,
+        at: LocationId,
+        write: WriteId,
+        ord: ReadOrd,
+    ) {
+        self.take(thread, at, write, ord.acquires());
+    }
+
     /// Takes over what a write carries.
     fn take(&mut self, thread: &mut ThreadState, at: LocationId, write: WriteId, acquires: bool) {
         let message = &self.locations[at.0].writes[write.index()].message;
@@ -166,7 +177,7 @@ impl Engine {
         at: LocationId,
         value: u128,
         ord: WriteOrd,
-        tag: u64,
+        tag: u128,
     ) -> WriteId {
         self.begin(thread);
         let prior = self.prior(thread, at, ord.is_sc());
@@ -196,7 +207,7 @@ impl Engine {
         read: WriteId,
         value: u128,
         ord: RmwOrd,
-        tag: u64,
+        tag: u128,
     ) -> WriteId {
         self.begin(thread);
         let is_sc = ord == RmwOrd::SeqCst;
@@ -248,6 +259,15 @@ impl Engine {
             let released = thread.publish().clone();
             self.thread(thread).released = released;
         }
+    }
+
+    /// What acquiring reads of all the writes of a location would take over.
+    pub fn released(&self, at: LocationId) -> VectorClock {
+        let mut released = VectorClock::default();
+        for write in &self.locations[at.0].writes {
+            released.join(&write.message);
+        }
+        released
     }
 
     /// Forgets a location: it has another meaning from now on, for everybody.

@@ -22,7 +22,7 @@ pub struct Write {
     /// What it wrote.
     pub value: u128,
     /// What the caller said of it; 0 for the initial value.
-    pub tag: u64,
+    pub tag: u128,
     /// When; nobody's for the initial value.
     pub stamp: Option<Stamp>,
     /// What an acquiring read of it takes over.
