@@ -7,6 +7,7 @@
 //! - [`strategy`]: who goes on: samplers by name ([`strategy::Spec`]), replays, given threads.
 //! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few switches.
 //! - [`explore`]: all executions of a program, each by one run; [`explore::Explorer`] hands out the runs.
+//! - [`explore_weak`]: the same for weak executions.
 //! - [`Coverage`]: how many executions a campaign has seen, and when it is time to stop.
 //! - [`Request`] and [`Answer`]: what the command and the runtime say to each other, as text, and [`Settings`], its form.
 //! - [`End`]: how a run ended.
@@ -42,6 +43,7 @@ mod bytes;
 mod coverage;
 mod end;
 pub mod explore;
+pub mod explore_weak;
 mod minimize;
 mod objects;
 mod op;
