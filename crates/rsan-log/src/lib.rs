@@ -90,6 +90,24 @@ tagged! {
             /// Where.
             stack: Stack<'a>,
         },
+        /// A load of a weak run read another write than the last one; with `explain=1`.
+        Stale "stale" {
+            /// Steps before it.
+            step: u64,
+            /// The first byte.
+            address: Address,
+            /// The number of bytes.
+            size: u64,
+            /// What is there.
+            #[cfg_attr(feature = "read", serde(default))]
+            memory: Option<Memory<'a>>,
+            /// The access.
+            access: Side<'a>,
+            /// What it read.
+            read: Side<'a>,
+            /// The last write that it could have read.
+            last: Side<'a>,
+        },
         /// It does what the model does not have, and ends.
         Refused "refused" {
             /// What, and why not.

@@ -12,6 +12,7 @@ mod load;
 mod order;
 mod running;
 pub mod scheduled;
+mod weak;
 
 pub use crate::word::Word;
 pub use load::load;

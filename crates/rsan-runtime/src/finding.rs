@@ -37,6 +37,20 @@ pub struct Side {
     pub slept: Option<Site>,
 }
 
+/// A read of another write than the last one, in a weak run.
+#[derive(Clone, Debug)]
+pub(crate) struct StaleRead {
+    /// Steps before it.
+    pub(crate) step: u64,
+    pub(crate) address: usize,
+    pub(crate) bytes: usize,
+    pub(crate) access: Side,
+    /// What it read.
+    pub(crate) read: Side,
+    /// The last write that it could have read.
+    pub(crate) last: Side,
+}
+
 /// The locks that a thread has at an access.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum Holding {

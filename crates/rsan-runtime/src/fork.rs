@@ -46,6 +46,7 @@ macro_rules! row {
 const LOCKS: &[Row] = &[
     row!("abi::libatomic::BY_ADDRESS" => each abi::libatomic::locks),
     row!("sched::STATE" => sched::lock),
+    row!("sched::places::PLACES" => sched::places::lock),
     row!("sched::lent::THREADS" => sched::lent::lock),
     row!("sched::waits::ARRIVED" => sched::waits::lock),
     row!("deadlock::TABLE" => deadlock::lock),

@@ -377,6 +377,9 @@ fn meet_known_locations(
     kind: Kind,
     leaf: Node,
 ) -> Option<Race> {
+    if sched::weak::is_active() {
+        sched::weak::plain(&mut me.state, start, bytes, kind.writes());
+    }
     let mut locked = Locked::existing(granule)?;
     let write = WriteSite {
         leaf,

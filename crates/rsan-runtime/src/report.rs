@@ -8,7 +8,7 @@ mod logged;
 mod text;
 
 use crate::benign;
-use crate::finding::{Finding, Key, Waiting};
+use crate::finding::{Finding, Key, StaleRead, Waiting};
 use crate::hooks;
 use crate::journal;
 use crate::lock::Lock;
@@ -119,6 +119,13 @@ pub(crate) fn deadlock(threads: &[Waiting], cycle: bool) -> bool {
         write_text(text::deadlock(threads, cycle, &modules).as_bytes());
     }
     true
+}
+
+/// Writes that a load of a weak run read another write than the last one.
+pub(crate) fn stale(read: &StaleRead) {
+    let modules = modules::modules();
+    let _one_at_a_time = OUTPUT.lock();
+    journal::say(logged::stale(read, &modules));
 }
 
 /// Says that something could not be decided at a place, once for each place and reason. An exploration that claims proofs

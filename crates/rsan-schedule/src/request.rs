@@ -4,7 +4,8 @@
 //! `sched`. What the run did is in shared memory then ([`crate::shared`]).
 //!
 //! ```text
-//! strategy=SPEC seed=N steps=N | explore=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//! strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1]
 //!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
 //! end status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                               there is no such run
@@ -12,7 +13,7 @@
 
 use crate::explore;
 use crate::settings::{OpenQuote, Setting, Settings};
-use crate::strategy::{Spec, SpecError, WeakSpec, WeakSpecError};
+use crate::strategy::{Aim, Spec, SpecError, Target, WeakSpec};
 use rsan_model::ThreadId;
 use std::fmt;
 use std::str::FromStr;
@@ -60,6 +61,8 @@ pub enum Choice {
         seed: u64,
         /// Steps of a run at which there is a choice, as far as they are known.
         steps: Option<u64>,
+        /// Where it leaves sequential consistency.
+        aim: Aim,
     },
     /// The schedule in this file.
     Replay(String),
@@ -99,8 +102,6 @@ pub enum RequestError {
     Number(String),
     /// There is no such strategy.
     Strategy(SpecError),
-    /// There is no such strategy of weak executions.
-    Explore(WeakSpecError),
     /// The words are no plan.
     Plan,
 }
@@ -112,7 +113,6 @@ impl fmt::Display for RequestError {
             Self::Unknown(setting) => write!(f, "unknown '{setting}'"),
             Self::Number(setting) => write!(f, "bad number in '{setting}'"),
             Self::Strategy(error) => error.fmt(f),
-            Self::Explore(error) => error.fmt(f),
             Self::Plan => write!(f, "bad words in 'plan'"),
         }
     }
@@ -131,6 +131,7 @@ impl FromStr for Request {
         }
         let mut request = Self::default();
         let (mut spec, mut explore, mut seed, mut steps) = (None, None, 0, None);
+        let mut aim = Aim::default();
         for setting in settings.iter() {
             match setting.name() {
                 "strategy" => {
@@ -139,11 +140,14 @@ impl FromStr for Request {
                 }
                 "explore" => {
                     let named = setting.value().parse::<WeakSpec>();
-                    explore = Some(named.map_err(RequestError::Explore)?);
+                    explore = Some(named.map_err(RequestError::Strategy)?);
                     request.weak = true;
                 }
                 "seed" => seed = number(setting)?,
                 "steps" => steps = Some(number(setting)?),
+                "known" => aim.known = numbers(setting)?,
+                "target" => aim.target = Some(target(setting)?),
+                "only" => aim.only = number::<u64>(setting)? != 0,
                 "prefix" => {
                     let threads = numbers(setting)?.into_iter();
                     request.choice = Choice::Prefix(threads.map(ThreadId).collect());
@@ -169,7 +173,12 @@ impl FromStr for Request {
         if let Some(spec) = spec {
             request.choice = Choice::Sample { spec, seed, steps };
         } else if let Some(spec) = explore {
-            request.choice = Choice::Explore { spec, seed, steps };
+            request.choice = Choice::Explore {
+                spec,
+                seed,
+                steps,
+                aim,
+            };
         }
         Ok(request)
     }
@@ -186,10 +195,40 @@ fn numbers<T: FromStr>(setting: &Setting<'_>) -> Result<Vec<T>, RequestError> {
     numbers.map_err(|_| RequestError::Number(setting.plain()))
 }
 
+/// One place or two.
+fn target(setting: &Setting<'_>) -> Result<Target, RequestError> {
+    let (load, missed) = match numbers(setting)?[..] {
+        [load] => (load, None),
+        [load, missed] => (load, Some(missed)),
+        _ => return Err(RequestError::Number(setting.plain())),
+    };
+    Ok(Target { load, missed })
+}
+
 /// Numbers with commas in between.
 fn list(numbers: impl Iterator<Item = u64>) -> String {
     let words: Vec<_> = numbers.map(|number| number.to_string()).collect();
     words.join(",")
+}
+
+/// What a strategy draws from.
+fn draw(settings: &mut Settings, seed: u64, steps: Option<u64>) {
+    settings.add("seed", seed.to_string());
+    if let Some(steps) = steps {
+        settings.add("steps", steps.to_string());
+    }
+}
+
+fn add_aim(settings: &mut Settings, aim: &Aim) {
+    if !aim.known.is_empty() {
+        settings.add("known", list(aim.known.iter().copied()));
+    }
+    if let Some(Target { load, missed }) = aim.target {
+        settings.add("target", list([load].into_iter().chain(missed)));
+    }
+    if aim.only {
+        settings.add("only", "1");
+    }
 }
 
 impl fmt::Display for Request {
@@ -198,17 +237,17 @@ impl fmt::Display for Request {
         match &self.choice {
             Choice::Sample { spec, seed, steps } => {
                 settings.add("strategy", spec.to_string());
-                settings.add("seed", seed.to_string());
-                if let Some(steps) = steps {
-                    settings.add("steps", steps.to_string());
-                }
+                draw(&mut settings, *seed, *steps);
             }
-            Choice::Explore { spec, seed, steps } => {
+            Choice::Explore {
+                spec,
+                seed,
+                steps,
+                aim,
+            } => {
                 settings.add("explore", spec.to_string());
-                settings.add("seed", seed.to_string());
-                if let Some(steps) = steps {
-                    settings.add("steps", steps.to_string());
-                }
+                draw(&mut settings, *seed, *steps);
+                add_aim(&mut settings, aim);
             }
             Choice::Replay(file) => settings.add("replay", file.as_str()),
             Choice::Prefix(threads) => {
@@ -318,6 +357,12 @@ mod tests {
             seed: u64::MAX,
             steps,
         };
+        let explore = |spec: &str, aim| Choice::Explore {
+            spec: spec.parse().expect("a strategy"),
+            seed: 7,
+            steps: Some(3),
+            aim,
+        };
         let step = |thread, unready| PlanStep {
             thread: ThreadId(thread),
             kind: Kind::Lock,
@@ -327,11 +372,29 @@ mod tests {
             sample("random", None),
             sample("pct:depth=3,steps=9", Some(17)),
             sample("pos", Some(0)),
-            Choice::Explore {
-                spec: WeakSpec::Random,
-                seed: 7,
-                steps: Some(3),
-            },
+            explore("random", Aim::default()),
+            explore(
+                "guided:stale=10",
+                Aim {
+                    known: vec![1, u64::MAX],
+                    target: Some(Target {
+                        load: 7,
+                        missed: None,
+                    }),
+                    only: false,
+                },
+            ),
+            explore(
+                "guided",
+                Aim {
+                    known: Vec::new(),
+                    target: Some(Target {
+                        load: 7,
+                        missed: Some(u64::MAX),
+                    }),
+                    only: true,
+                },
+            ),
             Choice::Replay("/tmp/a.sched".to_owned()),
             Choice::Replay("it's a \"file\": x=1 \t.sched".to_owned()),
             Choice::Prefix(Vec::new()),
@@ -373,6 +436,8 @@ mod tests {
         assert_eq!(error("luck=1"), "unknown 'luck=1'");
         assert_eq!(error("limit=x"), "bad number in 'limit=x'");
         assert_eq!(error("prefix=1,-1"), "bad number in 'prefix=1,-1'");
+        assert_eq!(error("target=1,2,3"), "bad number in 'target=1,2,3'");
+        assert_eq!(error("target="), "bad number in 'target='");
         assert_eq!(error("plan=1"), "bad words in 'plan'");
         assert_eq!(error("plan=a"), "bad words in 'plan'");
         assert_eq!(error("replay='a"), "a quote is not closed in 'replay=a'");

@@ -6,6 +6,7 @@ mod prefix;
 mod random;
 mod replay;
 mod spec;
+mod table;
 pub mod weak;
 
 pub use pct::Pct;
@@ -13,8 +14,9 @@ pub use pos::Pos;
 pub use prefix::Prefix;
 pub use random::RandomWalk;
 pub use replay::{Divergence, Found, Replay};
-pub use spec::{Spec, SpecError};
-pub use weak::{WeakSpec, WeakSpecError};
+pub use spec::Spec;
+pub use table::SpecError;
+pub use weak::{Aim, Target, WeakSpec};
 
 use crate::{Candidate, Op, Origin, Step};
 use rsan_model::ThreadId;

@@ -1,10 +1,11 @@
 //! Accesses that wait for a value, by `rsan.h`: to the monitor each is one access, which is checked on arrival and
 //! happens when the value is there.
 
-use super::{Running, Word, operate, read_order, rmw_order};
+use super::{Running, Word, operate, read_order, rmw_order, weak};
 use crate::location::{Intent, Location, Locked, Operation, WriteSite};
 use crate::model;
 use crate::race;
+use crate::sched::weak::is_active;
 use crate::sched::{self, Values};
 use crate::thread::enter;
 use rsan_clocks::{Access, Effect};
@@ -100,6 +101,15 @@ pub unsafe fn wait<W: Word>(at: *mut W, values: &[W], order: c_int) -> W {
     let attempt = |Attempt { checks, happens }| {
         // SAFETY: the caller's promise.
         let raw = || unsafe { W::load(at) };
+        if is_active() {
+            if !happens {
+                return raw();
+            }
+            // SAFETY: the caller's promise.
+            let found = unsafe { weak::try_wait(at, values, ord) };
+            tried(found, values[0], None);
+            return found;
+        }
         let found = enter().and_then(|mut me| {
             let access = WriteSite::new(me.leaf(), Operation::Wait, ord.into());
             model::accept(&mut me, ord.is_sc(), access.operation);
@@ -142,6 +152,15 @@ pub unsafe fn compare_exchange<W: Word>(at: *mut W, expected: W, new: W, order: 
                 false => W::load(at),
             }
         };
+        if is_active() {
+            if !happens {
+                return raw();
+            }
+            // SAFETY: the caller's promise.
+            let found = unsafe { weak::try_replace(at, expected, new, ord) };
+            tried(found, expected, (found == expected).then_some(new));
+            return found;
+        }
         let found = enter().and_then(|mut me| {
             let name = Operation::BlockingCompareExchange;
             let access = WriteSite::new(me.leaf(), name, ord);

@@ -6,6 +6,7 @@ use crate::model;
 use crate::probe::failure::{self, Failure, Success};
 use crate::probe::is_probing;
 use crate::sched::atomics::{Registers, before_read, state_of};
+use crate::sched::weak::{self, is_active};
 use crate::sched::{done, point, stacks};
 use crate::word::{fold, operands_of};
 use crate::{report, thread, tls};
@@ -20,7 +21,12 @@ pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2]);
     stacks::check_load(at as usize, size_of::<W>());
     // SAFETY: the caller's promise.
-    let value = unsafe { super::load(at, order) };
+    let value = unsafe {
+        match is_active() {
+            true => super::weak::load(at, order),
+            false => super::load(at, order),
+        }
+    };
     done(|step| step.read = fold(value.bits()));
     value
 }
@@ -33,7 +39,12 @@ pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     // SAFETY: the caller's promise; nobody else runs.
     let old = unsafe { W::load(at) };
     // SAFETY: the caller's promise.
-    unsafe { super::store(at, value, order) };
+    unsafe {
+        match is_active() {
+            true => super::weak::store(at, value, order),
+            false => super::store(at, value, order),
+        }
+    }
     done(|step| {
         (step.read, step.wrote) = (fold(old.bits()), fold(value.bits()));
         step.writes = true;
@@ -53,7 +64,12 @@ pub(crate) unsafe fn rmw<W: Word>(
     let operands = operands_of(|bits| next(W::from_bits(bits)).bits());
     before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
     // SAFETY: the caller's promise.
-    let old = unsafe { super::rmw(at, order, name, &next) };
+    let old = unsafe {
+        match is_active() {
+            true => super::weak::rmw(at, order, name, &next),
+            false => super::rmw(at, order, name, &next),
+        }
+    };
     done(|step| {
         (step.read, step.wrote) = (fold(old.bits()), fold(next(old).bits()));
         step.writes = true;
@@ -117,12 +133,18 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
     let operands = [expected, new].map(|word| fold(word.bits()));
     let registers = Registers::now(tls::caller(), at as usize, operands);
     before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
+    let is_weak = is_active();
     // SAFETY: the caller's promise.
-    if strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {
+    if !is_weak && strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {
         return (expected, false);
     }
     // SAFETY: the caller's promise.
-    let (old, succeeded) = unsafe { super::compare_exchange(at, expected, new, orders, strength) };
+    let (old, succeeded) = unsafe {
+        match is_weak {
+            true => super::weak::compare_exchange(at, expected, new, orders, strength),
+            false => super::compare_exchange(at, expected, new, orders, strength),
+        }
+    };
     done(|step| {
         (step.read, step.expected) = (fold(old.bits()), fold(expected.bits()));
         (step.writes, step.wrote) = (succeeded, fold(new.bits()));
@@ -137,5 +159,8 @@ pub(crate) fn thread_fence(order: c_int) {
         Some(place) => point(Kind::Sync, place, 0),
         None => point(Kind::Fence, 0, 0),
     }
-    super::thread_fence(order);
+    match fence_order(order).filter(|_| is_active()) {
+        Some(ord) => weak::fence(ord),
+        None => super::thread_fence(order),
+    }
 }

@@ -1,7 +1,7 @@
 //! A finding as the log has it ([`rsan_log`]).
 
 use crate::chain::Chain;
-use crate::finding::{Finding, Side, Waiting};
+use crate::finding::{Finding, Side, StaleRead, Waiting};
 use crate::heap;
 use crate::held::Then;
 use crate::memory::Memory;
@@ -9,7 +9,7 @@ use crate::modules::Module;
 use crate::order::Taken;
 use crate::stack::{Site, call_sites, frames};
 use crate::thread;
-use rsan_log::{Entry, Stack};
+use rsan_log::{Entry, Event, Stack};
 use rsan_model::ThreadId;
 use std::borrow::Cow;
 
@@ -35,6 +35,20 @@ pub(super) fn deadlock<'a>(threads: &[Waiting], cycle: bool, modules: &'a [Modul
             threads: threads.collect(),
         }),
         step: None,
+    }
+}
+
+/// What it says of a read of another write than the last one.
+pub(super) fn stale<'a>(read: &StaleRead, modules: &'a [Module]) -> Event<'a> {
+    let logger = Logger { modules };
+    Event::Stale {
+        step: read.step,
+        address: read.address.into(),
+        size: read.bytes as u64,
+        memory: logger.memory(read.address),
+        access: logger.side(&read.access),
+        read: logger.side(&read.read),
+        last: logger.side(&read.last),
     }
 }
 

@@ -63,11 +63,13 @@ pub(crate) fn before_read(kind: Kind, (address, bytes): (usize, usize), operands
     }
     let mut status = Status::Ready;
     match thread.spin.arrive(&registers, address, bytes) {
-        Arrival::Fresh => {}
+        Arrival::Fresh => thread.reads_last = false,
         Arrival::InVain => {
             state.trace.mark_vain(thread.spin.round());
             thread.since = thread.step.0 as u64;
-            match (goes_round, thread.spin.has_changed()) {
+            let more = thread.spin.has_changed() || thread.spin.has_stale();
+            thread.reads_last = true;
+            match (goes_round, more) {
                 (true, true) => thread.spin.go_on(),
                 (true, false) => status = Status::Blocked(For::Words),
                 (false, _) => status = Status::Blocked(For::Good),

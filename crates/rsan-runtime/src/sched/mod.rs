@@ -16,6 +16,7 @@
 //!   copies without kernel threads.
 //! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
+//! * `weak`: loads return what the memory model allows. `places`: where in the program.
 //! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
 //! Nothing here costs a program that is not scheduled more than one test of a flag per operation.
@@ -25,6 +26,7 @@ mod borrowed;
 pub(crate) mod heap;
 pub(crate) mod lent;
 mod life;
+pub(crate) mod places;
 mod queues;
 mod run;
 pub mod server;
@@ -38,6 +40,7 @@ mod threads;
 mod trace;
 mod views;
 pub(crate) mod waits;
+pub(crate) mod weak;
 
 pub(crate) use run::{begin_run, end_early, end_run, is_ending, wait_for_others};
 
@@ -77,6 +80,7 @@ pub(crate) fn lock() -> &'static crate::lock::RawLock {
 pub(crate) fn end_in_child() {
     // ORDERING: relaxed; there is one thread.
     SCHEDULED.store(false, Ordering::Relaxed);
+    weak::end();
 }
 
 /// The calling thread inside the runtime, also while others run. What the runtime itself copies is not taken for the

@@ -6,6 +6,7 @@ use super::state::{For, Locks, State, Status};
 use super::switch;
 use super::trace::Trace;
 use super::views;
+use super::weak;
 use super::{Inside, SCHEDULED, STATE, give_way, scheduled};
 use crate::system::end_process;
 use crate::{journal, modules, thread};
@@ -30,6 +31,17 @@ pub(crate) struct Plan {
     pub(crate) kernel_threads: bool,
     /// Milliseconds that the run may take.
     pub(crate) timeout: Option<u64>,
+    /// Loads return what the memory model allows.
+    pub(crate) weak: Option<Weak>,
+}
+
+/// How weak runs go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weak {
+    /// How many steps back writes are remembered.
+    pub(crate) window: Option<u64>,
+    /// Stale reads are logged.
+    pub(crate) explains: bool,
 }
 
 /// Steps of a thread without another in between after which it is taken to wait, at most, if nobody says how long runs are.
@@ -44,6 +56,7 @@ impl Default for Plan {
             steady_heap: false,
             kernel_threads: false,
             timeout: None,
+            weak: None,
         }
     }
 }
@@ -75,6 +88,9 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         longest_turn: (plan.limit / 10).min(TURN).max(plan.turn),
         last: false,
         lent: false,
+        weak: plan
+            .weak
+            .map(|weak| weak::start(weak.window, weak.explains)),
     };
     state.executor = state.add(number, 1, switch::Carrier::new());
     if let Some(first) = state.thread(number) {

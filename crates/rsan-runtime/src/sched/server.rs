@@ -7,10 +7,10 @@
 //! A run that makes no progress because it sleeps in a call that the runtime does not know is told to let the others
 //! go on, by a signal.
 
-use super::run::Plan;
+use super::run::{Plan, Weak};
 use super::trace::Trace;
 use super::views::Views;
-use super::{begin_run, leave, lent, snapshot};
+use super::{begin_run, leave, lent, places, snapshot};
 use crate::entry::entries;
 use crate::options::Options;
 use crate::real::Main;
@@ -139,6 +139,7 @@ fn serve(options: &Options, outermost: usize) {
     if !lent::prepare(snapshot::THREADS) {
         warm_up();
     }
+    places::prepare();
     snapshot::prepare();
     failing::watch();
     let trace = open_trace(options);
@@ -381,13 +382,22 @@ fn plan(request: Request) -> Result<Plan, String> {
         steady_heap: request.steady,
         kernel_threads: request.kernel_threads,
         timeout: request.timeout,
+        weak: request.weak.then_some(Weak {
+            window: request.window,
+            explains: request.explain,
+        }),
     })
 }
 
 fn strategy(choice: Choice) -> Result<Box<dyn Strategy>, String> {
     Ok(match choice {
         Choice::Sample { spec, seed, steps } => spec.build(seed, steps.unwrap_or(STEPS)),
-        Choice::Explore { spec, seed, steps } => spec.build(seed, steps.unwrap_or(STEPS)),
+        Choice::Explore {
+            spec,
+            seed,
+            steps,
+            aim,
+        } => spec.build(seed, steps.unwrap_or(STEPS), aim),
         Choice::Prefix(threads) => Box::new(Prefix::new(threads)),
         Choice::Plan(plan) => Box::new(explore::Guided::new(plan)),
         Choice::Replay(path) => {

@@ -36,6 +36,8 @@ struct Visit {
     step: usize,
     /// The word has been written since.
     changed: bool,
+    /// It could have read a later write.
+    stale: bool,
 }
 
 impl Visit {
@@ -46,6 +48,7 @@ impl Visit {
             bytes,
             step: 0,
             changed: false,
+            stale: false,
         }
     }
 }
@@ -112,7 +115,7 @@ impl Loop {
         self.visits.truncate(1);
         self.visits
             .iter_mut()
-            .for_each(|visit| visit.changed = false);
+            .for_each(|visit| (visit.changed, visit.stale) = (false, false));
     }
 
     /// The thread makes the read that it came for last, as this step.
@@ -120,6 +123,18 @@ impl Loop {
         if let Some(visit) = self.visits.last_mut() {
             (visit.step, visit.changed) = (step, false);
         }
+    }
+
+    /// The read that the thread came for last could have read a later write, or not.
+    pub(super) fn reads_stale(&mut self, stale: bool) {
+        if let Some(visit) = self.visits.last_mut() {
+            visit.stale = stale;
+        }
+    }
+
+    /// Whether a read could have read a later write.
+    pub(super) fn has_stale(&self) -> bool {
+        self.visits.iter().any(|visit| visit.stale)
     }
 
     /// The steps of the failed spin iteration.

@@ -7,6 +7,7 @@ use super::switch::{Carrier, Saved};
 pub(crate) use super::threads::{For, Hold, Need, Values};
 pub(super) use super::threads::{Locks, Status, Thread};
 use super::trace::Trace;
+use super::weak::Memory;
 use super::{run, stuck};
 use rsan_model::ThreadId;
 use rsan_schedule::{Candidate, End, Kind, Op, Step, Strategy};
@@ -47,6 +48,8 @@ pub(super) struct State {
     pub(super) last: bool,
     /// Since the last step somebody was about to write on another thread's stack.
     pub(super) lent: bool,
+    /// The memory of a weak run.
+    pub(super) weak: Option<Box<Memory>>,
 }
 
 // SAFETY: what a context holds is used by the one kernel thread that carries it.
@@ -186,6 +189,7 @@ impl State {
         let op = thread.op;
         thread.step = (step, Step::new(ThreadId::new(next), op));
         thread.step.1.limited = thread.timed || thread.timed_out;
+        thread.made = thread.made.saturating_add(1);
         self.trace.push(&thread.step.1, choice);
         if op.kind.may_write() && op.object != 0 {
             let address = op.object as usize;
@@ -321,6 +325,8 @@ impl State {
             home: home.filter(|_| self.steady),
             children: 0,
             drawn: 0,
+            made: 0,
+            reads_last: false,
         });
         let carrier = &raw const *thread.carrier;
         if settled == 0 {

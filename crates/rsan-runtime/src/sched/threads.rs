@@ -162,6 +162,10 @@ pub(super) struct Thread {
     pub(super) children: usize,
     /// Random numbers that it has drawn.
     pub(super) drawn: u64,
+    /// Steps that it has made.
+    pub(super) made: u32,
+    /// In a weak run: it waits in a loop, and reads the last writes.
+    pub(super) reads_last: bool,
 }
 
 impl Thread {

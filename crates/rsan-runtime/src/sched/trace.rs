@@ -145,6 +145,14 @@ impl Trace {
         self.header.steps = self.header.steps.min(steps);
     }
 
+    /// A read at this place leaves sequential consistency.
+    pub(super) fn deviate(&mut self, place: u64) {
+        if self.header.deviated == 0 {
+            self.header.deviated = place;
+            self.publish();
+        }
+    }
+
     /// Another thread runs.
     pub(super) fn switched(&mut self) {
         self.header.switches += 1;

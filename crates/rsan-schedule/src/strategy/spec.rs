@@ -1,5 +1,6 @@
 //! Strategies by name, as a user writes them: `pct:depth=3,steps=1000`.
 
+use super::table::{self, DEPTH, Entry, Named, Parameter, SpecError};
 use super::{Pct, Pos, RandomWalk, Strategy};
 use std::fmt;
 use std::str::FromStr;
@@ -34,13 +35,6 @@ pub enum Spec {
     Pos,
 }
 
-/// A strategy of the table.
-struct Entry {
-    name: &'static str,
-    parameters: &'static [&'static str],
-    help: &'static str,
-}
-
 const TABLE: &[Entry] = &[
     Entry {
         name: "random",
@@ -49,7 +43,7 @@ const TABLE: &[Entry] = &[
     },
     Entry {
         name: "pct",
-        parameters: &["depth", "steps"],
+        parameters: &[DEPTH, STEPS],
         help: "random priorities that change depth-1 times in a run (depth: 3; steps with a choice: as many as in the first run)",
     },
     Entry {
@@ -59,116 +53,24 @@ const TABLE: &[Entry] = &[
     },
 ];
 
-/// Why a text names no strategy.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SpecError {
-    /// There is no such strategy.
-    Name(String),
-    /// The strategy has no such parameter.
-    Parameter {
-        /// The strategy.
-        strategy: &'static str,
-        /// What it does not have.
-        found: String,
-    },
-    /// A parameter's value is not a number in its range.
-    Value {
-        /// The parameter.
-        parameter: &'static str,
-        /// Its value.
-        found: String,
-        /// Largest value; the smallest is 1.
-        most: u64,
-    },
-    /// A parameter is given twice.
-    Twice(&'static str),
-}
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(found) => {
-                let known: Vec<&str> = TABLE.iter().map(|e| e.name).collect();
-                let known = known.join(", ");
-                write!(f, "no strategy is called `{found}` (known: {known})")
-            }
-            Self::Parameter { strategy, found } => {
-                write!(f, "`{strategy}` has no parameter `{found}`")?;
-                let entry = TABLE.iter().find(|e| e.name == *strategy);
-                match entry.map_or(&[][..], |e| e.parameters) {
-                    [] => Ok(()),
-                    known => write!(f, " (it has: {})", known.join(", ")),
-                }
-            }
-            Self::Value {
-                parameter,
-                found,
-                most,
-            } => write!(f, "`{parameter}={found}`: not a number from 1 to {most}"),
-            Self::Twice(parameter) => write!(f, "`{parameter}` is given twice"),
-        }
-    }
-}
-
-impl std::error::Error for SpecError {}
-
-/// Largest depth: more is of no use, the guarantee is gone long before.
-const MOST_DEPTH: u64 = 100;
-/// Largest number of steps.
-const MOST_STEPS: u64 = 1 << 40;
+/// Steps of a run at which there is a choice.
+const STEPS: Parameter = Parameter::new("steps", 1, 1 << 40);
 
 impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let entry = TABLE
-            .iter()
-            .find(|e| e.name == name)
-            .ok_or_else(|| SpecError::Name(name.to_owned()))?;
-        let given = parameters(entry, rest)?;
-        let number = |parameter: &'static str, most: u64| {
-            let Some((_, value)) = given.iter().find(|(p, _)| *p == parameter) else {
-                return Ok(None);
-            };
-            let number = value.parse().ok().filter(|n| (1..=most).contains(n));
-            number.map(Some).ok_or_else(|| SpecError::Value {
-                parameter,
-                found: (*value).to_owned(),
-                most,
-            })
-        };
-        Ok(match entry.name {
+        let named = Named::read(TABLE, text)?;
+        Ok(match named.name {
             "random" => Self::Random,
             "pct" => Self::Pct {
-                depth: number("depth", MOST_DEPTH)?.unwrap_or(3) as u32,
-                steps: number("steps", MOST_STEPS)?,
+                depth: named.number("depth").unwrap_or(3) as u32,
+                steps: named.number("steps"),
             },
             "pos" => Self::Pos,
             other => unreachable!("{other} is in the table"),
         })
     }
-}
-
-/// The parameters of `rest`, which stands behind the colon.
-fn parameters<'t>(
-    entry: &'static Entry,
-    rest: &'t str,
-) -> Result<Vec<(&'static str, &'t str)>, SpecError> {
-    let mut given: Vec<(&'static str, &str)> = Vec::new();
-    for part in rest.split(',').filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        let parameter = entry.parameters.iter().find(|p| **p == name);
-        let parameter = parameter.ok_or_else(|| SpecError::Parameter {
-            strategy: entry.name,
-            found: name.to_owned(),
-        })?;
-        if given.iter().any(|(p, _)| p == parameter) {
-            return Err(SpecError::Twice(parameter));
-        }
-        given.push((parameter, value));
-    }
-    Ok(given)
 }
 
 impl fmt::Display for Spec {
@@ -198,12 +100,7 @@ impl Spec {
 
     /// A line of help for each strategy.
     pub fn help() -> String {
-        let usage = |e: &Entry| match e.parameters {
-            [] => e.name.to_owned(),
-            p => format!("{}[:{}=N]", e.name, p.join("=N,")),
-        };
-        let lines = TABLE.iter().map(|e| format!("{:24}{}\n", usage(e), e.help));
-        lines.collect()
+        table::help(TABLE)
     }
 }
 

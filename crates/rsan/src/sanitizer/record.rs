@@ -114,6 +114,7 @@ impl Record {
                 self.undecided.push(Undecided { message, stack });
                 None
             }
+            Event::Stale { .. } => None,
             Event::Diverged { stack } => {
                 self.diverged = stack;
                 None
