@@ -1,5 +1,6 @@
 //! All engines against the oracle on random programs: the extended run.
 
+use rsan_crosscheck::weak::{Mode, compare_weak};
 use rsan_crosscheck::{Campaign, MODELS, Profile, compare_tso};
 use rsan_model::Model;
 use std::process::ExitCode;
@@ -10,6 +11,15 @@ pub(crate) struct Args {
     /// Only this model: ra, rc20, c20 or tso
     #[arg(long, value_parser = model)]
     model: Option<Model>,
+    /// Only the engine of weak executions, against the execution graphs of C++20
+    #[arg(long, conflicts_with_all = ["model", "profile", "jobs"])]
+    weak: bool,
+    /// The same with an engine that forgets all it may after each step
+    #[arg(long, requires = "weak")]
+    prune: bool,
+    /// The same with an engine that shows no older writes than this window allows: nothing else must be shown
+    #[arg(long, requires = "weak")]
+    window: Option<u64>,
     /// Only this kind of programs, for example mix, seq-cst or litmus
     #[arg(long)]
     profile: Option<Profile>,
@@ -37,6 +47,9 @@ fn model(text: &str) -> Result<Model, String> {
 pub(crate) fn run(args: &Args) -> ExitCode {
     if args.model == Some(Model::Tso) {
         return run_tso(args);
+    }
+    if args.weak {
+        return run_weak(args);
     }
     let campaign = Campaign {
         models: args.model.map_or(MODELS.to_vec(), |model| vec![model]),
@@ -88,6 +101,37 @@ fn run_tso(args: &Args) -> ExitCode {
         }
         Some((seed, message)) => {
             println!("DISAGREEMENT: seed {seed}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The engine of weak executions against the oracle.
+fn run_weak(args: &Args) -> ExitCode {
+    let began = Instant::now();
+    let mode = match args.prune || args.window.is_some() {
+        true => Mode::forgetting(args.window),
+        false => Mode::default(),
+    };
+    let tally = compare_weak(args.seed..args.seed + args.programs, mode);
+    println!(
+        "weak executions: {} programs with {} executions ({} shown), {} of them with others outside of the fragment, {} too large; \
+         seeds from {}, {:.1} s",
+        tally.programs,
+        tally.executions,
+        tally.shown,
+        tally.outside,
+        tally.skipped,
+        args.seed,
+        began.elapsed().as_secs_f64()
+    );
+    match tally.difference {
+        None => {
+            println!("engine and oracle agree");
+            ExitCode::SUCCESS
+        }
+        Some(difference) => {
+            println!("DIFFERENCE: {difference}");
             ExitCode::FAILURE
         }
     }

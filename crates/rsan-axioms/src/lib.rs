@@ -61,6 +61,11 @@ pub fn sc_order(model: Model, graph: &Graph) -> Relation {
     (Rules::of(model).sc_order)(graph)
 }
 
+/// What C++20's order of the seq_cst events of a graph has to respect: `psc20`, not closed.
+pub fn psc(graph: &Graph) -> Relation {
+    models::c20::psc(graph)
+}
+
 /// The data races of a graph: pairs of accesses of one location by different threads, one of them a write,
 /// at least one of them non-atomic, that happens-before does not order.
 pub fn races(model: Model, graph: &Graph) -> Vec<(EventId, EventId)> {

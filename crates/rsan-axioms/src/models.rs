@@ -1,6 +1,6 @@
 //! The models, one module each, behind one interface.
 
-mod c20;
+pub(crate) mod c20;
 mod ra;
 mod rc11;
 mod rc20;

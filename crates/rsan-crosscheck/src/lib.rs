@@ -38,6 +38,7 @@ mod shrink;
 pub mod tables;
 mod tso;
 mod walk;
+pub mod weak;
 
 pub(crate) use campaign::listing;
 pub use campaign::{Campaign, Disagreement, Found, MODELS, Report, Tally};

@@ -1,5 +1,6 @@
 //! Who runs next. One strategy per file, behind one small trait; [`Spec`] knows those that sample by name.
 
+mod follow;
 mod pct;
 mod pos;
 mod prefix;
@@ -9,6 +10,7 @@ mod spec;
 mod table;
 pub mod weak;
 
+pub use follow::Follow;
 pub use pct::Pct;
 pub use pos::Pos;
 pub use prefix::Prefix;

@@ -1,18 +1,22 @@
 //! One execution, event by event.
 
-use crate::fences::{Bound, Fences};
+use crate::fences::Fences;
 use crate::location::{Location, Write, WriteId};
-use rsan_clocks::write_log::{ThreadState, VectorClock};
-use rsan_model::{FenceOrd, ReadOrd, RmwOrd, WriteOrd};
-use std::collections::HashMap;
+use crate::mutation::{Mutant, Mutation};
+use crate::names::Names;
+use crate::prune::Horizon;
+use rsan_clocks::write_log::{Slot, Stamp, ThreadState, VectorClock};
+use rsan_model::{FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
 
 /// A location of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocationId(usize);
 
 /// What a thread knows besides what happens before it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Thread {
+    /// Whose slot this is.
+    owner: ThreadId,
     /// What happened before its last release fence.
     released: VectorClock,
     /// What it has read without acquiring.
@@ -21,30 +25,93 @@ struct Thread {
     past: VectorClock,
 }
 
+impl Thread {
+    fn new(owner: ThreadId) -> Self {
+        Self {
+            owner,
+            released: VectorClock::default(),
+            pending: VectorClock::default(),
+            past: VectorClock::default(),
+        }
+    }
+}
+
+/// What a thread knows, by slot: that of an ended thread is forgotten when its slot has another owner.
+fn own<'t>(threads: &'t mut Vec<Thread>, thread: &ThreadState) -> &'t mut Thread {
+    let (slot, id) = (usize::from(thread.slot().0), thread.id());
+    if threads.len() <= slot {
+        threads.resize(slot + 1, Thread::new(id));
+    }
+    if threads[slot].owner != id {
+        threads[slot] = Thread::new(id);
+    }
+    &mut threads[slot]
+}
+
 /// A weak execution.
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     locations: Vec<Location>,
+    /// Those of the locations that are forgotten.
+    free: Vec<usize>,
     /// By what the caller calls them.
-    by_name: HashMap<u64, LocationId>,
+    by_name: Names<LocationId>,
+    /// By slot.
     threads: Vec<Thread>,
     fences: Fences,
     /// Events so far.
     number: u64,
+    /// What all live threads know.
+    horizon: VectorClock,
+    /// Writes that are older than so many events are not read.
+    window: Option<u64>,
+    /// Writes that the present access follows; kept for its memory.
+    prior: Vec<WriteId>,
+    pub(crate) mutation: Mutation,
 }
 
 impl Engine {
     /// The location with a name; if it is new, it has this value.
     pub fn location(&mut self, name: u64, initial: impl FnOnce() -> u128) -> LocationId {
-        *self.by_name.entry(name).or_insert_with(|| {
-            self.locations.push(Location::new(initial()));
-            LocationId(self.locations.len() - 1)
-        })
+        if let Some(id) = self.by_name.get(&name) {
+            return *id;
+        }
+        let new = Location::new(initial());
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.locations[id] = new;
+                LocationId(id)
+            }
+            None => {
+                self.locations.push(new);
+                LocationId(self.locations.len() - 1)
+            }
+        };
+        self.by_name.insert(name, id);
+        id
+    }
+
+    /// Forgets a location: it has another meaning from now on, for everybody.
+    pub fn forget(&mut self, name: u64) {
+        if let Some(id) = self.by_name.remove(&name) {
+            self.locations[id.0] = Location::new(0);
+            self.free.push(id.0);
+        }
     }
 
     /// A write of a location.
     pub fn write(&self, location: LocationId, write: WriteId) -> &Write {
         &self.locations[location.0].writes[write.index()]
+    }
+
+    /// The writes of a location that are not forgotten, in the order in which they were made.
+    pub fn writes(&self, location: LocationId) -> impl ExactSizeIterator<Item = WriteId> + use<> {
+        (0..self.locations[location.0].writes.len() as u32).map(WriteId)
+    }
+
+    /// Whether a write is known to come before another one in modification order, or is it.
+    pub fn is_before(&self, location: LocationId, one: WriteId, other: WriteId) -> bool {
+        self.locations[location.0].is_before(one, other)
     }
 
     /// The write that was made last.
@@ -53,55 +120,56 @@ impl Engine {
     }
 
     fn thread(&mut self, thread: &ThreadState) -> &mut Thread {
-        let index = thread.id().index();
-        if self.threads.len() <= index {
-            self.threads.resize(index + 1, Thread::default());
-        }
-        &mut self.threads[index]
+        own(&mut self.threads, thread)
     }
 
-    /// What must come before the next access of a location.
-    fn prior(&self, thread: &ThreadState, location: LocationId, sc: bool) -> Vec<WriteId> {
-        let bound = match sc {
-            true => self.fences.for_sc(),
-            false => self.fences.for_others(thread.hb()),
+    /// What must come before the next access of a location: [`Engine::prior`].
+    fn find_prior(&mut self, thread: &ThreadState, at: LocationId, sc: bool) {
+        let mutation = self.mutation;
+        let bound = match sc || mutation.breaks(Mutant::ScBindsAll) {
+            true => self.fences.for_sc(mutation),
+            false => self.fences.for_others(thread.hb(), thread.slot(), mutation),
         };
-        self.locations[location.0].prior(thread.hb(), &bound)
+        let location = &self.locations[at.0];
+        location.prior(thread.hb(), &bound, mutation, &mut self.prior);
     }
 
-    /// The writes that a load may read, in the order in which they were made.
+    /// The writes that a load may read, in the order in which they were made. There is always one.
     pub fn readable(
         &mut self,
         thread: &mut ThreadState,
         location: LocationId,
         ord: ReadOrd,
     ) -> Vec<WriteId> {
-        let prior = self.prior(thread, location, ord.is_sc());
+        self.make_room(location);
+        self.find_prior(thread, location, ord.is_sc());
         let location = &self.locations[location.0];
         let all = (0..location.writes.len() as u32).map(WriteId);
-        all.filter(|write| location.may_follow(*write, &prior))
+        all.filter(|write| location.may_follow(*write, &self.prior))
             .collect()
     }
 
-    /// The writes that a read-modify-write may read, in the order in which they were made.
+    /// The writes that a read-modify-write may read, in the order in which they were made. There is always one.
     pub fn updatable(
         &mut self,
         thread: &mut ThreadState,
         location: LocationId,
         ord: RmwOrd,
     ) -> Vec<WriteId> {
-        let prior = self.prior(thread, location, ord == RmwOrd::SeqCst);
+        self.make_room(location);
+        self.find_prior(thread, location, ord == RmwOrd::SeqCst);
+        if self.mutation.breaks(Mutant::UpdatedTwice) {
+            return self.readable(thread, location, ord.read());
+        }
         let location = &self.locations[location.0];
-        let all = (0..location.writes.len() as u32).map(WriteId);
-        all.filter(|write| !location.is_updated(*write) && location.may_follow(*write, &prior))
+        let ends = location.ends.iter().copied();
+        ends.filter(|write| location.may_follow(*write, &self.prior))
             .collect()
     }
 
     /// Whether a thread knows of a write, or of a later one, already.
     pub fn is_known(&self, thread: &ThreadState, location: LocationId, write: WriteId) -> bool {
-        let none = Bound::default();
-        let prior = self.locations[location.0].prior(thread.hb(), &none);
-        prior.contains(&write)
+        self.locations[location.0].is_known(thread.hb(), write)
     }
 
     /// Whether an execution that was sequentially consistent so far is not any more if the thread reads this write next. It may say so although
@@ -140,8 +208,8 @@ impl Engine {
         if acquires {
             thread.synchronise(message);
         } else {
-            let message = message.clone();
-            self.thread(thread).pending.join(&message);
+            let pending = &mut own(&mut self.threads, thread).pending;
+            pending.join(message);
         }
     }
 
@@ -156,18 +224,34 @@ impl Engine {
     /// A load reads a write, which must be one of the [`Engine::readable`] ones.
     pub fn read(&mut self, thread: &mut ThreadState, at: LocationId, write: WriteId, ord: ReadOrd) {
         self.begin(thread);
-        let prior = self.prior(thread, at, ord.is_sc());
-        let location = &mut self.locations[at.0];
-        for before in prior {
-            location.put_before(before, write);
+        self.find_prior(thread, at, ord.is_sc());
+        let mutation = self.mutation;
+        if !mutation.breaks(Mutant::ReadsOrderNothing) {
+            self.put_before(at, write);
         }
-        let sc = ord.is_sc().then_some(self.number);
-        location.accessed(thread.stamp(), write, sc);
-        self.take(thread, at, write, ord.acquires());
-        let index = thread.id().index();
-        let (past, location) = (&mut self.threads[index].past, &mut self.locations[at.0]);
+        let sc = ord.is_sc() && !mutation.breaks(Mutant::ScReadsNotRecorded);
+        if !mutation.breaks(Mutant::ReadsNotRecorded) {
+            self.accessed(thread.stamp(), at, write, sc);
+        }
+        let acquires = ord.acquires() || mutation.breaks(Mutant::RelaxedReadAcquires);
+        let acquires = acquires && !mutation.breaks(Mutant::AcquireReadIgnored);
+        self.take(thread, at, write, acquires);
+        let slot = usize::from(thread.slot().0);
+        let (past, location) = (&mut self.threads[slot].past, &mut self.locations[at.0]);
         past.join(&location.past_of_writes);
         location.past.join(past);
+    }
+
+    /// All that the present access follows comes before the write that it reads.
+    fn put_before(&mut self, at: LocationId, read: WriteId) {
+        let location = &mut self.locations[at.0];
+        for before in &self.prior {
+            location.put_before(*before, read, self.mutation);
+        }
+    }
+
+    fn accessed(&mut self, stamp: Stamp, at: LocationId, write: WriteId, sc: bool) {
+        self.locations[at.0].accessed(stamp, write, sc.then_some(self.number));
     }
 
     /// A store.
@@ -179,23 +263,17 @@ impl Engine {
         ord: WriteOrd,
         tag: u128,
     ) -> WriteId {
+        self.make_room(at);
         self.begin(thread);
-        let prior = self.prior(thread, at, ord.is_sc());
-        let message = self.message(thread, ord.releases());
-        let stamp = Some(thread.stamp());
-        let location = &mut self.locations[at.0];
-        let write = location.add(Write {
-            value,
-            tag,
-            stamp,
-            message,
-        });
-        for before in prior {
-            location.put_before(before, write);
-        }
-        let sc = ord.is_sc().then_some(self.number);
-        location.accessed(thread.stamp(), write, sc);
-        self.wrote(thread, at);
+        self.find_prior(thread, at, ord.is_sc());
+        let mutation = self.mutation;
+        let releases = ord.releases() || mutation.breaks(Mutant::RelaxedStoreReleases);
+        let releases = releases && !mutation.breaks(Mutant::ReleaseStoreIgnored);
+        let message = self.message(thread, releases);
+        let write = self.add(thread, at, (value, tag), message);
+        self.locations[at.0].place(write, &self.prior, mutation);
+        let sc = ord.is_sc() && !mutation.breaks(Mutant::ScStoresNotRecorded);
+        self.wrote(thread, at, write, sc);
         write
     }
 
@@ -211,32 +289,51 @@ impl Engine {
     ) -> WriteId {
         self.begin(thread);
         let is_sc = ord == RmwOrd::SeqCst;
-        let prior = self.prior(thread, at, is_sc);
-        for before in prior {
-            self.locations[at.0].put_before(before, read);
+        self.find_prior(thread, at, is_sc);
+        let mutation = self.mutation;
+        if !mutation.breaks(Mutant::UpdatesOrderNothing) {
+            self.put_before(at, read);
         }
-        self.take(thread, at, read, ord.read().acquires());
-        let mut message = self.message(thread, ord.write().releases());
-        let location = &mut self.locations[at.0];
-        message.join(&location.writes[read.index()].message);
-        let stamp = Some(thread.stamp());
-        let write = location.add(Write {
-            value,
-            tag,
-            stamp,
-            message,
-        });
-        location.put_directly_after(write, read);
-        let sc = is_sc.then_some(self.number);
-        location.accessed(thread.stamp(), write, sc);
-        self.wrote(thread, at);
+        let acquires = ord.read().acquires();
+        let acquires = acquires || mutation.breaks(Mutant::RelaxedUpdateAcquires);
+        if acquires || !mutation.breaks(Mutant::UpdateLeavesNothingToFences) {
+            self.take(thread, at, read, acquires);
+        }
+        let releases = ord.write().releases();
+        let releases = releases || mutation.breaks(Mutant::RelaxedUpdateReleases);
+        let mut message = self.message(thread, releases);
+        if !mutation.breaks(Mutant::UpdateEndsReleaseSequence) {
+            message.join(&self.write(at, read).message);
+        }
+        let write = self.add(thread, at, (value, tag), message);
+        self.locations[at.0].put_directly_after(write, read, mutation);
+        let sc = is_sc && !mutation.breaks(Mutant::ScUpdatesNotRecorded);
+        self.wrote(thread, at, write, sc);
         write
     }
 
+    /// A write of a value, with a tag.
+    fn add(
+        &mut self,
+        thread: &ThreadState,
+        at: LocationId,
+        (value, tag): (u128, u128),
+        message: VectorClock,
+    ) -> WriteId {
+        self.locations[at.0].add(Write {
+            value,
+            tag,
+            stamp: Some(thread.stamp()),
+            number: self.number,
+            message,
+        })
+    }
+
     /// A write was executed.
-    fn wrote(&mut self, thread: &ThreadState, at: LocationId) {
-        let index = thread.id().index();
-        let (past, location) = (&mut self.threads[index].past, &mut self.locations[at.0]);
+    fn wrote(&mut self, thread: &ThreadState, at: LocationId, write: WriteId, sc: bool) {
+        self.accessed(thread.stamp(), at, write, sc);
+        let slot = usize::from(thread.slot().0);
+        let (past, location) = (&mut self.threads[slot].past, &mut self.locations[at.0]);
         past.join(&location.past);
         location.past.assign(past);
         location.past_of_writes.assign(past);
@@ -245,19 +342,24 @@ impl Engine {
     /// A fence.
     pub fn fence(&mut self, thread: &mut ThreadState, ord: FenceOrd) {
         self.begin(thread);
-        if ord.acquires() {
-            let pending = std::mem::take(&mut self.thread(thread).pending);
-            thread.synchronise(&pending);
+        let mutation = self.mutation;
+        let slot = thread.slot();
+        let own = &mut self.threads[usize::from(slot.0)];
+        if ord.acquires() && !mutation.breaks(Mutant::AcquireFenceIgnored) {
+            thread.synchronise(&own.pending);
+            own.pending.clear();
+        }
+        if ord.releases() && !mutation.breaks(Mutant::ReleaseFenceIgnored) {
+            own.released.assign(thread.publish());
         }
         if ord.is_sc() {
             let stamp = thread.stamp();
-            let slot = usize::from(stamp.slot.0);
-            self.fences
-                .add(thread.publish(), slot, stamp.epoch, self.number);
-        }
-        if ord.releases() {
-            let released = thread.publish().clone();
-            self.thread(thread).released = released;
+            self.fences.add(thread.publish(), stamp, self.number);
+            let count = self.fences.count(slot);
+            if count >= Location::FEWEST && count.is_power_of_two() {
+                let (oldest, known) = (self.oldest(), &self.horizon);
+                self.fences.prune(slot, known, oldest, mutation);
+            }
         }
     }
 
@@ -270,10 +372,57 @@ impl Engine {
         released
     }
 
-    /// Forgets a location: it has another meaning from now on, for everybody.
-    pub fn forget(&mut self, name: u64) {
-        if let Some(id) = self.by_name.remove(&name) {
-            self.locations[id.0] = Location::new(0);
+    /// All live threads know this much, and so will all that they create: what comes before it in modification order is forgotten, little
+    /// by little (docs/theory/weak.md, E5). A thread that waits for the end of another one may count as knowing what that one knows.
+    pub fn prune(&mut self, horizon: &VectorClock) {
+        self.horizon.assign(horizon);
+    }
+
+    /// Forgets everything at once that may be forgotten.
+    pub fn prune_all(&mut self) {
+        let (oldest, known) = (self.oldest(), &self.horizon);
+        for location in &mut self.locations {
+            location.prune(&Horizon { known, oldest }, self.mutation);
+        }
+        self.fences.prune_all(known, oldest, self.mutation);
+    }
+
+    /// From now on nothing is read that comes before a write which is older than so many events (docs/theory/weak.md, E6): fewer
+    /// executions are shown, and no other ones.
+    pub fn set_window(&mut self, window: Option<u64>) {
+        self.window = window;
+    }
+
+    /// The number of the first event that is not older than the window.
+    fn oldest(&self) -> u64 {
+        let window = self.window.unwrap_or(u64::MAX);
+        self.number.saturating_sub(window)
+    }
+
+    /// Before an access of a location with many writes.
+    #[inline]
+    fn make_room(&mut self, at: LocationId) {
+        if self.locations[at.0].writes.len() >= self.locations[at.0].limit {
+            let (oldest, known) = (self.oldest(), &self.horizon);
+            self.locations[at.0].prune(&Horizon { known, oldest }, self.mutation);
         }
     }
+
+    /// How much is remembered: writes, accesses, fences, locations and threads.
+    pub fn records(&self) -> usize {
+        let locations: usize = self.locations.iter().map(Location::records).sum();
+        locations + self.locations.len() + self.fences.total() + self.threads.len()
+    }
+}
+
+/// What all of some threads know: the meet of their clocks.
+pub fn horizon<'c>(clocks: impl IntoIterator<Item = &'c VectorClock>) -> VectorClock {
+    let mut clocks = clocks.into_iter();
+    let mut meet = clocks.next().cloned().unwrap_or_default();
+    for clock in clocks {
+        for slot in (0..meet.slice().len()).map(|slot| Slot(slot as u16)) {
+            meet.set(slot, meet.get(slot).min(clock.get(slot)));
+        }
+    }
+    meet
 }

@@ -42,7 +42,10 @@
 mod engine;
 mod fences;
 mod location;
+mod mutation;
+mod names;
 mod order;
+mod prune;
 
-pub use engine::{Engine, LocationId};
+pub use engine::{Engine, LocationId, horizon};
 pub use location::{Write, WriteId};

@@ -38,6 +38,12 @@ pub(super) fn happens_before(graph: &Graph) -> Relation {
     relations::hb(&r, &relations::sw(graph, &r, &relations::rs(graph, &r)))
 }
 
+pub(crate) fn psc(graph: &Graph) -> Relation {
+    let r = Relations::of(graph);
+    let sw = relations::sw(graph, &r, &relations::rs(graph, &r));
+    psc20(graph, &r, &sw, &relations::hb(&r, &sw))
+}
+
 fn psc20(graph: &Graph, r: &Relations, sw: &Relation, hb: &Relation) -> Relation {
     let all = graph.select(|_| true);
     let accesses = graph.select(Label::is_sc_access);

@@ -1,6 +1,6 @@
 //! The log of a run, read: what its processes say of themselves, and their findings.
 
-use rsan_log::{Entry, Event, Finding, Line, Stack};
+use rsan_log::{Address, Entry, Event, Finding, Line, Memory, Side, Stack};
 use rsan_model::Model;
 use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,8 @@ pub(crate) struct Record {
     pub(crate) foreign: BTreeSet<String>,
     /// Whether a process under controlled scheduling made another one.
     pub(crate) forked: bool,
+    /// Stale reads of a weak run that explains them.
+    pub(crate) stale: Vec<StaleRead>,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
     /// Where a thread was that did not do what was planned, innermost first.
@@ -36,6 +38,22 @@ pub(crate) struct Logged {
     pub(crate) finding: Finding<'static>,
     /// Steps of the run until then, under controlled scheduling.
     pub(crate) step: Option<u64>,
+}
+
+/// A read of a weak run that did not read the last write.
+#[derive(Debug)]
+pub(crate) struct StaleRead {
+    /// Steps of the run before it.
+    pub(crate) step: u64,
+    pub(crate) address: Address,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) memory: Option<Memory<'static>>,
+    pub(crate) access: Side<'static>,
+    /// The write that it read.
+    pub(crate) read: Side<'static>,
+    /// The last one that it could have read.
+    pub(crate) last: Side<'static>,
 }
 
 /// Why the runtime ended a process.
@@ -104,7 +122,26 @@ impl Record {
                 self.undecided.push(Undecided { message, stack });
                 None
             }
-            Event::Stale { .. } => None,
+            Event::Stale {
+                step,
+                address,
+                size,
+                memory,
+                access,
+                read,
+                last,
+            } => {
+                self.stale.push(StaleRead {
+                    step,
+                    address,
+                    size,
+                    memory,
+                    access,
+                    read,
+                    last,
+                });
+                None
+            }
             Event::Diverged { stack } => {
                 self.diverged = stack;
                 None
@@ -122,7 +159,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use rsan_log::{Address, Frame, Operation, Side};
+    use rsan_log::{Frame, Operation};
 
     /// A race of the writes at two places.
     pub(crate) fn race(first: u64, second: u64) -> Logged {

@@ -69,7 +69,7 @@ pub(super) struct Failure {
     pub(super) end: End,
     /// The first one.
     pub(super) first: usize,
-    pub(super) runs: usize,
+    pub(super) in_runs: BTreeSet<usize>,
     pub(super) schedule: Schedule,
 }
 
@@ -133,6 +133,15 @@ impl Tally {
         new
     }
 
+    /// Whether a run has a finding that no other has.
+    pub(super) fn is_new(&self, trial: &Trial) -> bool {
+        let known = &self.runs.findings;
+        trial
+            .findings
+            .iter()
+            .any(|logged| !known.has(&logged.finding))
+    }
+
     /// Takes over what a run showed that an earlier campaign made.
     pub(super) fn restore(&mut self, findings: Vec<Logged>, schedule: Schedule) {
         let run = self.kept.len();
@@ -144,11 +153,11 @@ impl Tally {
 
     fn fail(&mut self, run: usize, end: End, schedule: Schedule) {
         match self.failures.iter_mut().find(|known| known.end == end) {
-            Some(known) => known.runs += 1,
+            Some(known) => drop(known.in_runs.insert(run)),
             None => self.failures.push(Failure {
                 end,
                 first: run,
-                runs: 1,
+                in_runs: BTreeSet::from([run]),
                 schedule,
             }),
         }
