@@ -50,6 +50,8 @@ pub enum Command {
     Check,
     /// `rsan run`
     Run,
+    /// `rsan explore`
+    Explore,
     /// `rsan litmus`
     Litmus,
 }
@@ -62,6 +64,7 @@ impl Command {
             Self::Fence => "fence",
             Self::Check => "check",
             Self::Run => "run",
+            Self::Explore => "explore",
             Self::Litmus => "litmus",
         }
     }

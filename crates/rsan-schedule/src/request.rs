@@ -4,7 +4,7 @@
 //! `sched`. What the run did is in shared memory then ([`crate::shared`]).
 //!
 //! ```text
-//! strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
+//! strategy=SPEC seed=N steps=N | replay=FILE | follow=FILE | prefix=THREAD,... | plan=WORD,...
 //! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1]
 //!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
 //! end status=N timeout=0|1                 status: as `wait` has it
@@ -66,6 +66,8 @@ pub enum Choice {
     },
     /// The schedule in this file.
     Replay(String),
+    /// The same, as far as it is possible ([`crate::strategy::Follow`]).
+    Follow(String),
     /// These threads, then whoever runs last, or the lowest.
     Prefix(Vec<ThreadId>),
     /// A plan of an exploration.
@@ -153,6 +155,7 @@ impl FromStr for Request {
                     request.choice = Choice::Prefix(threads.map(ThreadId).collect());
                 }
                 "replay" => request.choice = Choice::Replay(setting.value().to_owned()),
+                "follow" => request.choice = Choice::Follow(setting.value().to_owned()),
                 "plan" => {
                     let words = numbers(setting).map_err(|_| RequestError::Plan)?;
                     let plan = explore::Plan::from_words(&words).ok_or(RequestError::Plan)?;
@@ -250,6 +253,7 @@ impl fmt::Display for Request {
                 add_aim(&mut settings, aim);
             }
             Choice::Replay(file) => settings.add("replay", file.as_str()),
+            Choice::Follow(file) => settings.add("follow", file.as_str()),
             Choice::Prefix(threads) => {
                 settings.add("prefix", list(threads.iter().map(|thread| thread.0.into())));
             }
@@ -363,11 +367,7 @@ mod tests {
             steps: Some(3),
             aim,
         };
-        let step = |thread, unready| PlanStep {
-            thread: ThreadId(thread),
-            kind: Kind::Lock,
-            unready,
-        };
+        let step = |thread, unready| PlanStep::new(ThreadId(thread), Kind::Lock, unready);
         vec![
             sample("random", None),
             sample("pct:depth=3,steps=9", Some(17)),
@@ -396,6 +396,7 @@ mod tests {
                 },
             ),
             Choice::Replay("/tmp/a.sched".to_owned()),
+            Choice::Follow("/tmp/a b.sched".to_owned()),
             Choice::Replay("it's a \"file\": x=1 \t.sched".to_owned()),
             Choice::Prefix(Vec::new()),
             Choice::Prefix([0, 7, u32::MAX].map(ThreadId).to_vec()),

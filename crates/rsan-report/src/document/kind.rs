@@ -23,6 +23,12 @@ pub enum Kind {
     Assertion,
     /// An expression has no value.
     Trap,
+    /// The program ends by a signal.
+    Crash,
+    /// The program ends with a status that is not 0.
+    Failure,
+    /// The program does not end.
+    Hang,
     /// Threads wait for ever.
     Deadlock,
     /// Locks are taken in orders that can end in a deadlock.
@@ -63,6 +69,8 @@ pub enum Property {
     Assertions,
     /// Every expression has a value.
     TrapFreedom,
+    /// The program ends by itself, and with status 0.
+    Success,
     /// Some thread can move while one has not ended.
     DeadlockFreedom,
     /// The condition of a litmus test holds.
@@ -104,7 +112,7 @@ impl Severity {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::WeakBehaviour,
         Self::ObservedWeakBehaviour,
         Self::TriangularRace,
@@ -112,6 +120,9 @@ impl Kind {
         Self::DescriptorRace,
         Self::Assertion,
         Self::Trap,
+        Self::Crash,
+        Self::Failure,
+        Self::Hang,
         Self::Deadlock,
         Self::LockOrderInversion,
         Self::Condition,
@@ -135,6 +146,9 @@ impl Kind {
             Self::DescriptorRace => "descriptor-race",
             Self::Assertion => "assertion",
             Self::Trap => "trap",
+            Self::Crash => "crash",
+            Self::Failure => "failure",
+            Self::Hang => "hang",
             Self::Deadlock => "deadlock",
             Self::LockOrderInversion => "lock-order-inversion",
             Self::Condition => "condition",
@@ -159,6 +173,9 @@ impl Kind {
             Self::DescriptorRace => "descriptor race",
             Self::Assertion => "assertion fails",
             Self::Trap => "trap",
+            Self::Crash => "crash",
+            Self::Failure => "failure",
+            Self::Hang => "hang",
             Self::Deadlock => "deadlock",
             Self::LockOrderInversion => "lock order inversion",
             Self::Condition => "condition fails",
@@ -182,6 +199,7 @@ impl Kind {
             Self::DataRace | Self::DescriptorRace => Property::RaceFreedom,
             Self::Assertion => Property::Assertions,
             Self::Trap => Property::TrapFreedom,
+            Self::Crash | Self::Failure | Self::Hang => Property::Success,
             Self::Deadlock | Self::LockOrderInversion => Property::DeadlockFreedom,
             Self::Condition => Property::Condition,
             Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree | Self::UseAfterReturn => {
@@ -204,6 +222,9 @@ impl Kind {
             | Self::TriangularRace
             | Self::Assertion
             | Self::Trap
+            | Self::Crash
+            | Self::Failure
+            | Self::Hang
             | Self::Condition
             | Self::UseAfterFree
             | Self::DoubleFree
@@ -224,6 +245,9 @@ impl Kind {
             | Self::DescriptorRace
             | Self::Assertion
             | Self::Trap
+            | Self::Crash
+            | Self::Failure
+            | Self::Hang
             | Self::Deadlock
             | Self::LockOrderInversion
             | Self::Condition

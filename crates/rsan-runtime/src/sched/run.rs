@@ -90,7 +90,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         lent: false,
         weak: plan
             .weak
-            .map(|weak| weak::start(weak.window, weak.explains)),
+            .map(|weak| weak::start(&me.state, weak.window, weak.explains)),
     };
     state.executor = state.add(number, 1, switch::Carrier::new());
     if let Some(first) = state.thread(number) {

@@ -14,7 +14,7 @@ use super::{Inside, places, scheduled};
 use crate::finding::{Side, StaleRead};
 use crate::lock::Guard;
 use crate::stack::{Node, frames};
-use crate::{journal, modules, report};
+use crate::{horizon, journal, modules, report};
 use rsan_clocks::write_log::{ThreadState, VectorClock};
 use rsan_log::{Event, Operation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
@@ -37,6 +37,8 @@ pub(super) struct Memory {
     explains: bool,
     /// Some read has left sequential consistency.
     has_deviated: bool,
+    /// Accesses since it was last asked what all threads know.
+    accesses: u32,
     /// The writes of the present read.
     readable: Vec<Readable>,
 }
@@ -62,6 +64,9 @@ enum Target {
     Mixed(usize),
 }
 
+/// Accesses after which it is asked again what all threads know.
+const ASKING: u32 = 256;
+
 /// Reads of the same stale value, one after the other, before the last one is read.
 const PATIENCE: u32 = 16;
 
@@ -75,12 +80,13 @@ pub(crate) fn is_active() -> bool {
 }
 
 /// From here on loads return what the memory model allows.
-pub(super) fn start(window: Option<u64>, explains: bool) -> Box<Memory> {
+pub(super) fn start(first: &ThreadState, window: Option<u64>, explains: bool) -> Box<Memory> {
+    horizon::follow(first);
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
     let mut memory = Box::<Memory>::default();
     memory.explains = explains;
-    let _ = window;
+    memory.engine.set_window(window);
     memory
 }
 
@@ -150,6 +156,7 @@ impl Accessor {
         let leaf = self.inside.entered.leaf();
         let (number, caller) = (self.inside.number(), self.inside.caller);
         let (state, mut memory, thread) = self.parts()?;
+        memory.prune(thread);
         let mut access = Access {
             state,
             memory: &mut memory,
@@ -401,6 +408,15 @@ impl Access<'_> {
 }
 
 impl Memory {
+    /// Forgets from time to time what nobody can read any more.
+    fn prune(&mut self, thread: &ThreadState) {
+        self.accesses += 1;
+        if self.accesses == ASKING {
+            self.accesses = 0;
+            self.engine.prune(&horizon::known_to_all(thread));
+        }
+    }
+
     /// The locations that have one of these bytes, by their addresses.
     fn within(&self, address: usize, bytes: usize) -> impl Iterator<Item = (usize, Known)> {
         const LARGEST: usize = 16;

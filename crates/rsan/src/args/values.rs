@@ -102,6 +102,35 @@ pub(super) fn shell(text: &str) -> Result<Shell, String> {
     }
 }
 
+/// What a volatile access counts as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Volatile {
+    /// A relaxed atomic access.
+    #[default]
+    Relaxed,
+    /// An acquire load, or a release store.
+    AcqRel,
+    /// Any other access.
+    Plain,
+}
+
+impl Volatile {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::AcqRel => "acqrel",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+pub(crate) fn volatile(text: &str) -> Result<Volatile, String> {
+    let all = [Volatile::Relaxed, Volatile::AcqRel, Volatile::Plain];
+    let named = all.into_iter().find(|volatile| volatile.name() == text);
+    named.ok_or_else(|| "there are relaxed, acqrel and plain".to_owned())
+}
+
 /// Largest number of workers that is taken for a wish rather than a typing error.
 const MAX_JOBS: usize = 1024;
 
@@ -140,6 +169,8 @@ mod tests {
         assert!(verify_model("sc").is_err_and(|e| e.contains("--property safe")));
         assert!(verify_model("arm").is_err_and(|e| e.contains("unknown model")));
         assert!(jobs("100000").is_err());
+        assert_eq!(volatile("plain"), Ok(Volatile::Plain));
+        assert!(volatile("atomic").is_err_and(|e| e.contains("acqrel")));
         assert!(level("4").is_err_and(|e| e.contains("there are 0, 1")));
     }
 }

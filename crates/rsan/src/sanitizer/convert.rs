@@ -145,7 +145,7 @@ fn of(kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
 }
 
 /// How much a finding of a run matters. Whether a stale value hurts is not known.
-fn severity(kind: Kind) -> Severity {
+pub(super) fn severity(kind: Kind) -> Severity {
     match kind {
         Kind::WeakBehaviour
         | Kind::ObservedWeakBehaviour
@@ -157,6 +157,9 @@ fn severity(kind: Kind) -> Severity {
         | Kind::DescriptorRace
         | Kind::Assertion
         | Kind::Trap
+        | Kind::Crash
+        | Kind::Failure
+        | Kind::Hang
         | Kind::Deadlock
         | Kind::Condition
         | Kind::UseAfterFree
@@ -211,7 +214,7 @@ pub(super) struct About {
 }
 
 impl About {
-    fn new(
+    pub(super) fn new(
         address: Address,
         size: u64,
         memory: Option<&rsan_log::Memory<'_>>,
@@ -245,7 +248,7 @@ impl About {
         }
     }
 
-    fn accesses<'b>(
+    pub(super) fn accesses<'b>(
         &self,
         sides: impl IntoIterator<Item = (Role, &'b Side<'b>)>,
         resolver: &mut Resolver,

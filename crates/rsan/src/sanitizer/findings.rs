@@ -16,6 +16,11 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// A finding of these runs.
+    pub(super) fn new(finding: Finding, in_runs: BTreeSet<usize>) -> Self {
+        Self { finding, in_runs }
+    }
+
     /// The first run that had it.
     pub(super) fn first_run(&self) -> usize {
         self.in_runs.first().copied().unwrap_or_default()
@@ -23,8 +28,15 @@ impl Found {
 
     /// What it is, in a form that other builds of the same source have in common.
     pub(super) fn label(&self) -> String {
-        let places = self.places().unwrap_or_default();
-        format!("{} {}", self.finding.kind.name(), places.join(" "))
+        let kind = self.finding.kind.name();
+        match self.finding.kind {
+            // How long it took is not what it is.
+            Kind::Hang => kind.to_owned(),
+            Kind::Crash | Kind::Failure if self.finding.accesses.is_empty() => {
+                format!("{kind} {}", self.finding.message)
+            }
+            _ => format!("{kind} {}", self.places().unwrap_or_default().join(" ")),
+        }
     }
 
     /// The stacks of its accesses.

@@ -1,7 +1,7 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
 use super::as_written;
-use super::campaign::{self, Request, is_wanted as is_scheduled, quoted};
+use super::campaign::{self, Memory, Request, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
 use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
@@ -11,7 +11,7 @@ use super::scratch::{self, Scratch};
 use super::sources;
 use super::suppress::Suppressions;
 use super::verdict::judge;
-use crate::args::{CheckArgs, Goal, RunArgs, SanitizerArgs};
+use crate::args::{BuildArgs, CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
 use crate::input::failure;
 use crate::interrupt;
@@ -56,7 +56,7 @@ fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply
     let plan = Plan {
         program: &args.program,
         runs: args.runs.unwrap_or(1),
-        timeout: args.schedule.timeout,
+        timeout: args.schedule.control.timeout,
         log: args.log.as_deref(),
         stdout: match args.report.leaves_stdout() {
             true => Stdout::Shared,
@@ -71,15 +71,14 @@ fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply
 }
 
 fn scheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
-    let words = args.program.iter();
-    let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
     let request = Request {
         command: Command::Run,
         subject,
         program: &args.program,
         as_written: true,
-        again: format!("-- {}", words.join(" ")),
-        schedule: &args.schedule,
+        again: program_again(&args.program),
+        memory: Memory::Sequential(&args.schedule),
+        schedule: &args.schedule.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,
         jobs: args.jobs,
@@ -113,29 +112,31 @@ pub(crate) struct Sources<'a> {
     pub(crate) language: Language,
 }
 
-/// Compiles a program and runs it.
+/// A program that was compiled; it is gone when this is dropped.
+pub(crate) struct Built {
+    program: OsString,
+    _scratch: Scratch,
+}
+
+impl Built {
+    /// The program and its arguments.
+    pub(crate) fn with(&self, arguments: &[OsString]) -> Vec<OsString> {
+        [std::slice::from_ref(&self.program), arguments].concat()
+    }
+}
+
+/// Whether a program makes every access of its source.
+pub(crate) fn is_as_written(args: &BuildArgs) -> bool {
+    args.level.as_deref().is_none_or(|level| level == "0")
+}
+
+/// Compiles a program.
 ///
 /// # Errors
 /// The complete message for the user.
-pub(crate) fn check(
-    args: &CheckArgs,
-    stop: &AtomicBool,
-    sources: &Sources<'_>,
-) -> Result<Reply, String> {
+pub(crate) fn build(sources: &Sources<'_>, args: &BuildArgs) -> Result<Built, String> {
     let file = &*sources.subject;
     let fail = |message: String| failure(file, &message);
-    let model = args.verify.model.unwrap_or(Model::C20);
-    if ![Model::C20, Model::Rc20].contains(&model)
-        || args.verify.property != Goal::Search(Property::Robust)
-    {
-        return Err(fail(
-            "compiled programs are checked for robustness against c20 or rc20 only".to_owned(),
-        ));
-    }
-    if let Some(option) = without_effect(args) {
-        let message = format!("{option} has no effect on C and C++ programs");
-        return Err(fail(message));
-    }
     for file in sources.files {
         std::fs::metadata(file).map_err(|error| failure(file, &error))?;
     }
@@ -160,15 +161,46 @@ pub(crate) fn check(
         return Err(failure(file, &"it cannot be compiled"));
     }
     note_openmp(sources.files, &args.flags);
-    let program = &[vec![program.into()], args.arguments.clone()].concat();
+    Ok(Built {
+        program: program.into(),
+        _scratch: scratch,
+    })
+}
+
+/// Compiles a program and runs it.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn check(
+    args: &CheckArgs,
+    stop: &AtomicBool,
+    sources: &Sources<'_>,
+) -> Result<Reply, String> {
+    let file = &*sources.subject;
+    let fail = |message: String| failure(file, &message);
+    let model = args.verify.model.unwrap_or(Model::C20);
+    if ![Model::C20, Model::Rc20].contains(&model)
+        || args.verify.property != Goal::Search(Property::Robust)
+    {
+        return Err(fail(
+            "compiled programs are checked for robustness against c20 or rc20 only".to_owned(),
+        ));
+    }
+    if let Some(option) = without_effect(args) {
+        let message = format!("{option} has no effect on C and C++ programs");
+        return Err(fail(message));
+    }
+    let built = build(sources, &args.build)?;
+    let program = &built.with(&args.arguments);
     if is_scheduled(&args.schedule) {
         let request = Request {
             command: Command::Check,
             subject: file,
             program,
-            as_written: level.is_none_or(|level| level == "0"),
-            again: again(args, sources.files),
-            schedule: &args.schedule,
+            as_written: is_as_written(&args.build),
+            again: again(&args.build, sources.files, &args.arguments),
+            memory: Memory::Sequential(&args.schedule),
+            schedule: &args.schedule.control,
             sanitizer: &args.sanitizer,
             runs: args.runs,
             jobs: args.verify.limits.jobs,
@@ -179,7 +211,8 @@ pub(crate) fn check(
         };
         return campaign::answer(&request).map_err(fail);
     }
-    let limit = args.schedule.timeout.or(args.verify.limits.time_limit);
+    let limit = args.schedule.control.timeout;
+    let limit = limit.or(args.verify.limits.time_limit);
     let plan = Plan {
         program,
         runs: args.runs.unwrap_or(CHECK_RUNS),
@@ -236,19 +269,26 @@ fn is_openmp(line: &str) -> bool {
     rest.and_then(|rest| rest.split_whitespace().next()) == Some("omp")
 }
 
-/// What stands after the options in a command that checks the same program.
-fn again(args: &CheckArgs, files: &[String]) -> String {
-    let level = args.level.as_ref().map(|level| format!("-O{level}"));
-    let together = args.together.then(|| "--together".to_owned());
+/// What stands after the options in a command that compiles and runs the same program.
+pub(crate) fn again(build: &BuildArgs, files: &[String], arguments: &[OsString]) -> String {
+    let level = build.level.as_ref().map(|level| format!("-O{level}"));
+    let together = build.together.then(|| "--together".to_owned());
     let word = |word: &OsString| quoted(&word.to_string_lossy());
     let mut words: Vec<_> = level.into_iter().chain(together).collect();
-    words.extend(args.flags.iter().map(word));
+    words.extend(build.flags.iter().map(word));
     words.extend(files.iter().map(|file| quoted(file)));
-    if !args.arguments.is_empty() {
+    if !arguments.is_empty() {
         words.push("--".to_owned());
-        words.extend(args.arguments.iter().map(word));
+        words.extend(arguments.iter().map(word));
     }
     words.join(" ")
+}
+
+/// The same of a program and its arguments.
+pub(crate) fn program_again(program: &[OsString]) -> String {
+    let words = program.iter();
+    let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    format!("-- {}", words.join(" "))
 }
 
 /// The setting of the runtime for a model.

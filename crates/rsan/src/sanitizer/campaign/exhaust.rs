@@ -5,11 +5,12 @@
 
 use super::checkpoint::Checkpoint;
 use super::execution::Execution;
-use super::pool::{Worker, no_thread};
+use super::pool::{Made, Wanted, in_rounds};
 use super::report::{self, Course};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
+use crate::args::ScheduleArgs;
 use crate::progress::Progress;
 use crate::sanitizer::record::Undecided;
 use crate::sanitizer::suppress::Suppressions;
@@ -22,9 +23,7 @@ use rsan_report::document::{Frame, place_of};
 use rsan_report::number::{count, plural};
 use rsan_schedule::explore::{self, Bounds, Explorer, Job, Outcome};
 use rsan_schedule::{Choice, End, Request as Run, Step};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Plans of a round.
@@ -33,12 +32,12 @@ const ROUND: usize = 64;
 const SAVE: Duration = Duration::from_secs(10);
 
 /// Explores the program, and says what came of it.
-pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
     let bounds = Bounds {
         runs: request.schedule.max_executions,
         steps: Some(request.thread_limit()),
-        preemptions: request.schedule.max_preemptions,
+        preemptions: args.max_preemptions,
         ..Bounds::default()
     };
     let checkpoint = request.schedule.checkpoint.as_deref().map(Checkpoint::at);
@@ -89,33 +88,12 @@ struct Search<'r, 's> {
     diverged: Option<String>,
 }
 
-/// A run that is wanted, by its place in the round, and one that was made.
-type Wanted = (usize, Run);
-type Made = (usize, Result<Execution, Problem>);
-
 impl Search<'_, '_> {
     /// Makes rounds until nothing is left, or something ends it.
     fn run(&mut self) -> Option<Problem> {
-        let (wanted, queue) = mpsc::channel::<Wanted>();
-        let (sender, made) = mpsc::channel::<Made>();
-        let queue = Mutex::new(queue);
-        let (setup, timeout) = (self.setup, self.request.timeout());
-        thread::scope(|scope| {
-            for number in 0..self.request.jobs() {
-                let (queue, sender) = (&queue, sender.clone());
-                let work = move || serve(setup, number, timeout, queue, &sender);
-                match Builder::new().spawn_scoped(scope, work) {
-                    Ok(_) => {}
-                    Err(error) if number == 0 => return Some(no_thread(&error)),
-                    // Those that are there make all runs.
-                    Err(_) => break,
-                }
-            }
-            drop(sender);
-            let result = self.rounds(&wanted, &made);
-            drop(wanted);
-            result
-        })
+        let (setup, jobs, timeout) = (self.setup, self.request.jobs(), self.request.timeout());
+        let rounds = |wanted: &Sender<Wanted>, made: &Receiver<Made>| self.rounds(wanted, made);
+        in_rounds(setup, jobs, timeout, rounds).unwrap_or_else(Some)
     }
 
     fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Option<Problem> {
@@ -296,24 +274,6 @@ fn set_doubtful_aside(execution: &mut Execution) {
 /// Why a weak access is not decided.
 const DOUBT: &str =
     "an access may be weak because of what a failed spin iteration of another thread has read";
-
-/// Makes the runs that are wanted.
-fn serve(
-    setup: &Setup<'_>,
-    number: usize,
-    timeout: Duration,
-    queue: &Mutex<Receiver<Wanted>>,
-    sender: &Sender<Made>,
-) {
-    let mut worker = Worker::new(setup, number, timeout);
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((place, run)) = next else { return };
-        if sender.send((place, worker.run(run))).is_err() {
-            return;
-        }
-    }
-}
 
 /// Why an exploration is not complete.
 fn why(progress: &explore::Progress) -> String {

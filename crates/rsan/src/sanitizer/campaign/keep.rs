@@ -4,6 +4,7 @@
 //! the name of the file.
 
 use super::tally::{Failure, Tally};
+use super::weak::Weak;
 use super::{Request, quoted};
 use crate::files;
 use crate::sanitizer::findings::Found;
@@ -20,6 +21,10 @@ pub(super) const PROGRAM: &str = "program";
 /// Writes schedules.
 pub(super) struct Files<'a> {
     request: &'a Request<'a>,
+    /// What the files of findings are called, before their numbers.
+    pub(super) name: &'static str,
+    /// The memory of the runs, if it is weak.
+    pub(super) weak: Option<Weak>,
     /// Why the first one that could not be written could not.
     pub(super) unwritten: Option<String>,
 }
@@ -28,6 +33,8 @@ impl<'a> Files<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
+            name: "violation",
+            weak: None,
             unwritten: None,
         }
     }
@@ -48,7 +55,7 @@ impl<'a> Files<'a> {
                 continue;
             };
             let labels: Vec<_> = findings.iter().map(|finding| finding.label()).collect();
-            let name = format!("violation-{}", number + 1);
+            let name = format!("{}-{}", self.name, number + 1);
             let recorded = self.keep(&name, schedule, run, &labels.join("; "), schedules);
             for finding in findings {
                 finding.finding.recorded = recorded.clone();
@@ -68,7 +75,7 @@ impl<'a> Files<'a> {
             let name = format!("failure-{}", number + 1);
             let schedule = &failure.schedule;
             let first = self.keep(&name, schedule, failure.first, &shows, schedules);
-            let runs = failure.runs as u64;
+            let runs = failure.in_runs.len() as u64;
             all.push(FailedRuns { how, runs, first });
         }
         all
@@ -88,6 +95,9 @@ impl<'a> Files<'a> {
         schedule.set_note("strategy", &schedules.strategy);
         if let Some(seed) = seed {
             schedule.set_note("seed", &seed.to_string());
+        }
+        if let Some(weak) = self.weak {
+            weak.note(&mut schedule);
         }
         schedule.set_note("shows", shows);
         let file = place(&self.request.schedule.out, name, self.request.subject);

@@ -17,9 +17,10 @@ mod report;
 mod sample;
 mod server;
 mod tally;
+mod weak;
 
 use super::execute::Stdout;
-use crate::args::{ReportArgs, SanitizerArgs, ScheduleArgs};
+use crate::args::{ControlArgs, ReportArgs, SanitizerArgs, ScheduleArgs, WeakArgs};
 use crate::session::Reply;
 use rsan_model::Model;
 use rsan_report::Command;
@@ -39,7 +40,8 @@ pub(crate) struct Request<'a> {
     pub(crate) as_written: bool,
     /// What stands after the options in a command that runs the same program.
     pub(crate) again: String,
-    pub(crate) schedule: &'a ScheduleArgs,
+    pub(crate) memory: Memory<'a>,
+    pub(crate) schedule: &'a ControlArgs,
     pub(crate) sanitizer: &'a SanitizerArgs,
     pub(crate) runs: Option<usize>,
     pub(crate) jobs: usize,
@@ -50,9 +52,18 @@ pub(crate) struct Request<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
+/// What loads return.
+#[derive(Clone, Copy)]
+pub(crate) enum Memory<'a> {
+    /// The last value.
+    Sequential(&'a ScheduleArgs),
+    /// What the memory model allows.
+    Weak(&'a WeakArgs),
+}
+
 /// Whether the user asks for controlled scheduling.
 pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
-    args.sched.is_some() || args.replay.is_some() || args.exhaustive
+    args.sched.is_some() || args.control.replay.is_some() || args.control.exhaustive
 }
 
 /// What schedules of `--exhaustive` say of themselves.
@@ -69,10 +80,16 @@ const THREAD_STEPS: u32 = 10_000;
 /// # Errors
 /// The message for the user.
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
-    match &request.schedule.replay {
-        Some(file) => replay::answer(request, file),
-        None if request.schedule.exhaustive => exhaust::answer(request),
-        None => sample::answer(request),
+    if let Some(file) = &request.schedule.replay {
+        return replay::answer(request, file);
+    }
+    match (request.schedule.exhaustive, request.memory) {
+        (true, Memory::Sequential(args)) => exhaust::answer(request, args),
+        (true, Memory::Weak(_)) => {
+            Err("--exhaustive is not available for weak executions yet".to_owned())
+        }
+        (false, Memory::Sequential(args)) => sample::answer(request, args),
+        (false, Memory::Weak(args)) => weak::answer(request, args),
     }
 }
 

@@ -65,6 +65,12 @@ impl<'a> Setup<'a> {
         })
     }
 
+    /// A file of the campaign.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        let memory = self.memory.as_ref().unwrap_or(&self.scratch);
+        memory.path().join(name)
+    }
+
     /// Whether the user asked to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)

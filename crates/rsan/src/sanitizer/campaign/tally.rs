@@ -17,6 +17,7 @@ pub(super) struct Trial {
     unreadable: usize,
     suppressed: usize,
     fatal: Option<Fatal>,
+    failed: Option<rsan_log::Failure<'static>>,
     undecided: Vec<Undecided>,
     model: Option<Model>,
     /// Of runs that showed something.
@@ -42,6 +43,7 @@ impl Trial {
             unreadable: record.unreadable,
             suppressed: record.suppressed,
             fatal: record.fatal,
+            failed: record.failed,
             undecided: record.undecided,
             model,
             schedule,
@@ -69,7 +71,7 @@ pub(super) struct Failure {
     pub(super) end: End,
     /// The first one.
     pub(super) first: usize,
-    pub(super) runs: usize,
+    pub(super) in_runs: BTreeSet<usize>,
     pub(super) schedule: Schedule,
 }
 
@@ -121,8 +123,7 @@ impl Tally {
                 }
             }
             End::Failed(status) => {
-                runs.failure.get_or_insert(ExitStatus::from_raw(status));
-                runs.failures += 1;
+                runs.fails(ExitStatus::from_raw(status), trial.failed);
             }
         }
         if trial.end.is_complete() {
@@ -131,6 +132,15 @@ impl Tally {
             self.fail(run, trial.end, trial.schedule.unwrap_or_default());
         }
         new
+    }
+
+    /// Whether a run has a finding that no other has.
+    pub(super) fn is_new(&self, trial: &Trial) -> bool {
+        let known = &self.runs.findings;
+        trial
+            .findings
+            .iter()
+            .any(|logged| !known.has(&logged.finding))
     }
 
     /// Takes over what a run showed that an earlier campaign made.
@@ -144,11 +154,11 @@ impl Tally {
 
     fn fail(&mut self, run: usize, end: End, schedule: Schedule) {
         match self.failures.iter_mut().find(|known| known.end == end) {
-            Some(known) => known.runs += 1,
+            Some(known) => drop(known.in_runs.insert(run)),
             None => self.failures.push(Failure {
                 end,
                 first: run,
-                runs: 1,
+                in_runs: BTreeSet::from([run]),
                 schedule,
             }),
         }
