@@ -26,7 +26,7 @@ use crate::session::Reply;
 use crate::status::Status;
 use rsan_log::Finding;
 use rsan_report::document::Schedules;
-use rsan_schedule::strategy::{Aim, Spec, WeakSpec};
+use rsan_schedule::strategy::{Aim, Spec, Target, WeakSpec};
 use rsan_schedule::{Choice, Request as Run, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender};
@@ -179,12 +179,9 @@ impl Campaign<'_, '_> {
             spec: self.spec,
             seed: self.request.schedule.seed.wrapping_add(run as u64),
             steps: length.map(|length| length.choices),
-            aim: Aim {
-                known: match self.spec {
-                    WeakSpec::Guided { .. } => self.known.iter().copied().collect(),
-                    WeakSpec::Random { .. } | WeakSpec::Pctwm { .. } => Vec::new(),
-                },
-                ..Aim::default()
+            aim: match self.spec {
+                WeakSpec::Guided { .. } => self.aim(run),
+                WeakSpec::Random { .. } | WeakSpec::Pctwm { .. } => Aim::default(),
             },
         };
         self.weak.run(Run {
@@ -192,6 +189,21 @@ impl Campaign<'_, '_> {
             turn: length.map(|length| length.steps.saturating_mul(2)),
             ..choice.into()
         })
+    }
+
+    /// Where the run with a number leaves sequential consistency: at a place that no other did, or at one of those that others did, each
+    /// in turn.
+    fn aim(&self, run: usize) -> Aim {
+        let turn = run.checked_rem(self.known.len());
+        let load = turn.and_then(|turn| self.known.iter().nth(turn));
+        Aim {
+            known: self.known.iter().copied().collect(),
+            target: load.map(|load| Target {
+                load: *load,
+                missed: None,
+            }),
+            only: false,
+        }
     }
 
     fn length(&self) -> Option<Length> {
