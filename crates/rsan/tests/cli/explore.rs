@@ -56,6 +56,9 @@ fn a_stale_read_is_told_and_the_run_is_made_again() {
     let first = line(&folder, &format!("explore {campaign}"));
     assert_eq!(first.code, 1, "{}{}", first.stdout, first.stderr);
     says(&first, &MISSED.replace("thread", "Thread"));
+    says(&first, "error: assertion fails at ");
+    says(&first, "fails in thread 2");
+    says(&first, "The assertion `load(&data) == 42` fails");
     says(&first, "although thread 1 has stored 42 at ");
     says(
         &first,
