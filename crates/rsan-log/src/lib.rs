@@ -24,7 +24,8 @@ mod read;
 mod same;
 
 pub use finding::{
-    Address, Chain, Context, Finding, Frame, Held, Link, Memory, Side, Stack, Taken, Waiting,
+    Address, Chain, Context, Failure, Finding, Frame, Held, Link, Manner, Memory, Side, Stack,
+    Taken, Waiting,
 };
 pub use names::{Edge, Misuse, Mode, Operation, Unknown, Visible, Wait};
 #[cfg(feature = "read")]
@@ -120,6 +121,11 @@ tagged! {
             message: Cow<'a, str>,
             /// Where.
             stack: Stack<'a>,
+        },
+        /// The program is about to fail; with `announce=1`.
+        Failed "failed" {
+            /// How, and where.
+            failure: Failure<'a>,
         },
         /// The runtime could not go on, and the process ends.
         Fatal "fatal" {

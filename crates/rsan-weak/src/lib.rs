@@ -47,5 +47,8 @@ mod names;
 mod order;
 mod prune;
 
+#[cfg(test)]
+mod tests;
+
 pub use engine::{Engine, LocationId, horizon};
 pub use location::{Write, WriteId};

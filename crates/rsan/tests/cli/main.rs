@@ -18,6 +18,7 @@ mod repeats;
 mod report;
 mod sanitizer;
 mod sanitizer_builds;
+mod sanitizer_failures;
 mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;

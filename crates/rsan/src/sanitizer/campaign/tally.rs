@@ -17,6 +17,7 @@ pub(super) struct Trial {
     unreadable: usize,
     suppressed: usize,
     fatal: Option<Fatal>,
+    failed: Option<rsan_log::Failure<'static>>,
     undecided: Vec<Undecided>,
     model: Option<Model>,
     /// Of runs that showed something.
@@ -42,6 +43,7 @@ impl Trial {
             unreadable: record.unreadable,
             suppressed: record.suppressed,
             fatal: record.fatal,
+            failed: record.failed,
             undecided: record.undecided,
             model,
             schedule,
@@ -121,8 +123,7 @@ impl Tally {
                 }
             }
             End::Failed(status) => {
-                runs.failure.get_or_insert(ExitStatus::from_raw(status));
-                runs.failures += 1;
+                runs.fails(ExitStatus::from_raw(status), trial.failed);
             }
         }
         if trial.end.is_complete() {
