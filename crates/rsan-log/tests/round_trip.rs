@@ -234,7 +234,7 @@ impl Values {
     }
 
     fn event(&mut self) -> Event<'static> {
-        match self.pick(9) {
+        match self.pick(10) {
             0 => Event::Start {
                 program: self.text(),
                 command: self.text(),
@@ -258,6 +258,15 @@ impl Values {
             },
             7 => Event::Failed {
                 failure: self.failure(),
+            },
+            8 => Event::Stale {
+                step: self.address().0,
+                address: self.address(),
+                size: u64::from(self.thread()),
+                memory: self.maybe(Self::memory),
+                access: self.side(),
+                read: self.side(),
+                last: self.side(),
             },
             _ => Event::Fatal {
                 message: self.text(),

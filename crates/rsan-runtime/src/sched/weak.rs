@@ -9,6 +9,7 @@
 //! **Not executed**: accesses of one word with different sizes. From the second size on, its bytes are read from memory, and every access
 //! follows everything that was released there before: no race is reported that is none. The log says so.
 
+use super::run::Weak;
 use super::state::State;
 use super::{Inside, places, scheduled};
 use crate::finding::{Side, StaleRead};
@@ -64,6 +65,9 @@ enum Target {
     Mixed(usize),
 }
 
+/// Of how many of the last writes of a location a load reads one, in runs that are drawn.
+const RECENT: usize = 64;
+
 /// Accesses after which it is asked again what all threads know.
 const ASKING: u32 = 256;
 
@@ -85,8 +89,9 @@ pub(super) fn start(first: &ThreadState, window: Option<u64>, explains: bool) ->
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
     let mut memory = Box::<Memory>::default();
-    memory.explains = explains;
-    memory.engine.set_window(window);
+    memory.explains = how.explains;
+    memory.engine.set_window(how.window);
+    memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
 }
 
