@@ -234,7 +234,7 @@ impl Values {
     }
 
     fn event(&mut self) -> Event<'static> {
-        match self.pick(10) {
+        match self.pick(11) {
             0 => Event::Start {
                 program: self.text(),
                 command: self.text(),
@@ -260,13 +260,18 @@ impl Values {
                 failure: self.failure(),
             },
             8 => Event::Stale {
-                step: self.address().0,
+                step: self.thread().into(),
                 address: self.address(),
-                size: u64::from(self.thread()),
+                size: self.thread().into(),
                 memory: self.maybe(Self::memory),
                 access: self.side(),
                 read: self.side(),
                 last: self.side(),
+            },
+            9 => Event::Access {
+                step: self.thread().into(),
+                memory: self.maybe(Self::memory),
+                stack: self.stack(),
             },
             _ => Event::Fatal {
                 message: self.text(),

@@ -36,6 +36,8 @@ pub(super) struct Memory {
     repeated: HashMap<(ThreadId, LocationId), (u128, u32)>,
     /// Stale reads are logged.
     explains: bool,
+    /// Accesses whose places were logged.
+    said: u32,
     /// Some read has left sequential consistency.
     has_deviated: bool,
     /// Accesses since it was last asked what all threads know.
@@ -71,6 +73,9 @@ const RECENT: usize = 64;
 /// Accesses after which it is asked again what all threads know.
 const ASKING: u32 = 256;
 
+/// Accesses whose places are logged, at most.
+const SAID: u32 = 4096;
+
 /// Reads of the same stale value, one after the other, before the last one is read.
 const PATIENCE: u32 = 16;
 
@@ -84,7 +89,7 @@ pub(crate) fn is_active() -> bool {
 }
 
 /// From here on loads return what the memory model allows.
-pub(super) fn start(first: &ThreadState, window: Option<u64>, explains: bool) -> Box<Memory> {
+pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
     horizon::follow(first);
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
@@ -249,6 +254,17 @@ impl Access<'_> {
         }
     }
 
+    /// Logs where the access is.
+    #[cold]
+    fn say_access(&mut self) {
+        let Some(thread) = self.state.thread(self.number) else {
+            return;
+        };
+        let (step, address) = (thread.step.0 as u64, thread.step.1.op.object as usize);
+        self.memory.said += 1;
+        report::accessed(step, address, self.leaf.as_site());
+    }
+
     #[cold]
     fn say_mixed(&self) {
         let modules = modules::modules();
@@ -262,6 +278,9 @@ impl Access<'_> {
     fn note_order(&mut self, order: RmwOrd, failure: Option<ReadOrd>) {
         if let Some(thread) = self.state.thread(self.number) {
             (thread.step.1.order, thread.step.1.failure) = (Some(order), failure);
+        }
+        if self.memory.explains && self.memory.said < SAID {
+            self.say_access();
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Record {
     pub(crate) forked: bool,
     /// Stale reads of a weak run that explains them.
     pub(crate) stale: Vec<StaleRead>,
+    /// Accesses of a weak run that explains itself.
+    pub(crate) accesses: Vec<Accessed>,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
     /// Where a thread was that did not do what was planned, innermost first.
@@ -56,6 +58,16 @@ pub(crate) struct StaleRead {
     pub(crate) read: Side<'static>,
     /// The last one that it could have read.
     pub(crate) last: Side<'static>,
+}
+
+/// An atomic access, or a fence, of a weak run.
+#[derive(Debug)]
+pub(crate) struct Accessed {
+    /// Steps of the run before it.
+    pub(crate) step: u64,
+    pub(crate) memory: Option<Memory<'static>>,
+    /// Where, innermost first.
+    pub(crate) stack: Stack<'static>,
 }
 
 /// Why the runtime ended a process.
@@ -149,6 +161,18 @@ impl Record {
                     access,
                     read,
                     last,
+                });
+                None
+            }
+            Event::Access {
+                step,
+                memory,
+                stack,
+            } => {
+                self.accesses.push(Accessed {
+                    step,
+                    memory,
+                    stack,
                 });
                 None
             }

@@ -7,6 +7,7 @@ mod contract;
 mod docs;
 mod exact;
 mod examples;
+mod explore;
 mod goldens;
 mod hostile;
 mod html;

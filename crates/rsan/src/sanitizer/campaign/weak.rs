@@ -28,7 +28,7 @@ use crate::status::Status;
 use rsan_log::Finding;
 use rsan_report::document::Schedules;
 use rsan_schedule::strategy::{Aim, Spec, Target, WeakSpec};
-use rsan_schedule::{Choice, Request as Run, Schedule};
+use rsan_schedule::{Choice, End, Request as Run, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -96,7 +96,10 @@ pub(super) fn answer(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, St
         count,
         reference: None,
         known: BTreeSet::new(),
-        tally: Tally::default(),
+        tally: Tally {
+            tells_failures_apart: true,
+            ..Tally::default()
+        },
         suppressions: report::suppressions(request)?,
     };
     let problem = campaign.run().err();
@@ -254,13 +257,13 @@ impl Campaign<'_, '_> {
     }
 
     fn add(&mut self, trial: Trial) {
-        let fails = trial.end;
+        let reference = self.reference.as_ref();
+        let is_failure = reference
+            .is_some_and(|reference| reference.is_finding(trial.end, trial.failed.as_ref()));
         let new = self.tally.add(trial);
         if !self.request.sanitizer.halt_on_error {
             return;
         }
-        let reference = self.reference.as_ref();
-        let is_failure = reference.is_some_and(|reference| reference.is_finding(fails));
         let wanted = new && report::is_wanted(&self.tally, &self.suppressions);
         self.tally.runs.halted = is_failure || wanted;
     }
@@ -289,6 +292,9 @@ impl Campaign<'_, '_> {
 
     /// The answer, with files for the schedules of whatever was found, and how it came about.
     fn conclude(mut self, mut course: Course, clock: &Clock) -> Reply {
+        let slow = self.tally.failures.iter();
+        let slow = slow.filter(|failure| failure.end == End::Timeout);
+        let slow: BTreeSet<usize> = slow.map(|failure| failure.first).collect();
         let (mut found, mut suppressed) = report::found(&self.tally, &mut self.suppressions);
         if let Some(reference) = &self.reference {
             let mut failed = take(&mut self.tally, reference, self.request);
@@ -296,7 +302,7 @@ impl Campaign<'_, '_> {
             found.splice(0..0, failed);
         }
         found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
-        self.shrink(&found);
+        self.shrink(&found, &slow);
         let mut files = Files::new(self.request);
         files.name = WEAK;
         files.weak = Some(self.weak);
@@ -312,10 +318,13 @@ impl Campaign<'_, '_> {
         report::conclude(self.request, self.tally, course, found, suppressed, clock)
     }
 
-    /// Looks for smaller schedules of the runs that showed findings first.
-    fn shrink(&mut self, found: &[Found]) {
+    /// Looks for smaller schedules of the runs that showed findings first, unless they take the whole time that a run may take.
+    fn shrink(&mut self, found: &[Found], slow: &BTreeSet<usize>) {
         let mut worker = Worker::new(self.setup, 0, self.request.timeout());
         for (run, findings) in by_first_run(found) {
+            if slow.contains(&run) {
+                continue;
+            }
             let Some(schedule) = self.tally.schedules.get_mut(&run) else {
                 continue;
             };
