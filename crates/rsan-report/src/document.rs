@@ -21,7 +21,7 @@ pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use kind::{Kind, Property, Severity};
 pub use memory::{Context, Memory};
 pub use place::{Excerpt, Frame, Place, place_of};
-pub use stats::{Exploration, FailedRuns, Schedules, Stats};
+pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;

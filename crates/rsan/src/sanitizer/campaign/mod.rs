@@ -4,13 +4,16 @@
 //! Whatever becomes of a run, it is one run: the campaign goes on.
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
+//! * `explorer`: the exploration of all executions. `outcomes`: what the executions of a program come to.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
 //!   `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
 mod checkpoint;
 mod execution;
 mod exhaust;
+mod explorer;
 mod keep;
+mod outcomes;
 mod pool;
 mod replay;
 mod report;
@@ -85,9 +88,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     }
     match (request.schedule.exhaustive, request.memory) {
         (true, Memory::Sequential(args)) => exhaust::answer(request, args),
-        (true, Memory::Weak(_)) => {
-            Err("--exhaustive is not available for weak executions yet".to_owned())
-        }
+        (true, Memory::Weak(args)) => exhaust::weakly(request, args),
         (false, Memory::Sequential(args)) => sample::answer(request, args),
         (false, Memory::Weak(args)) => weak::answer(request, args),
     }
@@ -144,7 +145,11 @@ impl Request<'_> {
     ) -> Result<Setup<'_>, String> {
         let (stdout, alone) = (self.stdout(runs), runs == 1);
         let deadline = clock.deadline();
-        Setup::new(self.program, options, stdout, alone, self.stop, deadline)
+        let mut setup = Setup::new(self.program, options, stdout, alone, self.stop, deadline)?;
+        // What executions come to is what they print.
+        let weak = matches!(self.memory, Memory::Weak(_));
+        setup.keeps_output = weak && self.schedule.exhaustive && stdout == Stdout::Dropped;
+        Ok(setup)
     }
 
     /// The command that makes a run again.

@@ -2,7 +2,7 @@
 
 use super::keep::Files;
 use super::tally::Tally;
-use super::{Clock, Request};
+use super::{Clock, Memory, Request};
 use crate::sanitizer::findings::{self, Found};
 use crate::sanitizer::run::{Conclusion, include_libraries, note_suppressions};
 use crate::sanitizer::suppress::Suppressions;
@@ -37,6 +37,7 @@ pub(super) fn exploration(progress: &Progress) -> Exploration {
         left: progress.waiting as u64,
         preempted: counts.preempted,
         estimate,
+        outcomes: Vec::new(),
     }
 }
 
@@ -116,7 +117,9 @@ pub(super) fn conclude(
     schedules.executions = tally.coverage.distinct();
     schedules.last_new = tally.coverage.last_new();
     let exploration = schedules.exploration.as_ref();
-    let mut explored = exploration.is_some_and(|all| all.complete);
+    // Weak executions say nothing of robustness.
+    let sequential = matches!(request.memory, Memory::Sequential(_));
+    let mut explored = sequential && exploration.is_some_and(|all| all.complete);
     if explored && !request.as_written {
         explored = false;
         let counts = found.iter().any(|found| found.finding.counts());

@@ -27,6 +27,8 @@ pub(super) struct Setup<'a> {
     stdout: Stdout,
     /// Whether the program may read our standard input.
     alone: bool,
+    /// What runs print is kept with them.
+    pub(super) keeps_output: bool,
     stop: &'a AtomicBool,
     /// When all runs have to be over.
     deadline: Option<Instant>,
@@ -57,6 +59,7 @@ impl<'a> Setup<'a> {
             options,
             stdout,
             alone,
+            keeps_output: false,
             stop,
             deadline,
             scratch: Scratch::new()?,
@@ -146,7 +149,8 @@ impl<'a> Server<'a> {
         listener.set_nonblocking(true).map_err(fail)?;
         let log = memory.join(format!("log-{number}"));
         let trace = memory.join(format!("trace-{number}"));
-        let files = Files::create(&log, &trace).map_err(fail)?;
+        let output = memory.join(format!("output-{number}"));
+        let mut files = Files::create(&log, &trace).map_err(fail)?;
         let text = |path| execute::text_of(path).map_err(Problem::Message);
         let mut more = Settings::default();
         more.add("server", text(&socket)?);
@@ -154,7 +158,11 @@ impl<'a> Server<'a> {
         more.extend(setup.options.clone());
         let options = execute::settings(&log, more).map_err(Problem::Message)?;
         let name = setup.program[0].display();
-        let child = setup.command(&options).spawn();
+        let mut command = setup.command(&options);
+        if setup.keeps_output {
+            command.stdout(files.keep_output(&output).map_err(fail)?);
+        }
+        let child = command.spawn();
         let mut child = child.map_err(|e| Problem::Message(format!("{name}: {e}")))?;
         let stream = match connection(setup, &listener, &mut child) {
             Ok(stream) => stream,
