@@ -56,6 +56,8 @@ pub(crate) enum Stdout {
     Stderr,
     /// Nowhere.
     Dropped,
+    /// A file, which whoever starts the program says.
+    Captured,
 }
 
 /// How the runs ended.
@@ -243,7 +245,7 @@ pub(super) fn command(
         Stdout::Stderr => {
             command.stdout(stderr());
         }
-        Stdout::Dropped => {
+        Stdout::Dropped | Stdout::Captured => {
             command.stdout(Stdio::null());
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Execution {
     pub(super) record: Record,
     /// What the program was judged by.
     pub(super) model: Option<Model>,
+    /// What it wrote, if that is looked at and not too much.
+    pub(super) output: Option<Vec<u8>>,
 }
 
 impl Execution {
@@ -68,14 +70,19 @@ pub(super) struct Files {
     /// What was read of it.
     read: u64,
     trace: File,
+    /// What runs write to standard output.
+    output: Option<File>,
     model: Option<Model>,
 }
 
 /// Length of a log that is emptied.
 const LONG: u64 = 1 << 20;
 
+/// Length of an output that is looked at.
+const OUTPUT: u64 = 1 << 16;
+
 impl Files {
-    pub(super) fn create(log: &Path, trace: &Path) -> io::Result<Self> {
+    pub(super) fn create(log: &Path, trace: &Path, output: Option<&Path>) -> io::Result<Self> {
         let open = |path| {
             let mut options = File::options();
             let options = options.read(true).write(true).create(true);
@@ -83,16 +90,41 @@ impl Files {
         };
         let (log, trace) = (open(log)?, open(trace)?);
         trace.set_len(LENGTH as u64)?;
+        let append = |path| {
+            let mut options = File::options();
+            options.read(true).append(true).create(true).open(path)
+        };
+        let output = output.map(append).transpose()?;
         Ok(Self {
             log,
             read: 0,
             trace,
+            output,
             model: None,
         })
     }
 
+    /// Where runs write to.
+    pub(super) fn output(&self) -> Option<io::Result<File>> {
+        self.output.as_ref().map(File::try_clone)
+    }
+
+    /// What the last run wrote; nothing if it is too much.
+    fn written(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let Some(output) = &self.output else {
+            return Ok(None);
+        };
+        let length = output.metadata()?.len();
+        let mut bytes = vec![0; length.min(OUTPUT) as usize];
+        output.read_exact_at(&mut bytes, 0)?;
+        // Whoever writes it appends.
+        output.set_len(0)?;
+        Ok((length <= OUTPUT).then_some(bytes))
+    }
+
     /// What the server itself wrote belongs to no run.
     pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.written()?;
         self.model = Record::new(&self.logged()?).model;
         Ok(())
     }
@@ -121,6 +153,7 @@ impl Files {
             trace,
             record: Record::new(&self.logged()?),
             model: self.model,
+            output: self.written()?,
         })
     }
 

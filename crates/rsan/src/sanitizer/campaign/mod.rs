@@ -5,9 +5,10 @@
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
-//!   `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
+//!   `confirm`: which findings hurt. `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
 mod checkpoint;
+pub(super) mod confirm;
 mod execution;
 mod exhaust;
 mod keep;
@@ -48,6 +49,8 @@ pub(crate) struct Request<'a> {
     /// For all runs together.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) model: Option<Model>,
+    /// Weak runs for each finding that may hurt.
+    pub(crate) confirm: Option<usize>,
     pub(crate) report: &'a ReportArgs,
     pub(crate) stop: &'a AtomicBool,
 }
@@ -147,6 +150,13 @@ impl Request<'_> {
         Setup::new(self.program, options, stdout, alone, self.stop, deadline)
     }
 
+    /// For many runs whose output is looked at.
+    fn capturing(&self, clock: &Clock) -> Result<Setup<'_>, String> {
+        let (options, deadline) = (self.options(), clock.deadline());
+        let out = Stdout::Captured;
+        Setup::new(self.program, options, out, false, self.stop, deadline)
+    }
+
     /// The command that makes a run again.
     fn replay(&self, file: &str) -> String {
         let command = self.command.name();
@@ -160,13 +170,13 @@ impl Request<'_> {
 }
 
 /// The time that is left of a limit.
-struct Clock {
+pub(super) struct Clock {
     start: Instant,
     limit: Option<Duration>,
 }
 
 impl Clock {
-    fn new(limit: Option<Duration>) -> Self {
+    pub(super) fn new(limit: Option<Duration>) -> Self {
         let start = Instant::now();
         Self { start, limit }
     }

@@ -44,7 +44,7 @@ const TRIES: usize = 200;
 const STEPS: u64 = 2_000_000;
 
 /// What a schedule says of the memory of its runs; `None` if they are sequentially consistent.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Weak {
     window: Option<u64>,
 }
@@ -206,7 +206,7 @@ impl Campaign<'_, '_> {
         }
         let reference = self.reference.as_ref();
         let is_failure = reference.is_some_and(|reference| reference.is_finding(fails));
-        let wanted = new && report::is_wanted(&self.tally, &self.suppressions);
+        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         self.tally.runs.halted = is_failure || wanted;
     }
 
@@ -235,7 +235,7 @@ impl Campaign<'_, '_> {
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
+        found.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
         self.shrink(&found);
         let mut files = Files::new(self.request);
         files.name = WEAK;
