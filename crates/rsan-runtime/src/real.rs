@@ -216,6 +216,10 @@ real_functions! {
     fn cnd_signal(cond: *mut pthread_cond_t) -> c_int;
     fn cnd_broadcast(cond: *mut pthread_cond_t) -> c_int;
     fn exit(status: c_int) -> !;
+    fn abort() -> !;
+    fn __assert_fail(condition: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;
+    fn __assert(condition: *const c_char, file: *const c_char, line: c_int) -> !;
+    fn __assert_perror_fail(error: c_int, file: *const c_char, line: c_uint, function: *const c_char) -> !;
     fn sched_yield() -> c_int;
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int;
     fn clock_nanosleep(clock: clockid_t, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int;

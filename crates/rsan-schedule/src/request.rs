@@ -375,11 +375,7 @@ mod tests {
             steps: Some(3),
             aim,
         };
-        let step = |thread, unready| PlanStep {
-            thread: ThreadId(thread),
-            kind: Kind::Lock,
-            unready,
-        };
+        let step = |thread, unready| PlanStep::new(ThreadId(thread), Kind::Lock, unready);
         vec![
             sample("random", None),
             sample("pct:depth=3,steps=9", Some(17)),

@@ -49,6 +49,9 @@ pub trait Strategy: Debug + Send {
     /// The thread gave up the processor: `sched_yield`, a sleep, or a failed spin iteration.
     fn yielded(&mut self, _thread: ThreadId) {}
 
+    /// The thread has made plain accesses since its last step. Only weak executions tell.
+    fn accessed(&mut self, _thread: ThreadId) {}
+
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}
 

@@ -10,7 +10,7 @@ mod memory;
 mod oracle;
 mod outcome;
 
-pub use campaign::{WeakDifference, WeakTally, compare_weak, weak_program};
+pub use campaign::{WeakDifference, WeakTally, atomic, compare_weak, weak_program};
 pub use execute::{Exploration, Mode, executions};
 pub use memory::{Known, Memory};
 pub use oracle::{Expected, expected};

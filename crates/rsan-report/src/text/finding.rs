@@ -148,8 +148,10 @@ fn sources(
     let shown = excerpt(&marks, style);
     // The place of the first one stands in the headline.
     let shown = match first.line {
-        Some(_) => shown.split_once('\n').map_or("", |(_, rest)| rest),
-        None => &shown,
+        Some(_) if finding.location.is_some() => {
+            shown.split_once('\n').map_or("", |(_, rest)| rest)
+        }
+        _ => &shown,
     };
     let bar = style.paint(Role::Faint, "|");
     let _ = writeln!(out, "{shown}{indent}{bar}");

@@ -9,6 +9,7 @@
 //! **Not executed**: accesses of one word with different sizes. From the second size on, its bytes are read from memory, and every access
 //! follows everything that was released there before: no race is reported that is none. The log says so.
 
+use super::run::Weak;
 use super::state::State;
 use super::{Inside, places, scheduled};
 use crate::finding::{Side, StaleRead};
@@ -35,6 +36,8 @@ pub(super) struct Memory {
     repeated: HashMap<(ThreadId, LocationId), (u128, u32)>,
     /// Stale reads are logged.
     explains: bool,
+    /// Accesses whose places were logged.
+    said: u32,
     /// Some read has left sequential consistency.
     has_deviated: bool,
     /// Accesses since it was last asked what all threads know.
@@ -64,8 +67,14 @@ enum Target {
     Mixed(usize),
 }
 
+/// Of how many of the last writes of a location a load reads one, in runs that are drawn.
+const RECENT: usize = 64;
+
 /// Accesses after which it is asked again what all threads know.
 const ASKING: u32 = 256;
+
+/// Accesses whose places are logged, at most.
+const SAID: u32 = 4096;
 
 /// Reads of the same stale value, one after the other, before the last one is read.
 const PATIENCE: u32 = 16;
@@ -80,13 +89,14 @@ pub(crate) fn is_active() -> bool {
 }
 
 /// From here on loads return what the memory model allows.
-pub(super) fn start(first: &ThreadState, window: Option<u64>, explains: bool) -> Box<Memory> {
+pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
     horizon::follow(first);
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
     let mut memory = Box::<Memory>::default();
-    memory.explains = explains;
-    memory.engine.set_window(window);
+    memory.explains = how.explains;
+    memory.engine.set_window(how.window);
+    memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
 }
 
@@ -244,6 +254,17 @@ impl Access<'_> {
         }
     }
 
+    /// Logs where the access is.
+    #[cold]
+    fn say_access(&mut self) {
+        let Some(thread) = self.state.thread(self.number) else {
+            return;
+        };
+        let (step, address) = (thread.step.0 as u64, thread.step.1.op.object as usize);
+        self.memory.said += 1;
+        report::accessed(step, address, self.leaf.as_site());
+    }
+
     #[cold]
     fn say_mixed(&self) {
         let modules = modules::modules();
@@ -257,6 +278,9 @@ impl Access<'_> {
     fn note_order(&mut self, order: RmwOrd, failure: Option<ReadOrd>) {
         if let Some(thread) = self.state.thread(self.number) {
             (thread.step.1.order, thread.step.1.failure) = (Some(order), failure);
+        }
+        if self.memory.explains && self.memory.said < SAID {
+            self.say_access();
         }
     }
 

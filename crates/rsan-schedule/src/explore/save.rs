@@ -103,6 +103,7 @@ impl Explorer {
                 irregular: f.number("irregular")?,
                 limited: f.number("limited")?,
                 mixed: f.number("mixed")?,
+                undecided: 0,
             })
         })?;
         let share = lines.fields("share", |f| float(f.words.first()?))?;
@@ -232,12 +233,7 @@ impl<'t> Fields<'t> {
     }
 
     fn unready(&self) -> Option<Unready> {
-        match self.text("unready")? {
-            "0" => Some(Unready::Diverges),
-            "1" => Some(Unready::Refused),
-            "2" => Some(Unready::Waits),
-            _ => None,
-        }
+        Unready::from_number(self.number("unready")?)
     }
 
     fn event(&self) -> Option<(Event, Unready)> {

@@ -40,8 +40,10 @@ impl Found {
         match self.finding.kind {
             // How long it took is not what it is.
             Kind::Hang => kind.to_owned(),
-            Kind::Crash | Kind::Failure if self.finding.accesses.is_empty() => {
-                format!("{kind} {}", self.finding.message)
+            Kind::Crash | Kind::Failure => {
+                let places = self.places().unwrap_or_default();
+                let message = self.finding.message.replace("; ", ", ");
+                format!("{kind} {message} {}", places.join(" "))
             }
             _ => format!("{kind} {}", self.places().unwrap_or_default().join(" ")),
         }

@@ -97,7 +97,7 @@ fn a_stale_flag_that_lets_both_in_is_harmful() {
         "{text}"
     );
     assert!(
-        text.contains("; confirmed beside 1000 sequentially consistent runs: 1 harmful"),
+        text.contains("; confirmed beside 1,000 sequentially consistent runs: 1 harmful"),
         "{text}"
     );
 }

@@ -27,12 +27,13 @@ use crate::sanitizer::findings::{self, Found};
 use crate::sanitizer::log::Findings;
 use crate::sanitizer::record::Logged;
 use again::Again;
+use rsan_log::Failure;
 use rsan_model::{Model, ThreadId};
 use rsan_report::document::{Harm, Kind};
 use rsan_report::number::plural;
 use rsan_schedule::strategy::{Aim, Target, WeakSpec};
 use rsan_schedule::{Choice, End, Request as Run, Schedule};
-use shown::{Baseline, Showing, Shown, shown};
+use shown::{Baseline, Evidence, Showing, Shown, shown};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -46,8 +47,8 @@ const STALE: u8 = 50;
 /// What the runs that found something showed, all of them without stale values.
 pub(crate) struct Seen<'a> {
     pub(super) findings: &'a Findings,
-    /// How runs failed.
-    pub(super) failed: Vec<End>,
+    /// How runs failed, and what they said of it.
+    pub(super) failed: Vec<(End, Option<Failure<'static>>)>,
     /// The runs, if their schedules are known.
     pub(super) tally: Option<&'a Tally>,
 }
@@ -57,7 +58,7 @@ impl<'a> Seen<'a> {
     pub(crate) fn plain(findings: &'a Findings, failed: Option<End>) -> Self {
         Self {
             findings,
-            failed: failed.into_iter().collect(),
+            failed: failed.into_iter().map(|end| (end, None)).collect(),
             tally: None,
         }
     }
@@ -95,9 +96,9 @@ pub(crate) fn confirm(
     for distinct in seen.findings.iter() {
         baseline.know(Shown::Finding(distinct.logged.key()));
     }
-    for end in &seen.failed {
+    for (end, said) in &seen.failed {
         if let End::Failed(status) = end {
-            baseline.know(Shown::Failed(*status));
+            baseline.know(Shown::failure(*status, said.as_ref()));
         }
     }
     let said = match Campaign::new(request, clock, runs, baseline) {
@@ -151,7 +152,7 @@ struct Suspicion {
     runs: u64,
     /// Of the smallest run.
     schedule: Schedule,
-    logged: Option<Logged>,
+    evidence: Option<Evidence>,
 }
 
 /// What is to be small.
@@ -323,7 +324,7 @@ impl<'r> Campaign<'r> {
         let mut suspicions: Vec<_> = suspicions
             .filter(|(shown, _)| self.baseline.is_new(shown, limit))
             .map(|(shown, suspicion)| {
-                let words = words::words(&shown, suspicion.logged.as_ref(), Model::C20);
+                let words = words::words(&shown, suspicion.evidence.as_ref(), Model::C20);
                 (words, shown, suspicion)
             })
             .collect();
@@ -333,7 +334,7 @@ impl<'r> Campaign<'r> {
             let Some(schedule) = again.confirmed(&shown, &suspicion.schedule) else {
                 continue;
             };
-            let shows = words::shows(&shown, suspicion.logged.as_ref());
+            let shows = words::shows(&shown, suspicion.evidence.as_ref());
             let name = format!("harm-{}", number + 1);
             let recorded = Files::new(self.request).keep_harm(&name, &schedule, &shows);
             return Harm::Harmful {
@@ -386,12 +387,12 @@ impl Case {
         let Some(schedule) = trial.schedule else {
             return;
         };
-        for (shown, logged) in trial.showing {
+        for (shown, evidence) in trial.showing {
             let entry = self.suspicions.entry(shown);
             let suspicion = entry.or_insert_with(|| Suspicion {
                 runs: 0,
                 schedule: schedule.clone(),
-                logged,
+                evidence,
             });
             suspicion.runs += 1;
             if cost(&schedule) < cost(&suspicion.schedule) {

@@ -87,7 +87,11 @@ pub(super) fn reply(
     course.notes.extend(unwritten);
     let seen = Seen {
         findings: &tally.runs.findings,
-        failed: tally.failures.iter().map(|failure| failure.end).collect(),
+        failed: tally
+            .failures
+            .iter()
+            .map(|failure| (failure.end, failure.said.clone()))
+            .collect(),
         tally: Some(&tally),
     };
     let confirmed = confirm(request, clock, &mut found, &seen);

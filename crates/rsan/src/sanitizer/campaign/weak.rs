@@ -26,8 +26,8 @@ use crate::session::Reply;
 use crate::status::Status;
 use rsan_log::Finding;
 use rsan_report::document::Schedules;
-use rsan_schedule::strategy::{Aim, Spec, WeakSpec};
-use rsan_schedule::{Choice, Request as Run, Schedule};
+use rsan_schedule::strategy::{Aim, Spec, Target, WeakSpec};
+use rsan_schedule::{Choice, End, Request as Run, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -95,7 +95,10 @@ pub(super) fn answer(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, St
         count,
         reference: None,
         known: BTreeSet::new(),
-        tally: Tally::default(),
+        tally: Tally {
+            tells_failures_apart: true,
+            ..Tally::default()
+        },
         suppressions: report::suppressions(request)?,
     };
     let problem = campaign.run().err();
@@ -179,12 +182,9 @@ impl Campaign<'_, '_> {
             spec: self.spec,
             seed: self.request.schedule.seed.wrapping_add(run as u64),
             steps: length.map(|length| length.choices),
-            aim: Aim {
-                known: match self.spec {
-                    WeakSpec::Guided { .. } => self.known.iter().copied().collect(),
-                    WeakSpec::Random { .. } | WeakSpec::Pctwm { .. } => Vec::new(),
-                },
-                ..Aim::default()
+            aim: match self.spec {
+                WeakSpec::Guided { .. } => self.aim(run),
+                WeakSpec::Random { .. } | WeakSpec::Pctwm { .. } => Aim::default(),
             },
         };
         self.weak.run(Run {
@@ -194,18 +194,33 @@ impl Campaign<'_, '_> {
         })
     }
 
+    /// Where the run with a number leaves sequential consistency: at a place that no other did, or at one of those that others did, each
+    /// in turn.
+    fn aim(&self, run: usize) -> Aim {
+        let turn = run.checked_rem(self.known.len());
+        let load = turn.and_then(|turn| self.known.iter().nth(turn));
+        Aim {
+            known: self.known.iter().copied().collect(),
+            target: load.map(|load| Target {
+                load: *load,
+                missed: None,
+            }),
+            only: false,
+        }
+    }
+
     fn length(&self) -> Option<Length> {
         self.reference.as_ref().map(|reference| reference.length)
     }
 
     fn add(&mut self, trial: Trial) {
-        let fails = trial.end;
+        let reference = self.reference.as_ref();
+        let is_failure = reference
+            .is_some_and(|reference| reference.is_finding(trial.end, trial.failed.as_ref()));
         let new = self.tally.add(trial);
         if !self.request.sanitizer.halt_on_error {
             return;
         }
-        let reference = self.reference.as_ref();
-        let is_failure = reference.is_some_and(|reference| reference.is_finding(fails));
         let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         self.tally.runs.halted = is_failure || wanted;
     }
@@ -229,14 +244,16 @@ impl Campaign<'_, '_> {
         course
             .notes
             .extend(notes.into_iter().map(|note| (Status::Clean, note)));
+        let slow = self.tally.failures.iter();
+        let slow = slow.filter(|failure| failure.end == End::Timeout);
+        let slow: BTreeSet<usize> = slow.map(|failure| failure.first).collect();
         let (mut found, mut suppressed) = report::found(&self.tally, &mut self.suppressions);
         if let Some(reference) = &self.reference {
             let mut failed = take(&mut self.tally, reference, self.request);
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        found.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
-        self.shrink(&found);
+        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         let mut files = Files::new(self.request);
         files.name = WEAK;
         files.weak = Some(self.weak);
@@ -252,10 +269,13 @@ impl Campaign<'_, '_> {
         report::conclude(self.request, self.tally, course, found, suppressed, clock)
     }
 
-    /// Looks for smaller schedules of the runs that showed findings first.
-    fn shrink(&mut self, found: &[Found]) {
+    /// Looks for smaller schedules of the runs that showed findings first, unless they take the whole time that a run may take.
+    fn shrink(&mut self, found: &[Found], slow: &BTreeSet<usize>) {
         let mut worker = Worker::new(self.setup, 0, self.request.timeout());
         for (run, findings) in by_first_run(found) {
+            if slow.contains(&run) {
+                continue;
+            }
             let Some(schedule) = self.tally.schedules.get_mut(&run) else {
                 continue;
             };

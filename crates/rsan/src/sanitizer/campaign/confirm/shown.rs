@@ -2,7 +2,7 @@
 
 use crate::sanitizer::campaign::execution::Execution;
 use crate::sanitizer::record::Logged;
-use rsan_log::{Finding, Frame, Key};
+use rsan_log::{Failure, Finding, Frame, Key};
 use rsan_schedule::End;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,36 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Shown {
     /// A race, a misuse or a deadlock.
     Finding(Key<Option<Frame<'static>>>),
-    /// The program failed, with this status, as `wait` has it.
-    Failed(i32),
+    /// The program failed.
+    Failed {
+        /// As `wait` has it.
+        status: i32,
+        /// Where, if it said so.
+        at: Option<Frame<'static>>,
+    },
     /// It did not end.
     Hang,
     /// It ended, and had written this.
     Output(Vec<u8>),
 }
 
+/// What was logged of something that a run shows.
+#[derive(Clone, Debug)]
+pub(super) enum Evidence {
+    Finding(Logged),
+    Failure(Failure<'static>),
+}
+
 /// What a run shows, and what was logged of it.
-pub(super) type Showing = BTreeMap<Shown, Option<Logged>>;
+pub(super) type Showing = BTreeMap<Shown, Option<Evidence>>;
+
+impl Shown {
+    /// A program that failed with a status, and perhaps said how.
+    pub(super) fn failure(status: i32, said: Option<&Failure<'static>>) -> Self {
+        let at = said.and_then(|said| said.stack.first().cloned());
+        Self::Failed { status, at }
+    }
+}
 
 /// Whether a finding is about what a run did, not about what it could do.
 fn happened(finding: &Finding<'_>) -> bool {
@@ -35,16 +55,24 @@ pub(super) fn shown(execution: &Execution) -> Showing {
     let findings = execution.record.findings.iter();
     let mut shown: Showing = findings
         .filter(|logged| happened(&logged.finding))
-        .map(|logged| (Shown::Finding(logged.finding.key()), Some(logged.clone())))
+        .map(|logged| {
+            let evidence = Evidence::Finding(logged.clone());
+            (Shown::Finding(logged.finding.key()), Some(evidence))
+        })
         .collect();
+    let said = execution.record.failed.as_ref();
     let end = match execution.end() {
-        End::Failed(status) => Some(Shown::Failed(status)),
+        End::Failed(status) => Some(Shown::failure(status, said)),
         End::CutOff => Some(Shown::Hang),
         End::Ended => execution.output.clone().map(Shown::Output),
         // A limit of time depends on the machine; the rest is no doing of the program.
         _ => None,
     };
-    shown.extend(end.map(|end| (end, None)));
+    let evidence = said.map(|said| Evidence::Failure(said.clone()));
+    shown.extend(end.map(|end| match end {
+        Shown::Failed { .. } => (end, evidence),
+        other => (other, None),
+    }));
     shown
 }
 
@@ -88,7 +116,11 @@ impl Baseline {
     /// steps hang only if others are much shorter, and outputs are new only if there are few, each of them seen more than once.
     pub(super) fn is_new(&self, shown: &Shown, limit: u64) -> bool {
         match shown {
-            Shown::Finding(_) | Shown::Failed(_) => !self.shown.contains(shown),
+            Shown::Finding(_) => !self.shown.contains(shown),
+            Shown::Failed { status, .. } => {
+                let somewhere = Shown::failure(*status, None);
+                !self.shown.contains(shown) && !self.shown.contains(&somewhere)
+            }
             Shown::Hang => {
                 !self.shown.contains(shown) && self.longest.saturating_mul(LONGER) <= limit
             }
@@ -146,9 +178,20 @@ mod tests {
     #[test]
     fn what_is_known_is_not_new() {
         let mut baseline = Baseline::default();
-        assert!(baseline.is_new(&Shown::Failed(6), 100));
-        baseline.add(Showing::from([(Shown::Failed(6), None)]), 1);
-        assert!(!baseline.is_new(&Shown::Failed(6), 100));
-        assert!(baseline.is_new(&Shown::Failed(11), 100));
+        let failed = |status, at: Option<u64>| Shown::Failed {
+            status,
+            at: at.map(|offset| Frame {
+                module: None,
+                offset: rsan_log::Address(offset),
+            }),
+        };
+        let mut add = |shown| baseline.add(Showing::from([(shown, None)]), 1);
+        add(failed(6, Some(1)));
+        assert!(!baseline.is_new(&failed(6, Some(1)), 100));
+        assert!(baseline.is_new(&failed(6, Some(2)), 100));
+        assert!(baseline.is_new(&failed(11, None), 100));
+        // It may have been there.
+        baseline.know(failed(6, None));
+        assert!(!baseline.is_new(&failed(6, Some(2)), 100));
     }
 }

@@ -1,11 +1,10 @@
 //! Harm in words.
 
 use super::super::keep;
-use super::shown::Shown;
+use super::shown::{Evidence, Shown};
 use crate::sanitizer::convert::{self, Resolver};
 use crate::sanitizer::findings::{self, Found};
 use crate::sanitizer::log::Findings;
-use crate::sanitizer::record::Logged;
 use crate::sanitizer::verdict::described;
 use rsan_model::Model;
 use rsan_report::document::{Effect, Kind, Place};
@@ -24,35 +23,38 @@ pub(super) struct Words {
 }
 
 /// What a run shows, in words.
-pub(super) fn words(shown: &Shown, logged: Option<&Logged>, model: Model) -> Words {
-    if let Some(logged) = logged {
-        let found = convert::finding(&logged.finding, &mut Resolver::new(model));
+pub(super) fn words(shown: &Shown, evidence: Option<&Evidence>, model: Model) -> Words {
+    let mut resolver = Resolver::new(model);
+    let found = evidence.map(|evidence| match evidence {
+        Evidence::Finding(logged) => convert::finding(&logged.finding, &mut resolver),
+        Evidence::Failure(said) => convert::failed(said, &mut resolver),
+    });
+    if let Some(found) = found {
         let effect = match found.kind {
             Kind::DataRace | Kind::DescriptorRace => Effect::Race,
             Kind::Deadlock => Effect::Deadlock,
+            Kind::Assertion => Effect::Assertion,
+            Kind::Crash => Effect::Crash,
+            Kind::Failure => Effect::ExitStatus,
             _ => Effect::Misuse,
         };
         return Words {
             effect,
-            message: found.headline(None),
+            message: match evidence {
+                Some(Evidence::Failure(_)) => found.message,
+                _ => found.headline(None),
+            },
             location: found.location,
         };
     }
     let (effect, message) = match shown {
-        Shown::Failed(status) if status & 0x7f == SIGABRT => (
-            Effect::Assertion,
-            "the program aborts, as for an assertion that fails".to_owned(),
-        ),
-        Shown::Failed(status) if status & 0x7f != 0 => {
-            let signal = described(End::Failed(*status));
-            (Effect::Crash, format!("the program crashes by {signal}"))
-        }
-        Shown::Failed(status) => {
-            let status = described(End::Failed(*status));
-            (
-                Effect::ExitStatus,
-                format!("the program ends with {status}"),
-            )
+        Shown::Failed { status, .. } => {
+            let how = described(End::Failed(*status));
+            match status & 0x7f {
+                0 => (Effect::ExitStatus, format!("the program ends with {how}")),
+                SIGABRT => (Effect::Assertion, format!("the program ends by {how}")),
+                _ => (Effect::Crash, format!("the program ends by {how}")),
+            }
         }
         Shown::Hang => (Effect::Hang, "the program does not end".to_owned()),
         Shown::Output(output) => {
@@ -69,8 +71,8 @@ pub(super) fn words(shown: &Shown, logged: Option<&Logged>, model: Model) -> Wor
 }
 
 /// The same for a schedule: what a replay has to show again.
-pub(super) fn shows(shown: &Shown, logged: Option<&Logged>) -> String {
-    if let Some(logged) = logged {
+pub(super) fn shows(shown: &Shown, evidence: Option<&Evidence>) -> String {
+    if let Some(Evidence::Finding(logged)) = evidence {
         let mut one = Findings::default();
         one.add(0, std::slice::from_ref(logged));
         let found = findings::findings(&one, Model::C20);
@@ -78,7 +80,7 @@ pub(super) fn shows(shown: &Shown, logged: Option<&Logged>) -> String {
         return labels.join("; ");
     }
     match shown {
-        Shown::Failed(status) => End::Failed(*status).to_string(),
+        Shown::Failed { status, .. } => End::Failed(*status).to_string(),
         Shown::Hang => End::CutOff.to_string(),
         Shown::Output(_) | Shown::Finding(_) => keep::STALE.to_owned(),
     }
@@ -105,12 +107,13 @@ mod tests {
 
     #[test]
     fn harm_is_told_by_what_happens() {
-        let aborts = "the program aborts, as for an assertion that fails".to_owned();
-        assert_eq!(said(Shown::Failed(6)), (Effect::Assertion, aborts));
-        let crashes = "the program crashes by signal 11 (SIGSEGV)".to_owned();
-        assert_eq!(said(Shown::Failed(11)), (Effect::Crash, crashes));
+        let failed = |status| Shown::failure(status, None);
+        let aborts = "the program ends by signal 6 (SIGABRT)".to_owned();
+        assert_eq!(said(failed(6)), (Effect::Assertion, aborts));
+        let crashes = "the program ends by signal 11 (SIGSEGV)".to_owned();
+        assert_eq!(said(failed(11)), (Effect::Crash, crashes));
         let ends = "the program ends with exit status 3".to_owned();
-        assert_eq!(said(Shown::Failed(3 << 8)), (Effect::ExitStatus, ends));
+        assert_eq!(said(failed(3 << 8)), (Effect::ExitStatus, ends));
         let writes = "the program writes \"a\\nb\"".to_owned();
         assert_eq!(
             said(Shown::Output(b"a\nb\n".to_vec())),
