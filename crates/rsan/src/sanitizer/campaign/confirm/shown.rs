@@ -64,7 +64,10 @@ pub(super) fn shown(execution: &Execution) -> Showing {
     let end = match execution.end() {
         End::Failed(status) => Some(Shown::failure(status, said)),
         End::CutOff => Some(Shown::Hang),
-        End::Ended => execution.output.clone().map(|output| Shown::Output(output.into_bytes())),
+        End::Ended => execution
+            .output
+            .clone()
+            .map(|output| Shown::Output(output.into_bytes())),
         // A limit of time depends on the machine; the rest is no doing of the program.
         _ => None,
     };
