@@ -297,18 +297,21 @@ impl Access<'_> {
         if stale && self.memory.explains {
             self.explain(place, at, chosen, last);
         }
-        let tag = Tag::unpack(self.memory.engine.write(at, chosen).tag);
-        let is_initial = self.memory.engine.write(at, chosen).stamp.is_none();
+        self.note_source(at, chosen, stale);
+        chosen
+    }
+
+    /// Notes in the step which write it reads.
+    fn note_source(&mut self, at: LocationId, chosen: WriteId, stale: bool) {
+        let write = self.memory.engine.write(at, chosen);
+        let from = match write.stamp {
+            None => ReadsFrom::Initial,
+            Some(_) => ReadsFrom::Step(Tag::unpack(write.tag).step),
+        };
         if let Some(thread) = self.state.thread(self.number) {
-            let step = &mut thread.step.1;
-            step.stale = stale;
-            step.from = match is_initial {
-                true => ReadsFrom::Initial,
-                false => ReadsFrom::Step(tag.step),
-            };
+            (thread.step.1.from, thread.step.1.stale) = (from, stale);
             thread.spin.reads_stale(stale);
         }
-        chosen
     }
 
     /// Whether the thread has read stale values often enough.
