@@ -297,18 +297,21 @@ impl Access<'_> {
         if stale && self.memory.explains {
             self.explain(place, at, chosen, last);
         }
-        let tag = Tag::unpack(self.memory.engine.write(at, chosen).tag);
-        let is_initial = self.memory.engine.write(at, chosen).stamp.is_none();
+        self.note_source(at, chosen, stale);
+        chosen
+    }
+
+    /// Notes in the step which write it reads.
+    fn note_source(&mut self, at: LocationId, chosen: WriteId, stale: bool) {
+        let write = self.memory.engine.write(at, chosen);
+        let from = match write.stamp {
+            None => ReadsFrom::Initial,
+            Some(_) => ReadsFrom::Step(Tag::unpack(write.tag).step),
+        };
         if let Some(thread) = self.state.thread(self.number) {
-            let step = &mut thread.step.1;
-            step.stale = stale;
-            step.from = match is_initial {
-                true => ReadsFrom::Initial,
-                false => ReadsFrom::Step(tag.step),
-            };
+            (thread.step.1.from, thread.step.1.stale) = (from, stale);
             thread.spin.reads_stale(stale);
         }
-        chosen
     }
 
     /// Whether the thread has read stale values often enough.
@@ -498,7 +501,7 @@ pub(crate) fn load(place: Place, ord: ReadOrd, memory: impl FnOnce() -> u128) ->
     })?
 }
 
-/// The same of one of some values, the last one that there is.
+/// The same of one of some values; what is there last, and not read, if there is none of them.
 pub(crate) fn load_one_of(
     place: Place,
     ord: ReadOrd,
@@ -511,14 +514,16 @@ pub(crate) fn load_one_of(
         access.note_order(ord.into(), None);
         let engine = &mut access.memory.engine;
         let writes = engine.readable(access.thread, at, ord);
-        let wanted = writes
-            .iter()
-            .rfind(|write| is_wanted(engine.write(at, **write).value));
-        let chosen = *wanted.or(writes.last())?;
-        let value = engine.write(at, chosen).value;
-        if is_wanted(value) {
-            engine.read(access.thread, at, chosen, ord);
+        let last = engine.write(at, *writes.last()?).value;
+        let wanted = |write: &WriteId| is_wanted(engine.write(at, *write).value);
+        let writes: Vec<WriteId> = writes.into_iter().filter(wanted).collect();
+        if writes.is_empty() {
+            return Some(last);
         }
+        let chosen = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
+        let value = engine.write(at, chosen).value;
+        engine.read(access.thread, at, chosen, ord);
         Some(value)
     })?
 }
@@ -575,9 +580,13 @@ pub(crate) fn find_value(
         let at = access.location(place, true, memory)?;
         access.note_order(ord, None);
         let engine = &mut access.memory.engine;
-        let writes = engine.updatable(access.thread, at, ord);
-        let has_value = |write: &&WriteId| engine.write(at, **write).value == expected;
-        let write = *writes.iter().rfind(has_value)?;
+        let mut writes = engine.updatable(access.thread, at, ord);
+        writes.retain(|write| engine.write(at, *write).value == expected);
+        if writes.is_empty() {
+            return None;
+        }
+        let write = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
         engine.acquire(access.thread, at, write, ord.read());
         let value = expected;
         Some(Found { value, at, write })
@@ -637,14 +646,23 @@ pub(crate) fn compare(
         let mut writes = engine.updatable(access.thread, at, success);
         writes.retain(|write| engine.write(at, *write).value == expected);
         let failing = engine.readable(access.thread, at, failure);
-        let differs = |write: &WriteId| engine.write(at, *write).value != expected;
-        writes.extend(failing.into_iter().filter(differs));
+        let succeeding = writes.clone();
+        let may_fail = strength == CasStrength::Weak;
+        let fits = |write: &WriteId| may_fail || engine.write(at, *write).value != expected;
+        writes.extend(failing.into_iter().filter(fits));
         writes.sort_unstable();
+        writes.dedup();
         let write = access.choose(place, at, &writes);
         let value = access.memory.engine.write(at, write).value;
         let reading = access.reading();
+        if let Some(thread) = access.state.thread(access.number) {
+            thread.step.1.may_fail = may_fail;
+        }
         if value == expected {
-            let may_fail = strength == CasStrength::Weak;
+            if !succeeding.contains(&write) {
+                access.fail_for_no_reason(at, write, failure);
+                return Some(Compared::Fails(value));
+            }
             let is_patient = !access.is_impatient(at);
             if may_fail && is_patient && access.state.strategy.fails(&reading) {
                 access.fail_for_no_reason(at, write, failure);
