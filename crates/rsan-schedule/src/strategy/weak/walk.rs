@@ -4,7 +4,7 @@
 //! another is in the middle of something. Both end when the other thread releases what it has written. So a thread that has made plain writes
 //! and is about to release them waits while others can go on. In a correct program that only means contention.
 //!
-//! Otherwise a thread goes on with probability 1/2, and else every one is as likely as the others: a thread makes a few steps in a row, as
+//! Otherwise the same thread goes on two times of three, and else every one is as likely as the others: a thread makes a few steps in a row, as
 //! it takes to write to one location and to read another one. A thread that yields waits until others have made a step or two. Now and
 //! then all that is put aside, so that a loop that nobody recognises as one that waits ends.
 
