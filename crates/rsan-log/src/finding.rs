@@ -184,6 +184,51 @@ record! {
     }
 }
 
+tagged! {
+    /// How a program fails.
+    Manner {
+        /// `assert` found its condition false.
+        Assertion "assertion" {
+            /// The condition, as the program has it.
+            text: Cow<'a, str>,
+            /// As the compiler names it.
+            file: Cow<'a, str>,
+            /// In the file.
+            line: u32,
+            /// Where the assertion is, if that is known.
+            function: Option<Cow<'a, str>>,
+        },
+        /// It calls `abort`, or a library does: for an exception that nobody catches, say.
+        Abort "abort",
+        /// A signal that it does not handle.
+        Signal "signal" {
+            /// As the system numbers it.
+            number: u32,
+            /// What the thread accessed or executed, if the signal is a fault.
+            address: Option<Address>,
+        },
+        /// It ends with a status that is not 0.
+        Exit "exit" {
+            /// As the system has it.
+            status: u32,
+        },
+    }
+}
+
+record! {
+    /// A program fails: how, and where.
+    Failure {
+        /// How.
+        manner: Manner<'a>,
+        /// Who; `None` if the runtime does not know the thread.
+        thread: Option<u32>,
+        /// What the program calls the thread.
+        name: Option<Cow<'a, str>>,
+        /// Where; empty for a return from `main`.
+        stack: Stack<'a>,
+    }
+}
+
 record! {
     /// The accesses that force the order of a violation, from the missed write to the access; or that would order a race.
     Chain {

@@ -24,7 +24,8 @@ mod read;
 mod same;
 
 pub use finding::{
-    Address, Chain, Context, Finding, Frame, Held, Link, Memory, Side, Stack, Taken, Waiting,
+    Address, Chain, Context, Failure, Finding, Frame, Held, Link, Manner, Memory, Side, Stack,
+    Taken, Waiting,
 };
 pub use names::{Edge, Misuse, Mode, Operation, Unknown, Visible, Wait};
 #[cfg(feature = "read")]
@@ -107,6 +108,16 @@ tagged! {
             /// The last write that it could have read.
             last: Side<'a>,
         },
+        /// An atomic access, or a fence, of a weak run; with `explain=1`, of the first ones.
+        Access "access" {
+            /// Steps before it.
+            step: u64,
+            /// What is accessed.
+            #[cfg_attr(feature = "read", serde(default))]
+            memory: Option<Memory<'a>>,
+            /// Where.
+            stack: Stack<'a>,
+        },
         /// It does what the model does not have, and ends.
         Refused "refused" {
             /// What, and why not.
@@ -120,6 +131,11 @@ tagged! {
             message: Cow<'a, str>,
             /// Where.
             stack: Stack<'a>,
+        },
+        /// The program is about to fail; with `announce=1`.
+        Failed "failed" {
+            /// How, and where.
+            failure: Failure<'a>,
         },
         /// The runtime could not go on, and the process ends.
         Fatal "fatal" {

@@ -1,8 +1,8 @@
 //! What is written is read again: every case of every type, and texts with anything in them.
 
 use rsan_log::{
-    Address, Chain, Context, Edge, Entry, Event, Finding, Frame, Held, Line, Link, Memory, Misuse,
-    Mode, Operation, Side, Stack, Taken, Unknown, Visible, Wait, Waiting,
+    Address, Chain, Context, Edge, Entry, Event, Failure, Finding, Frame, Held, Line, Link, Manner,
+    Memory, Misuse, Mode, Operation, Side, Stack, Taken, Unknown, Visible, Wait, Waiting,
 };
 use rsan_model::{Model, RmwOrd};
 use std::borrow::Cow;
@@ -208,8 +208,33 @@ impl Values {
         }
     }
 
+    fn failure(&mut self) -> Failure<'static> {
+        let manner = match self.pick(4) {
+            0 => Manner::Assertion {
+                text: self.text(),
+                file: self.text(),
+                line: self.thread(),
+                function: self.maybe(Self::text),
+            },
+            1 => Manner::Abort,
+            2 => Manner::Signal {
+                number: self.thread(),
+                address: self.maybe(Self::address),
+            },
+            _ => Manner::Exit {
+                status: self.thread(),
+            },
+        };
+        Failure {
+            manner,
+            thread: self.maybe(Self::thread),
+            name: self.maybe(Self::text),
+            stack: self.stack(),
+        }
+    }
+
     fn event(&mut self) -> Event<'static> {
-        match self.pick(8) {
+        match self.pick(11) {
             0 => Event::Start {
                 program: self.text(),
                 command: self.text(),
@@ -229,6 +254,23 @@ impl Values {
             },
             6 => Event::Undecided {
                 message: self.text(),
+                stack: self.stack(),
+            },
+            7 => Event::Failed {
+                failure: self.failure(),
+            },
+            8 => Event::Stale {
+                step: self.thread().into(),
+                address: self.address(),
+                size: self.thread().into(),
+                memory: self.maybe(Self::memory),
+                access: self.side(),
+                read: self.side(),
+                last: self.side(),
+            },
+            9 => Event::Access {
+                step: self.thread().into(),
+                memory: self.maybe(Self::memory),
                 stack: self.stack(),
             },
             _ => Event::Fatal {

@@ -1,17 +1,20 @@
 //! The end of the process: the summary, and the exit status.
 //!
-//! `exit` and the return from `main` come to `at_exit`, `_exit` to the interceptor. Where every execution is explored, the end waits
+//! `exit` and the return from `main` come to `at_exit`, `_exit`, `abort` and failed assertions to interceptors. Where every execution is explored, the end waits
 //! until no other thread can go on ([`sched`]), so that others may come to an end of the process, too. A process that a signal ends, or
 //! that executes another program, has no summary, and its findings do not change its status.
 
-use crate::entry::entries;
+use crate::entry::{entries, interceptors};
 use crate::finding::{Finding, Misuse, Operation, Side};
 use crate::hooks;
 use crate::options::{self, Options};
 use crate::system::end_process;
 use crate::thread::{self, enter};
-use crate::{journal, probe, real, report, sched, suppress};
-use libc::c_int;
+use crate::{failing, journal, probe, real, report, sched, suppress, tls};
+use libc::{c_char, c_int, c_uint};
+use rsan_log::Manner;
+use std::borrow::Cow;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -107,11 +110,13 @@ pub(crate) extern "C" fn at_exit() {
 }
 
 extern "C" fn at_once(status: c_int) -> ! {
+    failing::exits(status);
     end_again(status);
     end_process(sum_up().unwrap_or(status))
 }
 
 unsafe extern "C-unwind" fn leave(status: c_int) -> ! {
+    failing::exits(status);
     end_again(status);
     // SAFETY: the program's call.
     unsafe { real::exit(status) }
@@ -128,6 +133,91 @@ fn end_again(status: c_int) {
     }
     sched::end_early();
     end_process(status)
+}
+
+unsafe extern "C-unwind" fn give_up() -> ! {
+    failing::fails(Manner::Abort);
+    // SAFETY: the program's call.
+    unsafe { real::abort() }
+}
+
+/// A text of the program; `None` if there is none.
+///
+/// # Safety
+/// Null, or a C string that stays.
+unsafe fn text(text: *const c_char) -> Option<Cow<'static, str>> {
+    // SAFETY: the caller's promise.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy())
+}
+
+/// An assertion fails.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn disproved(
+    condition: impl FnOnce() -> Option<Cow<'static, str>>,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+) {
+    let caller = tls::caller();
+    // SAFETY: the caller's promise.
+    let (condition, file, function) = unsafe { (condition(), text(file), text(function)) };
+    // The texts' ends were looked for in between.
+    tls::set_caller(caller);
+    failing::fails(Manner::Assertion {
+        text: condition.unwrap_or_default(),
+        file: file.unwrap_or_default(),
+        line,
+        function,
+    });
+}
+
+unsafe extern "C-unwind" fn assertion(
+    condition: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+) -> ! {
+    // SAFETY: the program's call.
+    unsafe {
+        disproved(|| text(condition), file, line, function);
+        real::__assert_fail(condition, file, line, function)
+    }
+}
+
+unsafe extern "C-unwind" fn assertion_anywhere(
+    condition: *const c_char,
+    file: *const c_char,
+    line: c_int,
+) -> ! {
+    // SAFETY: the program's call.
+    unsafe {
+        disproved(|| text(condition), file, line as c_uint, std::ptr::null());
+        real::__assert(condition, file, line)
+    }
+}
+
+/// The program found that something has failed, by the number of its error.
+unsafe extern "C-unwind" fn unexpected(
+    error: c_int,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+) -> ! {
+    let what = || Some(std::io::Error::from_raw_os_error(error).to_string().into());
+    // SAFETY: the program's call.
+    unsafe {
+        disproved(what, file, line, function);
+        real::__assert_perror_fail(error, file, line, function)
+    }
+}
+
+interceptors! {
+    abort => give_up;
+    __assert_fail => assertion;
+    __assert => assertion_anywhere;
+    __assert_perror_fail => unexpected;
 }
 
 entries! {

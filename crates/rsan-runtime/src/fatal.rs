@@ -2,9 +2,20 @@
 
 use crate::output::write_to;
 use crate::{hooks, journal};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static DYING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the runtime ends the process.
+pub(crate) fn is_dying() -> bool {
+    // ORDERING: relaxed; a flag that is only ever set.
+    DYING.load(Ordering::Relaxed)
+}
 
 /// Ends the process because the runtime cannot go on.
 pub fn die(message: &[&str]) -> ! {
+    // ORDERING: relaxed; see `is_dying`.
+    DYING.store(true, Ordering::Relaxed);
     write_to(2, b"rsan: ");
     for part in message {
         write_to(2, part.as_bytes());

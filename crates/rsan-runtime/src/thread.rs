@@ -351,6 +351,12 @@ impl Context {
         unsafe { &mut *self.stack.get() }
     }
 
+    /// The number of the calling thread, which may be anywhere in the runtime, and never goes on.
+    pub(crate) fn number_at_end(&self) -> rsan_model::ThreadId {
+        // SAFETY: whoever has a reference to it stands still for good.
+        unsafe { (*self.body.get()).state.id() }
+    }
+
     /// Makes the thread busy.
     #[inline]
     pub fn enter(&'static self) -> Option<Entered> {

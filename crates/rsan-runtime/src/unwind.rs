@@ -37,14 +37,33 @@ extern "C" fn step(context: *mut c_void, frames: *mut c_void) -> c_int {
     NO_REASON
 }
 
+impl Frames {
+    /// Those of the calling thread, innermost first.
+    fn own() -> Self {
+        let mut frames = Self {
+            pcs: [0; FRAMES],
+            count: 0,
+        };
+        // SAFETY: the callback gets back the pointer given here, during the call only.
+        unsafe { _Unwind_Backtrace(step, (&raw mut frames).cast()) };
+        frames
+    }
+}
+
+/// Where a signal interrupted the calling thread, whose handler it is in, if that can be found.
+pub(crate) fn interrupted(pc: usize) -> Option<Site> {
+    let frames = Frames::own();
+    let pcs = &frames.pcs[..frames.count];
+    let place = pcs.iter().position(|known| *known == pc)?;
+    Some(Site {
+        node: Node::of(&pcs[place + 1..]),
+        pc: pc + 1,
+    })
+}
+
 /// The same place with the real stack, if it can be found.
 pub fn complete(site: Site) -> Site {
-    let mut frames = Frames {
-        pcs: [0; FRAMES],
-        count: 0,
-    };
-    // SAFETY: the callback gets back the pointer given here, during the call only.
-    unsafe { _Unwind_Backtrace(step, (&raw mut frames).cast()) };
+    let frames = Frames::own();
     let pcs = &frames.pcs[..frames.count];
     match pcs.iter().position(|pc| *pc == site.pc) {
         Some(start) => Site {
@@ -61,13 +80,7 @@ mod tests {
 
     #[inline(never)]
     fn inner() -> Vec<usize> {
-        let mut frames = Frames {
-            pcs: [0; FRAMES],
-            count: 0,
-        };
-        // SAFETY: as in `complete`.
-        unsafe { _Unwind_Backtrace(step, (&raw mut frames).cast()) };
-        let pc = frames.pcs[1];
+        let pc = Frames::own().pcs[2];
         let site = Site {
             node: Node::UNKNOWN,
             pc,

@@ -8,6 +8,7 @@
 //! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few stale
 //!   reads and switches.
 //! - [`explore`]: all executions of a program, each by one run; [`explore::Explorer`] hands out the runs.
+//! - [`explore_weak`]: the same for weak executions.
 //! - [`Coverage`]: how many executions a campaign has seen, and when it is time to stop.
 //! - [`Request`] and [`Answer`]: what the command and the runtime say to each other, as text, and [`Settings`], its form.
 //! - [`sequential`]: whether a run is one of an interleaving.
@@ -44,6 +45,7 @@ mod bytes;
 mod coverage;
 mod end;
 pub mod explore;
+pub mod explore_weak;
 mod minimize;
 mod objects;
 mod op;

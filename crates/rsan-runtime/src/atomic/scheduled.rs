@@ -163,7 +163,10 @@ pub(crate) fn thread_fence(order: c_int) {
         None => point(Kind::Fence, 0, 0),
     }
     match fence_order(order).filter(|_| is_active()) {
-        Some(ord) => weak::fence(ord),
+        Some(ord) => {
+            weak::fence(ord);
+            done(|_| ());
+        }
         None => super::thread_fence(order),
     }
 }

@@ -15,7 +15,7 @@ use crate::finding::{Misuse, Operation};
 use crate::handler::{self, HANDLERS};
 use crate::stack::{Node, Site};
 use crate::thread;
-use crate::{ignoring, real, sync, tls};
+use crate::{failing, ignoring, real, sync, tls};
 use libc::{c_int, c_void, pthread_t, sighandler_t, sigset_t};
 
 type Function = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -228,6 +228,14 @@ pub(super) unsafe extern "C-unwind" fn set_action(
         }
         passed = &raw const ours;
     }
+    // SAFETY: as above.
+    if let Some(action) = unsafe { action.as_ref() }
+        && action.sa_sigaction == libc::SIG_DFL
+        && let Some(watched) = failing::action(signal)
+    {
+        ours = watched;
+        passed = &raw const ours;
+    }
     // SAFETY: the program's call.
     let result = unsafe { real::sigaction(signal, passed, old) };
     if result != 0 {
@@ -241,6 +249,14 @@ pub(super) unsafe extern "C-unwind" fn set_action(
         old.sa_sigaction = before.0;
         const KEPT: c_int = libc::SA_SIGINFO | libc::SA_RESETHAND;
         old.sa_flags = old.sa_flags & !KEPT | before.1 & KEPT;
+    }
+    // SAFETY: as above.
+    if let Some(old) = unsafe { old.as_mut() }
+        && result == 0
+        && old.sa_sigaction == failing::handler()
+    {
+        // SAFETY: all zeroes is what a signal has that the program leaves alone.
+        *old = unsafe { std::mem::zeroed() };
     }
     result
 }

@@ -15,7 +15,7 @@ use crate::entry::entries;
 use crate::options::Options;
 use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
-use crate::{files, real, report, thread};
+use crate::{failing, files, real, report, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_schedule::strategy::{Follow, Prefix, Replay};
 use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
@@ -67,7 +67,9 @@ unsafe extern "C-unwind" fn first(
     // SAFETY: the program's `main`.
     let main = unsafe { std::mem::transmute::<usize, Main>(main) };
     // SAFETY: as the system asked.
-    unsafe { main(argc, argv, environment) }
+    let status = unsafe { main(argc, argv, environment) };
+    failing::returns(status);
+    status
 }
 
 /// Where `rsan.h` says that the snapshot is to be made.
@@ -121,6 +123,7 @@ fn open_trace(options: &Options) -> Trace {
 
 fn begin(plan: Plan, trace: Trace, outermost: usize) {
     install_nudge();
+    failing::watch();
     begin_run(plan, trace, outermost);
 }
 
@@ -138,6 +141,7 @@ fn serve(options: &Options, outermost: usize) {
     }
     places::prepare();
     snapshot::prepare();
+    failing::watch();
     let trace = open_trace(options);
     start_ticking();
     // SAFETY: a plain setting: what a run leaves behind becomes a child of this process.
@@ -371,6 +375,11 @@ const STEPS: u64 = 1000;
 /// How to make the run that is asked for.
 fn plan(request: Request) -> Result<Plan, String> {
     let default = Plan::default();
+    let weak = request.weak.then_some(Weak {
+        window: request.window,
+        explains: request.explain,
+        samples: matches!(request.choice, Choice::Explore { .. }),
+    });
     Ok(Plan {
         strategy: strategy(request.choice)?,
         limit: request.limit.unwrap_or(default.limit),
@@ -378,10 +387,7 @@ fn plan(request: Request) -> Result<Plan, String> {
         steady_heap: request.steady,
         kernel_threads: request.kernel_threads,
         timeout: request.timeout,
-        weak: request.weak.then_some(Weak {
-            window: request.window,
-            explains: request.explain,
-        }),
+        weak,
     })
 }
 

@@ -12,6 +12,7 @@ use super::record::{Fatal, Record};
 use super::scratch::{self, Scratch};
 use crate::files;
 use crate::session::eprint;
+use rsan_log::Failure;
 use rsan_model::Model;
 use rsan_schedule::{End, Settings};
 use std::collections::BTreeSet;
@@ -56,6 +57,8 @@ pub(crate) enum Stdout {
     Stderr,
     /// Nowhere.
     Dropped,
+    /// A file, which whoever starts the program says.
+    Captured,
 }
 
 /// How the runs ended.
@@ -86,6 +89,8 @@ pub(crate) struct Runs {
     pub(crate) deaths: usize,
     /// The first run that failed.
     pub(crate) failure: Option<ExitStatus>,
+    /// What it said about it.
+    pub(crate) failed: Option<Failure<'static>>,
     pub(crate) failures: usize,
     /// Runs that the runtime had to end, and why in the first.
     pub(crate) fatal: Option<Fatal>,
@@ -94,6 +99,16 @@ pub(crate) struct Runs {
     pub(crate) model: Option<Model>,
     pub(crate) interrupted: bool,
     pub(crate) halted: bool,
+}
+
+impl Runs {
+    /// A run fails, and may have said how.
+    pub(crate) fn fails(&mut self, status: ExitStatus, said: Option<Failure<'static>>) {
+        if self.failure.is_none() {
+            (self.failure, self.failed) = (Some(status), said);
+        }
+        self.failures += 1;
+    }
 }
 
 /// Runs the program as planned.
@@ -166,8 +181,7 @@ fn once(plan: &Plan<'_>, mut processes: Processes, log: &Path, runs: &mut Runs) 
         End::Failed(_) if fatal => {}
         End::Failed(_) if plan.stop.load(Ordering::Relaxed) => runs.interrupted = true,
         End::Failed(status) => {
-            runs.failure.get_or_insert(ExitStatus::from_raw(status));
-            runs.failures += 1;
+            runs.fails(ExitStatus::from_raw(status), record.failed);
         }
         End::Timeout => runs.timeouts += 1,
         End::Interrupted => runs.interrupted = true,
@@ -243,7 +257,7 @@ pub(super) fn command(
         Stdout::Stderr => {
             command.stdout(stderr());
         }
-        Stdout::Dropped => {
+        Stdout::Dropped | Stdout::Captured => {
             command.stdout(Stdio::null());
         }
     }

@@ -1,6 +1,6 @@
 //! The log of a run, read: what its processes say of themselves, and their findings.
 
-use rsan_log::{Address, Entry, Event, Finding, Line, Memory, Side, Stack};
+use rsan_log::{Address, Entry, Event, Failure, Finding, Line, Memory, Side, Stack};
 use rsan_model::Model;
 use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +12,8 @@ pub(crate) struct Record {
     pub(crate) processes: BTreeSet<u32>,
     /// Why the runtime ended a process: the first one.
     pub(crate) fatal: Option<Fatal>,
+    /// How the program failed, as far as it could say: its first process, if several ran.
+    pub(crate) failed: Option<Failure<'static>>,
     /// What the first process was judged by.
     pub(crate) model: Option<Model>,
     /// Findings that the runtime left out.
@@ -22,6 +24,8 @@ pub(crate) struct Record {
     pub(crate) forked: bool,
     /// Stale reads of a weak run that explains them.
     pub(crate) stale: Vec<StaleRead>,
+    /// Accesses of a weak run that explains itself.
+    pub(crate) accesses: Vec<Accessed>,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
     /// Where a thread was that did not do what was planned, innermost first.
@@ -56,6 +60,16 @@ pub(crate) struct StaleRead {
     pub(crate) last: Side<'static>,
 }
 
+/// An atomic access, or a fence, of a weak run.
+#[derive(Debug)]
+pub(crate) struct Accessed {
+    /// Steps of the run before it.
+    pub(crate) step: u64,
+    pub(crate) memory: Option<Memory<'static>>,
+    /// Where, innermost first.
+    pub(crate) stack: Stack<'static>,
+}
+
 /// Why the runtime ended a process.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Fatal {
@@ -77,6 +91,7 @@ impl Record {
     pub(crate) fn new(log: &str) -> Self {
         let mut record = Self::default();
         let mut commands = BTreeMap::new();
+        let (mut first, mut failures) = (None, BTreeMap::new());
         for line in log.lines() {
             let Ok(Line { pid, entry }) = line.parse() else {
                 record.unreadable += 1;
@@ -90,12 +105,19 @@ impl Record {
                 }),
                 Entry::Event(Event::Start { command, model, .. }) => {
                     record.processes.insert(pid);
+                    first.get_or_insert(pid);
                     commands.insert(pid, command.into_owned());
                     record.model.get_or_insert(model);
+                }
+                Entry::Event(Event::Failed { failure }) => {
+                    // A run from a snapshot does not say that it starts.
+                    first.get_or_insert(pid);
+                    failures.entry(pid).or_insert(failure);
                 }
                 Entry::Event(event) => record.note(event),
             }
         }
+        record.failed = first.and_then(|first| failures.remove(&first));
         for Logged { process, .. } in &mut record.findings {
             process.command = commands.get(&process.pid).cloned();
         }
@@ -104,7 +126,7 @@ impl Record {
 
     fn note(&mut self, event: Event<'static>) {
         let fatal = match event {
-            Event::Start { .. } => None,
+            Event::Start { .. } | Event::Failed { .. } => None,
             Event::Suppressed => {
                 self.suppressed += 1;
                 None
@@ -142,6 +164,18 @@ impl Record {
                 });
                 None
             }
+            Event::Access {
+                step,
+                memory,
+                stack,
+            } => {
+                self.accesses.push(Accessed {
+                    step,
+                    memory,
+                    stack,
+                });
+                None
+            }
             Event::Diverged { stack } => {
                 self.diverged = stack;
                 None
@@ -159,7 +193,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use rsan_log::{Frame, Operation};
+    use rsan_log::{Frame, Manner, Operation};
 
     /// A race of the writes at two places.
     pub(crate) fn race(first: u64, second: u64) -> Logged {
@@ -201,6 +235,15 @@ pub(crate) mod tests {
             module: None,
             offset: Address(1),
         };
+        let failed = |manner| {
+            let failure = Failure {
+                manner,
+                thread: Some(1),
+                name: None,
+                stack: Vec::new(),
+            };
+            Event::Failed { failure }.into()
+        };
         let entries: Vec<Entry> = vec![
             Entry::Finding {
                 finding: Box::new(race(1, 2).finding),
@@ -212,6 +255,8 @@ pub(crate) mod tests {
                 model: Model::Rc20,
             }
             .into(),
+            failed(Manner::Abort),
+            failed(Manner::Exit { status: 1 }),
             Event::Suppressed.into(),
             Event::Foreign {
                 modules: vec!["libz.so.1".into()],
@@ -232,6 +277,8 @@ pub(crate) mod tests {
             .map(|entry| format!("{}\n", Line { pid: 7, entry }));
         let log: String = lines.chain(["{\"schema\":\"rsan-ru".to_owned()]).collect();
         let record = Record::new(&log);
+        let failed = record.failed.expect("it fails");
+        assert_eq!(failed.manner, Manner::Abort, "the cause comes first");
         assert_eq!((record.suppressed, record.unreadable), (1, 1));
         assert!(record.foreign.contains("libz.so.1"));
         let undecided = record.undecided.iter();

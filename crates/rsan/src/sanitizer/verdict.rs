@@ -5,7 +5,7 @@ use super::findings::Found;
 use super::record::{Fatal, Undecided};
 use super::symbols::Symbols;
 use crate::status::Status;
-use rsan_log::Frame as Address;
+use rsan_log::{Failure, Frame as Address, Manner};
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::plural;
 use rsan_schedule::End;
@@ -86,10 +86,11 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
     }
     if let Some(failure) = runs.failure {
         notes.push(format!(
-            "the program failed in {} of {}: {}",
+            "the program failed in {} of {}: {}{}",
             runs.failures,
             count(runs.done),
-            ended(failure)
+            ended(failure),
+            runs.failed.as_ref().map_or(String::new(), said)
         ));
         status = status.and(Status::Failed);
     }
@@ -114,6 +115,23 @@ fn explained(fatal: &Fatal) -> String {
     match place(&mut Symbols::default(), &fatal.stack) {
         Some(place) => format!("{place}: {message}"),
         None => message.clone(),
+    }
+}
+
+/// What a program said about its failure, after how it ended.
+fn said(failure: &Failure<'_>) -> String {
+    let place = place(&mut Symbols::default(), &failure.stack);
+    match (&failure.manner, place) {
+        (
+            Manner::Assertion {
+                text, file, line, ..
+            },
+            _,
+        ) => format!(", assertion `{text}` of {file}:{line}"),
+        (Manner::Abort | Manner::Signal { .. } | Manner::Exit { .. }, Some(place)) => {
+            format!(", at {place}")
+        }
+        (Manner::Abort | Manner::Signal { .. } | Manner::Exit { .. }, None) => String::new(),
     }
 }
 

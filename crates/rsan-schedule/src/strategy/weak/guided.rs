@@ -9,7 +9,7 @@
 //! and a run leaves it at once at any other place, so that those come first. It names one of the known places
 //! ([`Aim::target`]), each in turn; some runs make for it and pass others over, so that places late in the program have their share.
 //! The rest take the first place that they come to. A few times that a run comes to a place are passed over, so that later ones have a
-//! chance.
+//! chance. A campaign may also say who makes the first steps ([`Aim::first`]), so that a run comes to a place as another one did.
 //!
 //! After that step most reads are of the last write: a bug shows when what was stale meets what is not. A thread that tries again, which
 //! a yield tells, may take such a step again: what it had read was no use to it.
@@ -33,6 +33,8 @@ pub struct WeakGuided {
     stale: u8,
     /// The thread that left sequential consistency, unless it tries again.
     deviated: Option<ThreadId>,
+    /// Of [`Aim::first`].
+    next: usize,
 }
 
 /// Of 100 runs that have a target, those that make for it.
@@ -53,6 +55,7 @@ impl WeakGuided {
             aim,
             stale,
             deviated: None,
+            next: 0,
         }
     }
 
@@ -74,6 +77,12 @@ impl WeakGuided {
 
 impl Strategy for WeakGuided {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
+        while let Some(&thread) = self.aim.first.get(self.next) {
+            self.next += 1;
+            if let Ok(index) = ready.binary_search_by_key(&thread, |c| c.thread) {
+                return Some(index);
+            }
+        }
         Some(self.threads.choose(ready, last))
     }
 

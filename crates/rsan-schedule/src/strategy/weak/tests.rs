@@ -34,6 +34,7 @@ fn aim(target: Option<(u64, Option<u64>)>, only: bool) -> Aim {
         known: vec![7, 9],
         target: target.map(|(load, missed)| Target { load, missed }),
         only,
+        ..Aim::default()
     }
 }
 

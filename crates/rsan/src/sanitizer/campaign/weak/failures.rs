@@ -3,10 +3,12 @@
 use super::super::Request;
 use super::super::execution::Execution;
 use super::super::sample::Length;
-use super::super::tally::{Failure, Tally};
-use crate::sanitizer::convert::severity;
+use super::super::tally::{Failure, Tally, is_same};
+use crate::sanitizer::convert::{Resolver, failed, severity};
 use crate::sanitizer::findings::Found;
 use crate::sanitizer::verdict::described;
+use rsan_log::Failure as Said;
+use rsan_model::Model;
 use rsan_report::document::{Finding, Kind};
 use rsan_report::number::count;
 use rsan_schedule::{End, Schedule};
@@ -17,6 +19,7 @@ use std::process::ExitStatus;
 /// What the program does by itself, in a sequentially consistent run.
 pub(in super::super) struct Reference {
     end: Option<End>,
+    said: Option<Said<'static>>,
     pub(super) length: Length,
 }
 
@@ -24,6 +27,7 @@ impl Reference {
     pub(super) fn new(execution: &Execution) -> Self {
         Self {
             end: Some(execution.end()),
+            said: execution.record.failed.clone(),
             length: Length::of(&execution.header),
         }
     }
@@ -32,6 +36,7 @@ impl Reference {
     pub(in super::super) fn unknown() -> Self {
         Self {
             end: None,
+            said: None,
             length: Length {
                 steps: 0,
                 choices: 1,
@@ -40,9 +45,9 @@ impl Reference {
     }
 
     /// Whether a run that ends so shows a finding: it fails, or does not end, and the program does not by itself.
-    pub(in super::super) fn is_finding(&self, end: End) -> bool {
+    pub(in super::super) fn is_finding(&self, end: End, said: Option<&Said<'_>>) -> bool {
         match end {
-            End::Failed(_) => self.end != Some(end),
+            End::Failed(_) => self.end != Some(end) || !is_same(self.said.as_ref(), said),
             // A run that is cut off may be a long one; the program by itself is no longer one, then.
             End::CutOff | End::Timeout => self.end.is_none_or(End::is_complete),
             End::Silent
@@ -69,7 +74,7 @@ pub(in super::super) fn take(
     let all = std::mem::take(&mut tally.failures);
     let (found, left): (Vec<_>, Vec<_>) = all
         .into_iter()
-        .partition(|failure| reference.is_finding(failure.end));
+        .partition(|failure| reference.is_finding(failure.end, failure.said.as_ref()));
     tally.failures = left;
     let runs = &mut tally.runs;
     for failure in &found {
@@ -84,11 +89,15 @@ pub(in super::super) fn take(
             .entry(failure.first)
             .or_insert_with(|| failure.schedule.clone());
     }
-    let still = tally.failures.iter().find_map(|failure| match failure.end {
-        End::Failed(status) => Some(ExitStatus::from_raw(status)),
-        _ => None,
-    });
-    runs.failure = still;
+    (runs.failure, runs.failed) = (None, None);
+    for failure in &tally.failures {
+        if let End::Failed(status) = failure.end {
+            runs.failures -= failure.in_runs.len();
+            for _ in &failure.in_runs {
+                runs.fails(ExitStatus::from_raw(status), failure.said.clone());
+            }
+        }
+    }
     let found = found.into_iter();
     found
         .map(|failure| of(failure, reference, request))
@@ -108,21 +117,24 @@ pub(in super::super) fn of_run(
     reference: &Reference,
     request: &Request<'_>,
 ) -> Option<Found> {
-    let end = execution.end();
-    let failure = || Failure {
-        end,
+    let failure = Failure {
+        end: execution.end(),
         first: 0,
         in_runs: BTreeSet::from([0]),
         schedule: Schedule::default(),
+        said: execution.record.failed.clone(),
     };
     reference
-        .is_finding(end)
-        .then(|| of(failure(), reference, request))
+        .is_finding(failure.end, failure.said.as_ref())
+        .then(|| of(failure, reference, request))
 }
 
 /// What is known of it.
 fn finding(failure: &Failure, reference: &Reference, request: &Request<'_>) -> Finding {
     let end = failure.end;
+    if let (End::Failed(_), Some(said)) = (end, &failure.said) {
+        return failed(said, &mut Resolver::new(Model::C20));
+    }
     let how = described(end);
     let (kind, message) = match end {
         End::Failed(status) if ExitStatus::from_raw(status).signal().is_some() => {

@@ -5,11 +5,13 @@ use super::super::execution::Execution;
 use super::super::pool::Worker;
 use super::Weak;
 use crate::sanitizer::convert::{About, Resolver};
-use crate::sanitizer::record::StaleRead;
+use crate::sanitizer::record::{Accessed, StaleRead};
 use crate::sanitizer::sentence::at;
+use rsan_log::Address;
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, CycleEdge, Edge, Event, Execution as Shown, Finding, Frame, Role, Stale, Thread,
+    Access, CycleEdge, Edge, Event, Execution as Shown, Finding, Frame, Related, Role, Stale,
+    Thread,
 };
 use rsan_report::number::plural;
 use rsan_schedule::sequential::{Relation, Sequential, judge};
@@ -24,6 +26,8 @@ const SHOWN: usize = 20;
 /// How a run comes about.
 pub(in super::super) struct Story {
     because: Vec<String>,
+    /// Where the stale reads are, and what they miss.
+    related: Vec<Related>,
     execution: Option<Shown>,
 }
 
@@ -66,11 +70,15 @@ impl Story {
         let mut because = sentences(&told);
         because.extend(verdict(&sequential, !reads.is_empty()));
         let mut places = Places::default();
+        for access in &execution.record.accesses {
+            places.see(access, steps, &mut resolver);
+        }
         for (read, told) in reads.iter().zip(&told) {
             places.learn(read, told, steps);
         }
         Self {
             because,
+            related: told.iter().take(TOLD).flat_map(related).collect(),
             execution: shown(steps, reads, &sequential, &places),
         }
     }
@@ -78,6 +86,7 @@ impl Story {
     /// Adds it to a finding of the run.
     pub(in super::super) fn add_to(&self, finding: &mut Finding) {
         finding.because.extend(self.because.iter().cloned());
+        finding.related.extend(self.related.iter().cloned());
         // What would order the accesses of a race says more.
         if finding.execution.is_none() {
             finding.execution = self.execution.clone();
@@ -138,6 +147,22 @@ fn sentence(told: &Told) -> String {
     )
 }
 
+/// The places of a stale read and of the write that it misses.
+fn related(told: &Told) -> Vec<Related> {
+    let [access, read, last] = told.accesses.as_slice() else {
+        return Vec::new();
+    };
+    let value = |access: &Access| access.value.clone().unwrap_or_default();
+    let reads = format!("{} reads {} here", access.subject(), value(read));
+    let stores = format!("although {} has stored {}", last.subject(), value(last));
+    let places = [(access, reads), (last, stores)].into_iter();
+    let places = places.filter_map(|(access, message)| {
+        let location = access.place()?;
+        Some(Related { message, location })
+    });
+    places.collect()
+}
+
 /// Whether weak memory is needed.
 fn verdict(sequential: &Sequential, has_stale: bool) -> Option<String> {
     let text = match sequential {
@@ -151,7 +176,7 @@ fn verdict(sequential: &Sequential, has_stale: bool) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Where the steps of a run are, and what objects are called, as far as stale reads tell.
+/// Where the steps of a run are, and what objects are called, as far as the run said.
 #[derive(Default)]
 struct Places {
     stacks: BTreeMap<usize, Vec<Frame>>,
@@ -159,6 +184,27 @@ struct Places {
 }
 
 impl Places {
+    fn see(&mut self, access: &Accessed, steps: &[Step], resolver: &mut Resolver) {
+        let number = access.step as usize;
+        let Some(step) = steps.get(number) else {
+            return;
+        };
+        let stack = resolver.symbols.stack(&access.stack);
+        self.stacks.insert(number, stack);
+        let memory = access.memory.as_ref();
+        if memory.is_some() && step.op.kind.is_access() {
+            let about = About::new(Address(step.op.object), 0, memory, resolver);
+            self.call(step, about.place());
+        }
+    }
+
+    /// Addresses differ from run to run.
+    fn call(&mut self, step: &Step, place: String) {
+        if place.starts_with('`') {
+            self.names.insert(step.op.object, place);
+        }
+    }
+
     fn learn(&mut self, read: &StaleRead, told: &Told, steps: &[Step]) {
         let number = read.step as usize;
         let Some(step) = steps.get(number) else {
@@ -167,10 +213,7 @@ impl Places {
         let [access, from, last] = told.accesses.as_slice() else {
             return;
         };
-        // Addresses differ from run to run.
-        if told.place.starts_with('`') {
-            self.names.insert(step.op.object, told.place.clone());
-        }
+        self.call(step, told.place.clone());
         let last_write = missed(steps, number);
         let read_from = match step.from {
             ReadsFrom::Step(from) => Some(from as usize),
