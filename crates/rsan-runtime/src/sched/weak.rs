@@ -19,6 +19,7 @@ use crate::{horizon, journal, modules, report};
 use rsan_clocks::write_log::{ThreadState, VectorClock};
 use rsan_log::{Event, Operation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+use rsan_schedule::strategy::Arrival;
 use rsan_schedule::{Origin, Readable, Reading, ReadsFrom};
 use rsan_weak::{Engine, LocationId, WriteId};
 use std::collections::{BTreeMap, HashMap};
@@ -98,6 +99,29 @@ pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
     memory.engine.set_window(how.window);
     memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
+}
+
+/// The operation to which the calling thread comes next releases.
+static RELEASES: AtomicBool = AtomicBool::new(false);
+
+/// The calling thread is about to come to an atomic write, which releases or not.
+pub(crate) fn announce(releases: bool) {
+    // ORDERING: relaxed; one thread runs at a time.
+    RELEASES.store(releases, Ordering::Relaxed);
+}
+
+/// The calling thread has come to an operation: tells the strategy.
+pub(super) fn arrive(inside: &mut Inside, state: Option<&mut State>) {
+    let Some(state) = state.filter(|state| state.weak.is_some()) else {
+        return;
+    };
+    let arrival = Arrival {
+        thread: ThreadId::new(inside.number()),
+        wrote: std::mem::take(&mut inside.entered.wrote),
+        // ORDERING: relaxed; one thread runs at a time.
+        releases: RELEASES.swap(false, Ordering::Relaxed),
+    };
+    state.strategy.arrived(arrival);
 }
 
 /// In a child that the program made: it is no weak run.
@@ -350,7 +374,7 @@ impl Access<'_> {
         for write in writes {
             let engine = &mut self.memory.engine;
             let known = engine.is_known(self.thread, at, *write);
-            let leaves_sc = !self.memory.has_deviated && engine.leaves_sc(self.thread, at, *write);
+            let leaves_sc = engine.leaves_sc(self.thread, at, *write);
             let made = engine.write(at, *write);
             let tag = Tag::unpack(made.tag);
             let (origin, place) = match made.stamp {
@@ -372,7 +396,7 @@ impl Access<'_> {
         let reading = self.reading();
         let chosen = self.state.strategy.read(&reading, &readable);
         let chosen = chosen.min(writes.len() - 1);
-        if readable[chosen].leaves_sc {
+        if readable[chosen].leaves_sc && !self.memory.has_deviated {
             self.memory.has_deviated = true;
             self.state.trace.deviate(reading.place);
         }
