@@ -274,6 +274,35 @@ fn threads_of_a_snapshot_are_like_those_of_a_run() {
     server.end();
 }
 
+/// Thread-local objects, keys, exceptions and `pthread_exit` in C++: what libc does for its threads is done for those without kernel
+/// threads, in the same steps.
+#[test]
+fn threads_without_kernel_threads_end_as_libc_ends_them() {
+    let program = compile("ends", compilers()[0], "../schedules/ends.cc");
+    let mut server = Server::start(&program);
+    for seed in 0..20 {
+        let mut run = |more: &str| {
+            let line = format!("strategy=random seed={seed} timeout=60000 {more}");
+            let answer = server.ask(&line);
+            assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
+            let (header, steps) = trace(&server.trace);
+            assert_eq!(header.end, End::Ended, "{line}");
+            // The first thread's first store.
+            let store = |step: &&Step| step.op.kind == Kind::Store && step.thread.index() == 0;
+            let tasks = steps.iter().find(store).map(|step| step.wrote);
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|step| (step.thread, step.op.kind))
+                .collect();
+            (tasks, steps)
+        };
+        let (lent, made) = (run(""), run("kernel_threads=1"));
+        assert_eq!((lent.0, made.0), (Some(1), Some(3)), "kernel threads");
+        assert_eq!(lent.1, made.1, "seed {seed}");
+    }
+    server.end();
+}
+
 /// Where everything is explored, a thread finds the same addresses whatever the others do.
 #[test]
 fn addresses_do_not_depend_on_the_schedule() {

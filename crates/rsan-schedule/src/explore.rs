@@ -113,10 +113,11 @@ mod run;
 mod save;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 
 pub use plan::{Guided, Plan, PlanStep, Unready};
 pub use run::{Pending, Trace};
-pub use save::LoadError;
+pub use text::LoadError;
 
 use crate::objects::Objects;
 use crate::strategy::Divergence;
@@ -202,7 +203,7 @@ pub struct Counts {
     pub limited: u64,
     /// Runs with accesses of several sizes that overlap: all orders are explored, but the sanitizer does not judge them.
     pub mixed: u64,
-    /// Weak executions: plans left out because it takes too long to say whether they are possible.
+    /// Weak executions: plans left out because it takes too long to say whether they are possible, and runs that are none of the model.
     pub undecided: u64,
 }
 

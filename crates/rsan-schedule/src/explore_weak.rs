@@ -33,7 +33,9 @@
 //!    too long, the plan is left out and counted ([`Counts::undecided`](crate::explore::Counts::undecided)).
 //! 3. Read-modify-writes, operations that wait, spin loops and bounds on steps are as in [`crate::explore`]. A failed spin iteration that has read a write which is
 //!    overwritten for good is never a first choice, so nothing that follows from it is an execution.
-//! 4. A program that waits for conditions, semaphores or barriers orders more than is known before it is run. A plan that turns out not to be possible is
+//! 4. Memory that is used for something else meanwhile (freed, or written by other than atomic accesses) has an initial value again, which the graph does
+//!    not know. Such a run is counted as [`Counts::undecided`](crate::explore::Counts::undecided), too.
+//! 5. A program that waits for conditions, semaphores or barriers orders more than is known before it is run. A plan that turns out not to be possible is
 //!    in excess, and counted as [`Counts::irregular`](crate::explore::Counts::irregular): what it stands for may be lost.
 //!
 //! # Cost
@@ -51,6 +53,7 @@ mod graph;
 mod item;
 mod judge;
 mod maximal;
+mod save;
 #[cfg(test)]
 mod tests;
 
@@ -205,6 +208,7 @@ impl Explorer {
         self.counts.irregular += u64::from(graph.has_hidden_unlock());
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
         self.counts.mixed += u64::from(mixed);
+        self.counts.undecided += u64::from(!graph.is_consistent());
         let mut outcome = match trace.end {
             End::CutOff => Outcome::Cut,
             end if !end.is_complete() => Outcome::Failed,

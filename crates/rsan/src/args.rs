@@ -19,6 +19,7 @@ use help::{
 use rsan_model::Model;
 use rsan_repair::Target;
 use rsan_report::Details;
+use rsan_report::document::Severity;
 use rsan_schedule::strategy::Spec;
 use rsan_verify::Options;
 use std::ffi::OsString;
@@ -26,7 +27,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, shell, verify_model,
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, severity, shell,
+    verify_model,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -100,6 +102,9 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 /// What `check` and `run` take about the schedule of programs that are run.
@@ -197,6 +202,14 @@ pub(crate) struct SanitizerArgs {
     pub(crate) include_libraries: bool,
 }
 
+/// What `check` and `run` take to find out which findings hurt.
+#[derive(Args, Debug)]
+pub(crate) struct ConfirmArgs {
+    /// Execute each stale value that was found, in N runs (200), and say whether that hurts
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "200", value_parser = runs, conflicts_with = "replay")]
+    pub(crate) confirm: Option<usize>,
+}
+
 /// What `run` takes.
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
@@ -225,6 +238,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 
     /// Stop all runs after this time, under controlled scheduling
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
@@ -256,6 +272,10 @@ pub(crate) struct ReportArgs {
     /// Count only findings that are not in this file: an earlier answer, as json or sarif
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+
+    /// Exit with status 1 only if a finding is at least this severe: error, warning or note
+    #[arg(long, value_name = "SEVERITY", default_value = "warning", value_parser = severity)]
+    pub(crate) fail_on: Severity,
 }
 
 /// What `report` takes.

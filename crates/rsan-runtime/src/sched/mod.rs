@@ -13,7 +13,7 @@
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
 //! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
-//!   copies without kernel threads.
+//!   copies without kernel threads; `keys`: what is left at their end.
 //! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
 //! * `weak`: loads return what the memory model allows. `places`: where in the program.
@@ -24,6 +24,7 @@
 pub(crate) mod atomics;
 mod borrowed;
 pub(crate) mod heap;
+pub(crate) mod keys;
 pub(crate) mod lent;
 mod life;
 pub(crate) mod places;

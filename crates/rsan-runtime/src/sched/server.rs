@@ -375,6 +375,11 @@ const STEPS: u64 = 1000;
 /// How to make the run that is asked for.
 fn plan(request: Request) -> Result<Plan, String> {
     let default = Plan::default();
+    let weak = request.weak.then_some(Weak {
+        window: request.window,
+        explains: request.explain,
+        samples: matches!(request.choice, Choice::Explore { .. }),
+    });
     Ok(Plan {
         strategy: strategy(request.choice)?,
         limit: request.limit.unwrap_or(default.limit),
@@ -382,10 +387,7 @@ fn plan(request: Request) -> Result<Plan, String> {
         steady_heap: request.steady,
         kernel_threads: request.kernel_threads,
         timeout: request.timeout,
-        weak: request.weak.then_some(Weak {
-            window: request.window,
-            explains: request.explain,
-        }),
+        weak,
     })
 }
 

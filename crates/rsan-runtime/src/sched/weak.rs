@@ -9,6 +9,7 @@
 //! **Not executed**: accesses of one word with different sizes. From the second size on, its bytes are read from memory, and every access
 //! follows everything that was released there before: no race is reported that is none. The log says so.
 
+use super::run::Weak;
 use super::state::State;
 use super::{Inside, places, scheduled};
 use crate::finding::{Side, StaleRead};
@@ -66,6 +67,9 @@ enum Target {
     Mixed(usize),
 }
 
+/// Of how many of the last writes of a location a load reads one, in runs that are drawn.
+const RECENT: usize = 64;
+
 /// Accesses after which it is asked again what all threads know.
 const ASKING: u32 = 256;
 
@@ -85,13 +89,14 @@ pub(crate) fn is_active() -> bool {
 }
 
 /// From here on loads return what the memory model allows.
-pub(super) fn start(first: &ThreadState, window: Option<u64>, explains: bool) -> Box<Memory> {
+pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
     horizon::follow(first);
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
     let mut memory = Box::<Memory>::default();
-    memory.explains = explains;
-    memory.engine.set_window(window);
+    memory.explains = how.explains;
+    memory.engine.set_window(how.window);
+    memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
 }
 
@@ -493,7 +498,7 @@ pub(crate) fn load(place: Place, ord: ReadOrd, memory: impl FnOnce() -> u128) ->
     })?
 }
 
-/// The same of one of some values, the last one that there is.
+/// The same of one of some values; what is there last, and not read, if there is none of them.
 pub(crate) fn load_one_of(
     place: Place,
     ord: ReadOrd,
@@ -506,14 +511,16 @@ pub(crate) fn load_one_of(
         access.note_order(ord.into(), None);
         let engine = &mut access.memory.engine;
         let writes = engine.readable(access.thread, at, ord);
-        let wanted = writes
-            .iter()
-            .rfind(|write| is_wanted(engine.write(at, **write).value));
-        let chosen = *wanted.or(writes.last())?;
-        let value = engine.write(at, chosen).value;
-        if is_wanted(value) {
-            engine.read(access.thread, at, chosen, ord);
+        let last = engine.write(at, *writes.last()?).value;
+        let wanted = |write: &WriteId| is_wanted(engine.write(at, *write).value);
+        let writes: Vec<WriteId> = writes.into_iter().filter(wanted).collect();
+        if writes.is_empty() {
+            return Some(last);
         }
+        let chosen = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
+        let value = engine.write(at, chosen).value;
+        engine.read(access.thread, at, chosen, ord);
         Some(value)
     })?
 }
@@ -570,9 +577,13 @@ pub(crate) fn find_value(
         let at = access.location(place, true, memory)?;
         access.note_order(ord, None);
         let engine = &mut access.memory.engine;
-        let writes = engine.updatable(access.thread, at, ord);
-        let has_value = |write: &&WriteId| engine.write(at, **write).value == expected;
-        let write = *writes.iter().rfind(has_value)?;
+        let mut writes = engine.updatable(access.thread, at, ord);
+        writes.retain(|write| engine.write(at, *write).value == expected);
+        if writes.is_empty() {
+            return None;
+        }
+        let write = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
         engine.acquire(access.thread, at, write, ord.read());
         let value = expected;
         Some(Found { value, at, write })
@@ -632,14 +643,23 @@ pub(crate) fn compare(
         let mut writes = engine.updatable(access.thread, at, success);
         writes.retain(|write| engine.write(at, *write).value == expected);
         let failing = engine.readable(access.thread, at, failure);
-        let differs = |write: &WriteId| engine.write(at, *write).value != expected;
-        writes.extend(failing.into_iter().filter(differs));
+        let succeeding = writes.clone();
+        let may_fail = strength == CasStrength::Weak;
+        let fits = |write: &WriteId| may_fail || engine.write(at, *write).value != expected;
+        writes.extend(failing.into_iter().filter(fits));
         writes.sort_unstable();
+        writes.dedup();
         let write = access.choose(place, at, &writes);
         let value = access.memory.engine.write(at, write).value;
         let reading = access.reading();
+        if let Some(thread) = access.state.thread(access.number) {
+            thread.step.1.may_fail = may_fail;
+        }
         if value == expected {
-            let may_fail = strength == CasStrength::Weak;
+            if !succeeding.contains(&write) {
+                access.fail_for_no_reason(at, write, failure);
+                return Some(Compared::Fails(value));
+            }
             let is_patient = !access.is_impatient(at);
             if may_fail && is_patient && access.state.strategy.fails(&reading) {
                 access.fail_for_no_reason(at, write, failure);

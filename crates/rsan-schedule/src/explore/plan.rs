@@ -22,7 +22,7 @@ pub enum Unready {
 
 impl Unready {
     /// The one with this number (`unready as u8`).
-    pub(super) fn from_number(number: u8) -> Option<Self> {
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
         match number {
             0 => Some(Self::Diverges),
             1 => Some(Self::Refused),

@@ -3,7 +3,7 @@
 use super::alternatives::{Alternatives, Choice, Opened};
 use super::change::Changed;
 use super::follow::Followed;
-use super::graph::Graph;
+use super::graph::{Graph, INIT, NONE};
 use super::item::Item;
 
 /// The alternatives of a run that were not tried yet.
@@ -85,6 +85,30 @@ impl Branches {
     fn alternatives(&self) -> Alternatives<'_> {
         let Place { event, write } = self.current;
         Alternatives::of(&self.graph, event, write)
+    }
+
+    /// Whether all its numbers are those of events that it has.
+    pub(super) fn is_sound(&self) -> bool {
+        let events = &self.graph.events;
+        let access = |e: u32| {
+            events
+                .get(e as usize)
+                .is_some_and(|event| event.object != NONE)
+        };
+        let source = |rf: u32| {
+            let write = events.get(rf as usize);
+            rf >= INIT || write.is_some_and(|write| write.writes)
+        };
+        let fits = |choice: &Choice| match *choice {
+            Choice::Source(rf) => rf != NONE && source(rf),
+            Choice::Does(how) => source(how.rf),
+            Choice::Reader { how, read, .. } => source(how.rf) && access(read),
+        };
+        let mut slots = self.slots.iter();
+        let mut choices = self.choices.iter();
+        (choices.len() == 0 || access(self.current.event))
+            && slots.all(|slot| access(slot.place.event))
+            && choices.all(|(choice, _)| fits(choice))
     }
 
     /// Whether nothing is left.

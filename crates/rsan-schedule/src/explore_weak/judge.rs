@@ -56,6 +56,16 @@ impl Graph {
         check.is_some_and(|check| matches!(check.verdict(|_| 0), Verdict::Yes(_)))
     }
 
+    /// Whether the run is an execution of this model: it is, unless memory was used for something else meanwhile.
+    pub(super) fn is_consistent(&self) -> bool {
+        let part = Part {
+            graph: self,
+            events: self.events.clone(),
+            stays: self.events.iter().map(|event| !event.waits).collect(),
+        };
+        Check::new(&part, Syncs::Never).is_some()
+    }
+
     /// Whether a thread takes a lock that another has taken and not given back.
     pub(super) fn has_hidden_unlock(&self) -> bool {
         let taken = |event: &Event| event.kind == Kind::Lock && event.writes;

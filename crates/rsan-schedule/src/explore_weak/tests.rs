@@ -252,3 +252,156 @@ fn spin_loops() {
     };
     check(mix, 6, 500);
 }
+
+/// Store buffering, and a counter under a lock.
+fn program() -> Program {
+    let thread = |mine, other| {
+        vec![
+            Toy::Store(mine, 1, WriteOrd::Relaxed),
+            Toy::Load(other, ReadOrd::Relaxed),
+            Toy::Lock(64),
+            Toy::Add(32, RmwOrd::Relaxed),
+            Toy::Unlock(64),
+        ]
+    };
+    vec![thread(8, 16), thread(16, 8)]
+}
+
+#[test]
+fn an_exploration_goes_on_where_it_was_saved() {
+    let program = program();
+    let (all, whole) = explored(&program);
+    assert!(all.len() >= 8, "{all:?}");
+    let mut explorer = Explorer::new(bounds(&program));
+    let mut found = BTreeSet::new();
+    while let Some(job) = explorer.next_unless(|| false) {
+        // A second one is handed out, and not made before the text is written.
+        let lost = explorer.next_unless(|| false);
+        let (trace, _) = Run::under(&program, job.plan);
+        if let Outcome::Execution { .. } = explorer.done(job.id, &trace) {
+            found.insert(shape(&trace.steps));
+        }
+        let text = explorer.save();
+        let loaded = Explorer::load(&text).expect("what was saved");
+        if lost.is_none() {
+            assert_eq!(loaded.save(), text);
+        }
+        assert_eq!(loaded.progress(), explorer.progress());
+        explorer = loaded;
+    }
+    assert_eq!(found, all);
+    assert_eq!(explorer.progress().counts, whole.counts);
+}
+
+#[test]
+fn what_was_not_saved_is_not_loaded() {
+    let program = program();
+    let mut explorer = Explorer::new(bounds(&program));
+    for _ in 0..3 {
+        let job = explorer.next_unless(|| false).expect("a job");
+        explorer.done(job.id, &Run::under(&program, job.plan).0);
+    }
+    let text = explorer.save();
+    let error = |from: &str, to: &str| {
+        assert!(text.contains(from), "{text}");
+        let error = Explorer::load(&text.replacen(from, to, 1));
+        error.expect_err("an error").expected
+    };
+    assert_eq!(
+        error("weak exploration 1", "exploration 1"),
+        "`rsan weak exploration 1`"
+    );
+    for (from, to, line) in [
+        ("roots=", "rots=", "bounds"),
+        ("shown ", "shown z", "shown"),
+        ("kind=load", "kind=lod", "event"),
+        ("order=0", "order=9", "event"),
+        ("slot event=", "slot event=x", "slot"),
+        ("initial=", "final=", "object"),
+    ] {
+        assert_eq!(error(from, to), format!("a line `{line} ...`"));
+    }
+    for (from, to) in [("object=0", "object=99"), ("rf=0", "rf=999")] {
+        assert_eq!(error(from, to), "a graph whose numbers fit together");
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    for end in 0..lines.len() {
+        if let Ok(mut loaded) = Explorer::load(&lines[..end].join("\n")) {
+            while loaded.next_unless(|| false).is_some() {}
+        }
+    }
+}
+
+#[test]
+fn jobs_can_be_made_in_any_order_given_back_and_put_off() {
+    let program = program();
+    let (_, whole) = explored(&program);
+    let mut random = Random::new(2);
+    let mut explorer = Explorer::new(bounds(&program));
+    let mut jobs = Vec::new();
+    loop {
+        let left = explorer.progress();
+        if let Some(job) = explorer.next_unless(|| true) {
+            explorer.give_back(job.id);
+        }
+        assert_eq!(explorer.progress(), left);
+        while jobs.len() < 4 {
+            let Some(job) = explorer.next_unless(|| false) else {
+                break;
+            };
+            jobs.push(job);
+        }
+        if jobs.is_empty() {
+            break;
+        }
+        let job = jobs.swap_remove(random.below(jobs.len()));
+        match random.below(3) {
+            0 => explorer.give_back(job.id),
+            _ => drop(explorer.done(job.id, &Run::under(&program, job.plan).0)),
+        }
+    }
+    assert!(explorer.progress().is_complete());
+    assert_eq!(explorer.progress().counts, whole.counts);
+}
+
+#[test]
+fn bounds_and_changes_make_it_incomplete() {
+    let program = program();
+    let explore = |bounds: Bounds, changed: &Program| {
+        let mut explorer = Explorer::new(bounds);
+        let mut program = &program;
+        while let Some(job) = explorer.next_unless(|| false) {
+            explorer.done(job.id, &Run::under(program, job.plan).0);
+            program = changed;
+        }
+        explorer.progress()
+    };
+    let all = bounds(&program);
+    assert!(explore(all, &program).is_complete());
+    let few = explore(
+        Bounds {
+            runs: Some(3),
+            ..all
+        },
+        &program,
+    );
+    assert_eq!((few.counts.runs(), few.is_complete()), (3, false));
+    let short = explore(
+        Bounds {
+            steps: Some(4),
+            ..all
+        },
+        &program,
+    );
+    assert!(short.counts.cut > 0 && !short.is_complete());
+    let calm = explore(
+        Bounds {
+            preemptions: Some(0),
+            ..all
+        },
+        &program,
+    );
+    assert!(calm.counts.preempted > 0 && !calm.is_complete());
+    let other = vec![vec![Toy::Load(8, ReadOrd::Relaxed); 5]; 2];
+    assert!(explore(all, &other).counts.diverged > 0);
+}

@@ -55,7 +55,7 @@ pub(crate) struct WeakArgs {
     pub(crate) strategy: Option<WeakSpec>,
 
     /// Forget writes that are older than this many steps: flat memory in long runs, fewer stale values
-    #[arg(long, value_name = "STEPS")]
+    #[arg(long, value_name = "STEPS", conflicts_with = "exhaustive")]
     pub(crate) window: Option<u64>,
 
     /// What a volatile access counts as: relaxed (the default), acqrel, or plain, which is no atomic access

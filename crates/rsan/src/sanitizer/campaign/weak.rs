@@ -9,6 +9,7 @@ mod story;
 pub(super) use failures::{Reference, of_run, take};
 pub(super) use story::Story;
 
+use super::execution::Execution;
 use super::keep::Files;
 use super::pool::{Made, Wanted, Worker, in_rounds};
 use super::replay::Replay;
@@ -44,13 +45,13 @@ const TRIES: usize = 200;
 const STEPS: u64 = 2_000_000;
 
 /// What a schedule says of the memory of its runs; `None` if they are sequentially consistent.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Weak {
     window: Option<u64>,
 }
 
 impl Weak {
-    fn new(args: &WeakArgs) -> Self {
+    pub(super) fn new(args: &WeakArgs) -> Self {
         Self {
             window: args.window,
         }
@@ -110,6 +111,54 @@ pub(super) fn answer(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, St
     Ok(campaign.end(&clock, unseen))
 }
 
+/// A sequentially consistent run: what the program does by itself.
+fn alone(request: &Request<'_>, setup: &Setup<'_>) -> Result<Execution, Problem> {
+    let mut worker = Worker::new(setup, 0, request.timeout());
+    let seed = request.schedule.seed;
+    let mut alone = worker.run(sample::run_with(Spec::Random, seed, None, request.limit()))?;
+    // That it need not be sequentially consistent is what the others show.
+    let findings = &mut alone.record.findings;
+    findings.retain(|logged| !matches!(logged.finding, Finding::Violation { .. }));
+    Ok(alone)
+}
+
+/// What the program does by itself.
+pub(super) fn reference(request: &Request<'_>, setup: &Setup<'_>) -> Result<Reference, Problem> {
+    alone(request, setup).map(|alone| Reference::new(&alone))
+}
+
+/// What an exploration of all weak executions has found.
+pub(super) struct Explored {
+    pub(super) weak: Weak,
+    pub(super) reference: Reference,
+    pub(super) tally: Tally,
+    pub(super) suppressions: Suppressions,
+}
+
+impl Explored {
+    /// The answer.
+    pub(super) fn reply(
+        self,
+        request: &Request<'_>,
+        setup: &Setup<'_>,
+        course: Course,
+        clock: &Clock,
+    ) -> Reply {
+        let campaign = Campaign {
+            request,
+            setup,
+            spec: WeakSpec::default(),
+            weak: self.weak,
+            count: 0,
+            reference: Some(self.reference),
+            known: BTreeSet::new(),
+            tally: self.tally,
+            suppressions: self.suppressions,
+        };
+        campaign.conclude(course, clock)
+    }
+}
+
 struct Campaign<'r, 's> {
     request: &'r Request<'r>,
     setup: &'s Setup<'s>,
@@ -127,13 +176,7 @@ struct Campaign<'r, 's> {
 impl Campaign<'_, '_> {
     fn run(&mut self) -> Result<(), Problem> {
         let (request, setup) = (self.request, self.setup);
-        let mut first = Worker::new(setup, 0, request.timeout());
-        let alone = sample::run_with(Spec::Random, request.schedule.seed, None, request.limit());
-        let mut alone = first.run(alone)?;
-        drop(first);
-        // That it need not be sequentially consistent is what the others show.
-        let findings = &mut alone.record.findings;
-        findings.retain(|logged| !matches!(logged.finding, Finding::Violation { .. }));
+        let alone = alone(request, setup)?;
         self.reference = Some(Reference::new(&alone));
         let jobs = request.jobs().min(self.count);
         in_rounds(setup, jobs, request.timeout(), |wanted, made| {
@@ -221,7 +264,7 @@ impl Campaign<'_, '_> {
         if !self.request.sanitizer.halt_on_error {
             return;
         }
-        let wanted = new && report::is_wanted(&self.tally, &self.suppressions);
+        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         self.tally.runs.halted = is_failure || wanted;
     }
 
@@ -244,6 +287,11 @@ impl Campaign<'_, '_> {
         course
             .notes
             .extend(notes.into_iter().map(|note| (Status::Clean, note)));
+        self.conclude(course, clock)
+    }
+
+    /// The answer, with files for the schedules of whatever was found, and how it came about.
+    fn conclude(mut self, mut course: Course, clock: &Clock) -> Reply {
         let slow = self.tally.failures.iter();
         let slow = slow.filter(|failure| failure.end == End::Timeout);
         let slow: BTreeSet<usize> = slow.map(|failure| failure.first).collect();
@@ -253,8 +301,7 @@ impl Campaign<'_, '_> {
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
-        self.shrink(&found, &slow);
+        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         let mut files = Files::new(self.request);
         files.name = WEAK;
         files.weak = Some(self.weak);
