@@ -248,7 +248,7 @@ impl Campaign<'_, '_> {
                 load: *load,
                 missed: None,
             }),
-            only: false,
+            ..Aim::default()
         }
     }
 
@@ -301,7 +301,8 @@ impl Campaign<'_, '_> {
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
+        found.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
+        self.shrink(&found, &slow);
         let mut files = Files::new(self.request);
         files.name = WEAK;
         files.weak = Some(self.weak);
