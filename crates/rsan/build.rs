@@ -33,6 +33,7 @@ fn main() {
     for name in [
         "rsan-runtime",
         "rsan-clocks",
+        "rsan-weak",
         "rsan-log",
         "rsan-schedule",
         "rsan-suppressions",

@@ -16,6 +16,7 @@
 //! - [`compare`]: all engines on one program, and what their answers must have to do with each other.
 //! - [`Campaign`]: many programs, on several cores. [`on_all_cores`]: any work.
 //! - [`loops`]: the same for C programs with loops, which `rsan run --exhaustive` explores.
+//! - [`weak`]: the engine of weak executions against the graphs of its fragment.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.

@@ -108,6 +108,16 @@ tagged! {
             /// The last write that it could have read.
             last: Side<'a>,
         },
+        /// An atomic access, or a fence, of a weak run; with `explain=1`, of the first ones.
+        Access "access" {
+            /// Steps before it.
+            step: u64,
+            /// What is accessed.
+            #[cfg_attr(feature = "read", serde(default))]
+            memory: Option<Memory<'a>>,
+            /// Where.
+            stack: Stack<'a>,
+        },
         /// It does what the model does not have, and ends.
         Refused "refused" {
             /// What, and why not.

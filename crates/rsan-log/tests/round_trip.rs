@@ -234,7 +234,7 @@ impl Values {
     }
 
     fn event(&mut self) -> Event<'static> {
-        match self.pick(9) {
+        match self.pick(11) {
             0 => Event::Start {
                 program: self.text(),
                 command: self.text(),
@@ -258,6 +258,20 @@ impl Values {
             },
             7 => Event::Failed {
                 failure: self.failure(),
+            },
+            8 => Event::Stale {
+                step: self.thread().into(),
+                address: self.address(),
+                size: self.thread().into(),
+                memory: self.maybe(Self::memory),
+                access: self.side(),
+                read: self.side(),
+                last: self.side(),
+            },
+            9 => Event::Access {
+                step: self.thread().into(),
+                memory: self.maybe(Self::memory),
+                stack: self.stack(),
             },
             _ => Event::Fatal {
                 message: self.text(),

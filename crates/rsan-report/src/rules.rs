@@ -44,6 +44,9 @@ fn words(kind: Kind) -> (&'static str, &'static str, &'static str) {
         | Kind::ThreadLeak => threads(kind),
         Kind::Assertion
         | Kind::Trap
+        | Kind::Crash
+        | Kind::Failure
+        | Kind::Hang
         | Kind::Condition
         | Kind::UseAfterFree
         | Kind::DoubleFree
@@ -126,6 +129,21 @@ fn failure(kind: Kind) -> (&'static str, &'static str, &'static str) {
             "An expression has no value.",
             "A division by zero, an index outside of its array or the like.",
             "Follow the schedule of the finding to the expression.",
+        ),
+        Kind::Crash => (
+            "The program ends by a signal.",
+            "There is an execution that accesses memory that is not there, calls abort or the like.",
+            "Replay the run of the finding, and follow it from its first stale read.",
+        ),
+        Kind::Failure => (
+            "The program ends with a status that is not 0.",
+            "There is an execution that the program itself takes for a failure.",
+            "Replay the run of the finding, and follow it from its first stale read.",
+        ),
+        Kind::Hang => (
+            "The program does not end.",
+            "There is an execution that goes on long after others have ended: threads wait for a value that does not come.",
+            "Replay the run of the finding, and see which value its loops wait for.",
         ),
         Kind::Condition => (
             "The condition of a litmus test does not hold.",

@@ -1,4 +1,4 @@
-//! Logs that are kept whole (`log_cap=0`), but without the writes that nobody can use any more.
+//! Logs that are kept whole (`log_cap=0`), but without the writes that nobody can use any more; the same for the writes of weak runs.
 //!
 //! **Decides** how far back the log of a location is needed: to the oldest write that some live thread may still read or
 //! follow. Exact (docs/theory/write-log.md, W12): what is dropped can be part of no later finding.
@@ -10,14 +10,15 @@
 //! **Waiting for a thread's end**: what comes after it knows all that the awaited thread knows, so the thread that waits without a
 //! limit does not count meanwhile, and the awaited one counts until it is joined.
 //!
-//! **Cost**: nothing unless logs are kept whole. Then a log is pruned when it has doubled. A live thread that makes no access and
+//! **Cost**: nothing unless logs are kept whole, or a run is a weak one. Then a log is pruned when it has doubled. A live thread that makes no access and
 //! takes no lock keeps the writes that it does not know of: logs grow as long as it sleeps.
 
-use crate::lock::{Lock, RawLock};
+use crate::lock::{Guard, Lock, RawLock};
+use crate::options::Options;
 use rsan_clocks::write_log::{Knowledge, LocationState, ScSet, ThreadState, VectorClock};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What a thread knew.
 #[derive(Debug)]
@@ -52,6 +53,39 @@ static ASKED: AtomicU64 = AtomicU64::new(0);
 /// The lock of this module, for fork.
 pub(crate) fn lock() -> &'static RawLock {
     LIVE.raw()
+}
+
+/// What threads know is followed although logs are not kept whole.
+static FOLLOWED: AtomicBool = AtomicBool::new(false);
+
+/// From now on what threads know is followed. The calling thread is the only one.
+pub(crate) fn follow(thread: &ThreadState) {
+    // ORDERING: relaxed; there is one thread.
+    FOLLOWED.store(true, Ordering::Relaxed);
+    begin(thread);
+}
+
+/// Whether what threads know is followed.
+#[inline]
+pub(crate) fn is_followed(options: &Options) -> bool {
+    // ORDERING: relaxed; set while there is one thread.
+    options.log_cap == 0 || FOLLOWED.load(Ordering::Relaxed)
+}
+
+/// The snapshots of all threads that count. `thread` is the calling one.
+fn renewed(thread: &ThreadState) -> Guard<'static, Live> {
+    // ORDERING: relaxed; see `answer`.
+    ASKED.fetch_add(1, Ordering::Relaxed);
+    let mut live = LIVE.lock();
+    renew(&mut live, thread);
+    live
+}
+
+/// What happens before whatever any live thread does next. `thread` is the calling one.
+pub(crate) fn known_to_all(thread: &ThreadState) -> VectorClock {
+    let live = renewed(thread);
+    let counting = live.values().filter(|snapshot| !snapshot.waits);
+    rsan_weak::horizon(counting.map(|snapshot| &snapshot.hb))
 }
 
 fn renew(live: &mut Live, thread: &ThreadState) {
@@ -116,10 +150,7 @@ pub(crate) fn keep_only(thread: ThreadId) {
 /// Drops what no live thread can use any more. `thread` is the calling one; the location is locked.
 #[cold]
 pub(crate) fn prune(location: &mut LocationState, thread: &ThreadState) {
-    // ORDERING: relaxed; see `answer`.
-    ASKED.fetch_add(1, Ordering::Relaxed);
-    let mut live = LIVE.lock();
-    renew(&mut live, thread);
+    let live = renewed(thread);
     let counting = live.values().filter(|snapshot| !snapshot.waits);
     location.prune(counting.map(|snapshot| Knowledge {
         hb: &snapshot.hb,

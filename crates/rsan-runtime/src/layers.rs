@@ -56,7 +56,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "check",
         &[
-            "model", "sched", "ignoring", "probe", "race", "atomic", "handler", "sync", "deadlock",
+            "model", "failing", "sched", "ignoring", "probe", "race", "atomic", "handler", "sync",
+            "deadlock",
         ],
     ),
     (

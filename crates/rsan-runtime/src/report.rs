@@ -128,6 +128,13 @@ pub(crate) fn stale(read: &StaleRead) {
     journal::say(logged::stale(read, &modules));
 }
 
+/// Writes where an access of a weak run is, which has made so many steps before it.
+pub(crate) fn accessed(step: u64, address: usize, site: Site) {
+    let modules = modules::modules();
+    let _one_at_a_time = OUTPUT.lock();
+    journal::say(logged::accessed(step, address, site, &modules));
+}
+
 /// Says that something could not be decided at a place, once for each place and reason. An exploration that claims proofs
 /// is undecided then; without [`Options::exact`] nothing is said.
 pub(crate) fn undecided(me: &Body, site: Site, why: &str) {

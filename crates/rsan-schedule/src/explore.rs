@@ -113,10 +113,11 @@ mod run;
 mod save;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 
 pub use plan::{Guided, Plan, PlanStep, Unready};
 pub use run::{Pending, Trace};
-pub use save::LoadError;
+pub use text::LoadError;
 
 use crate::objects::Objects;
 use crate::strategy::Divergence;
@@ -202,9 +203,25 @@ pub struct Counts {
     pub limited: u64,
     /// Runs with accesses of several sizes that overlap: all orders are explored, but the sanitizer does not judge them.
     pub mixed: u64,
+    /// Weak executions: plans left out because it takes too long to say whether they are possible, and runs that are none of the model.
+    pub undecided: u64,
 }
 
 impl Counts {
+    /// Counts a run.
+    pub(crate) fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Execution { blocked } => {
+                self.executions += 1;
+                self.blocked += u64::from(blocked);
+            }
+            Outcome::Excess => self.excess += 1,
+            Outcome::Cut => self.cut += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Diverged(_) => self.diverged += 1,
+        }
+    }
+
     /// Number of runs.
     pub fn runs(&self) -> u64 {
         self.executions + self.excess + self.cut + self.failed + self.diverged
@@ -233,9 +250,10 @@ impl Progress {
             irregular,
             limited,
             mixed,
+            undecided,
             ..
         } = self.counts;
-        let left_out = preempted + irregular + limited + mixed;
+        let left_out = preempted + irregular + limited + mixed + undecided;
         self.waiting == 0 && cut + failed + diverged + left_out == 0
     }
 
@@ -392,7 +410,7 @@ impl Explorer {
 
     fn is_preempted(&self, item: &Item) -> bool {
         let most = self.bounds.preemptions;
-        most.is_some_and(|most| item.preemptions() > most)
+        most.is_some_and(|most| item.plan(None).preemptions() > most)
     }
 
     /// Gives a job back that could not be made, for reasons that have nothing to do with the program.
@@ -417,17 +435,7 @@ impl Explorer {
                 outcome
             }
         };
-        let counts = &mut self.counts;
-        match outcome {
-            Outcome::Execution { blocked } => {
-                counts.executions += 1;
-                counts.blocked += u64::from(blocked);
-            }
-            Outcome::Excess => counts.excess += 1,
-            Outcome::Cut => counts.cut += 1,
-            Outcome::Failed => counts.failed += 1,
-            Outcome::Diverged(_) => counts.diverged += 1,
-        }
+        self.counts.add(outcome);
         outcome
     }
 
@@ -443,7 +451,7 @@ impl Explorer {
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
     fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
         let objects = trace.objects();
-        let exhausted = self.exhausted(trace);
+        let exhausted = trace.exhausted(self.bounds.steps);
         let replayed = item.replay(&objects, trace, &exhausted)?;
         self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
@@ -460,30 +468,6 @@ impl Explorer {
         }
         self.share += weight;
         Ok(outcome)
-    }
-
-    /// The threads that have not ended and may not make another step: they have made enough, or neither wait nor go round in
-    /// vain.
-    fn exhausted(&self, trace: &Trace) -> BTreeSet<u32> {
-        let Some(most) = self.bounds.steps else {
-            return BTreeSet::new();
-        };
-        let mut made: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut in_vain = BTreeSet::new();
-        for step in &trace.steps {
-            let made = made.entry(step.thread.0).or_default();
-            *made += u32::from(!step.op.is_local());
-            if step.vain {
-                in_vain.insert(step.thread.0);
-            }
-        }
-        let is_exhausted = |pending: &&Pending| {
-            let thread = pending.thread.0;
-            let waits = pending.op.kind.may_block() || in_vain.contains(&thread);
-            !waits || made.get(&thread).is_some_and(|&made| made >= most)
-        };
-        let left = trace.pending.iter().filter(is_exhausted);
-        left.map(|pending| pending.thread.0).collect()
     }
 }
 

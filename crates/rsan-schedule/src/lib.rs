@@ -5,10 +5,13 @@
 //! operation ([`Op`]) who goes on, and tells it what was done ([`Step`]).
 //!
 //! - [`strategy`]: who goes on: samplers by name ([`strategy::Spec`]), replays, given threads.
-//! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few switches.
+//! - [`Schedule`]: who went on, as text that can be read, kept and replayed; [`minimize`] finds one with few stale
+//!   reads and switches.
 //! - [`explore`]: all executions of a program, each by one run; [`explore::Explorer`] hands out the runs.
+//! - [`explore_weak`]: the same for weak executions.
 //! - [`Coverage`]: how many executions a campaign has seen, and when it is time to stop.
 //! - [`Request`] and [`Answer`]: what the command and the runtime say to each other, as text, and [`Settings`], its form.
+//! - [`sequential`]: whether a run is one of an interleaving.
 //! - [`End`]: how a run ended.
 //! - [`shared`]: what a run leaves in shared memory.
 //!
@@ -42,11 +45,13 @@ mod bytes;
 mod coverage;
 mod end;
 pub mod explore;
+pub mod explore_weak;
 mod minimize;
 mod objects;
 mod op;
 mod request;
 mod schedule;
+pub mod sequential;
 mod settings;
 pub mod shared;
 pub mod strategy;

@@ -1,6 +1,7 @@
-//! The fewest context switches that still show something (delta debugging over the turns of a schedule).
+//! The fewest stale reads, and then the fewest context switches, that still show something (delta debugging over the stale reads and
+//! the turns of a schedule).
 
-use crate::{Planned, Schedule};
+use crate::{Planned, Schedule, Value};
 use std::ops::ControlFlow;
 
 /// What a run shows, or that there shall be no other.
@@ -9,7 +10,7 @@ type Attempt = ControlFlow<(), Option<Schedule>>;
 /// What [`minimize`] found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Minimized {
-    /// The schedule with the fewest switches.
+    /// The schedule with the fewest stale reads, and of those the one with the fewest switches.
     pub schedule: Schedule,
     /// How many runs it took.
     pub tries: usize,
@@ -18,14 +19,15 @@ pub struct Minimized {
     pub finished: bool,
 }
 
-/// Looks for a schedule with fewer context switches that still shows what `schedule` shows, with at most `tries` runs.
+/// Looks for a schedule with fewer stale reads, or as many and fewer context switches, that still shows what `schedule` shows, with at
+/// most `tries` runs.
 ///
 /// `run` makes a run of the program by the schedule that it is given, and returns the schedule that the run really followed
-/// if it shows what is looked for; it can also break the search off. The schedules are suggestions: run them with [`crate::strategy::Prefix`], which leaves out
-/// threads that are not ready and goes on by itself at their end.
+/// if it shows what is looked for; it can also break the search off. The schedules are suggestions: run them with [`crate::strategy::Prefix`], or with
+/// [`crate::strategy::Follow`] if they have stale reads. Both leave out threads that are not ready and go on by themselves at the end.
 ///
 /// `None` when the schedule itself does not show it, or that was not found out. The answer depends only on what `run` says. It is a local minimum: no
-/// turn can be left to its thread's turn before or after, and the end cannot be left to the default.
+/// stale read can read the last write, no turn can be left to its thread's turn before or after, and the end cannot be left to the default.
 ///
 /// ```
 /// use rsan_schedule::{Schedule, minimize};
@@ -55,7 +57,7 @@ pub fn minimize(
     };
     let found = search.attempt(schedule)?;
     search.best = found;
-    while search.can_try() && (search.shorten() || search.merge()) {}
+    while search.can_try() && (search.refresh() || search.shorten() || search.merge()) {}
     let finished = search.can_try();
     let mut best = search.best;
     for (name, value) in schedule.notes() {
@@ -83,6 +85,11 @@ fn turns(schedule: &Schedule) -> Vec<Turn> {
     schedule.turns().map(<[Planned]>::to_vec).collect()
 }
 
+/// What is to be small.
+fn cost(schedule: &Schedule) -> (usize, usize) {
+    (schedule.stale_reads(), schedule.switches())
+}
+
 impl<R: FnMut(&Schedule) -> Attempt> Search<R> {
     fn can_try(&self) -> bool {
         self.left > 0 && !self.is_broken_off
@@ -103,17 +110,37 @@ impl<R: FnMut(&Schedule) -> Attempt> Search<R> {
         }
     }
 
-    /// Whether these turns lead to fewer switches; then that is the best.
-    fn improves(&mut self, turns: Vec<Turn>) -> bool {
-        let suggestion = Schedule::new(turns.concat());
-        let Some(found) = self.attempt(&suggestion) else {
+    /// Whether these steps lead to something smaller; then that is the best.
+    fn improves(&mut self, steps: Vec<Planned>) -> bool {
+        let Some(found) = self.attempt(&Schedule::new(steps)) else {
             return false;
         };
-        let better = found.switches() < self.best.switches();
+        let better = cost(&found) < cost(&self.best);
         if better {
             self.best = found;
         }
         better
+    }
+
+    /// Lets stale reads read the last write: many at once, then fewer.
+    fn refresh(&mut self) -> bool {
+        let steps = self.best.steps();
+        let stale = (0..steps.len()).filter(|&step| steps[step].value != Value::Last);
+        let stale: Vec<usize> = stale.collect();
+        let mut size = stale.len();
+        while size > 0 && self.can_try() {
+            for some in stale.chunks(size) {
+                let mut steps = self.best.steps().to_vec();
+                for &step in some {
+                    steps[step].value = Value::Last;
+                }
+                if self.improves(steps) {
+                    return true;
+                }
+            }
+            size /= 2;
+        }
+        false
     }
 
     /// Leaves the end of the schedule to the default, as much of it as possible.
@@ -121,7 +148,7 @@ impl<R: FnMut(&Schedule) -> Attempt> Search<R> {
         let turns = turns(&self.best);
         let mut keep = 0;
         while keep < turns.len() && self.can_try() {
-            if self.improves(turns[..keep].to_vec()) {
+            if self.improves(turns[..keep].concat()) {
                 return true;
             }
             // 0, 1, 3, 7, ...: short ones first, since they are what one hopes for.
@@ -142,7 +169,7 @@ impl<R: FnMut(&Schedule) -> Attempt> Search<R> {
                     }
                     let mut turns = turns(&self.best);
                     let end = (start + size).min(turns.len());
-                    if move_turns(&mut turns, start, end, later) && self.improves(turns) {
+                    if move_turns(&mut turns, start, end, later) && self.improves(turns.concat()) {
                         return true;
                     }
                 }
@@ -281,6 +308,24 @@ mod tests {
                 Some(found) => assert_eq!((found.finished, found.schedule.switches()), (false, 5)),
             }
         }
+    }
+
+    #[test]
+    fn stale_reads_go_first() {
+        let text = "rsan schedule 1\nT0: store load<initial load<initial\nT1: load<initial compare!\nT0: load<T1.0 load\n";
+        let first: Schedule = text.parse().expect("a schedule");
+        assert_eq!(first.stale_reads(), 5);
+        // It shows as long as the first step of T1 is stale.
+        let run = |schedule: &Schedule| {
+            let first = schedule.steps().iter().find(|step| step.thread.0 == 1);
+            let shown = first.is_some_and(|step| step.value != Value::Last);
+            ControlFlow::Continue(shown.then(|| schedule.clone()))
+        };
+        let found = minimize(&first, 100, run).expect("it shows");
+        assert!(found.finished);
+        assert_eq!(cost(&found.schedule), (1, 0));
+        let few = minimize(&first, 3, run).expect("it shows");
+        assert!(!few.finished && few.schedule.stale_reads() < 5, "{few:?}");
     }
 
     #[test]

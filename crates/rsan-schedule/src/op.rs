@@ -298,6 +298,8 @@ pub struct Step {
     pub stale: bool,
     /// Weak executions: a compare-and-swap that failed although it found what it expected.
     pub spurious: bool,
+    /// Weak executions: a compare-and-swap that may do so.
+    pub may_fail: bool,
 }
 
 /// The write that a step read.
@@ -366,6 +368,7 @@ impl Step {
             from: ReadsFrom::Unsaid,
             stale: false,
             spurious: false,
+            may_fail: false,
         }
     }
 
@@ -407,7 +410,7 @@ impl Step {
     }
 
     /// Its fixed form, little-endian: thread (4), kind, bytes, writes, vain, object, read, wrote, expected (8 each), child (4),
-    /// limited, order, order of failure, spurious (1) or stale (2), from (4), zeros.
+    /// limited, order, order of failure, spurious (1), stale (2) and whether it may fail (4), from (4), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.thread.0.to_le_bytes());
@@ -423,7 +426,8 @@ impl Step {
         bytes[44] = u8::from(self.limited);
         bytes[45] = number_of(&RmwOrd::ALL, self.order);
         bytes[46] = number_of(&ReadOrd::ALL, self.failure);
-        bytes[47] = u8::from(self.spurious) | u8::from(self.stale) << 1;
+        bytes[47] =
+            u8::from(self.spurious) | u8::from(self.stale) << 1 | u8::from(self.may_fail) << 2;
         bytes[48..52].copy_from_slice(&self.from.number().to_le_bytes());
         bytes
     }
@@ -433,7 +437,7 @@ impl Step {
         let word = |at| bytes::word(bytes, at);
         let thread = |at| ThreadId(bytes::half(bytes, at));
         let flags = [6, 7, 44];
-        if flags.iter().any(|at| bytes[*at] > 1) || bytes[47] > 3 || bytes[52..] != [0; 4] {
+        if flags.iter().any(|at| bytes[*at] > 1) || bytes[47] > 7 || bytes[52..] != [0; 4] {
             return None;
         }
         Some(Self {
@@ -451,6 +455,7 @@ impl Step {
             from: ReadsFrom::from_number(bytes::half(bytes, 48)),
             stale: bytes[47] & 2 != 0,
             spurious: bytes[47] & 1 != 0,
+            may_fail: bytes[47] & 4 != 0,
         })
     }
 }
@@ -491,6 +496,7 @@ mod tests {
                 from: ReadsFrom::from_number(random.below(100) as u32),
                 stale: random.below(2) == 1,
                 spurious: random.below(2) == 1,
+                may_fail: random.below(2) == 1,
             };
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }

@@ -4,8 +4,8 @@
 //! `sched`. What the run did is in shared memory then ([`crate::shared`]).
 //!
 //! ```text
-//! strategy=SPEC seed=N steps=N | replay=FILE | prefix=THREAD,... | plan=WORD,...
-//! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1]
+//! strategy=SPEC seed=N steps=N | replay=FILE | follow=FILE | prefix=THREAD,... | plan=WORD,...
+//! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1] [first=THREAD,...]
 //!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
 //! end status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                               there is no such run
@@ -66,6 +66,8 @@ pub enum Choice {
     },
     /// The schedule in this file.
     Replay(String),
+    /// The same, as far as it is possible ([`crate::strategy::Follow`]).
+    Follow(String),
     /// These threads, then whoever runs last, or the lowest.
     Prefix(Vec<ThreadId>),
     /// A plan of an exploration.
@@ -148,11 +150,16 @@ impl FromStr for Request {
                 "known" => aim.known = numbers(setting)?,
                 "target" => aim.target = Some(target(setting)?),
                 "only" => aim.only = number::<u64>(setting)? != 0,
+                "first" => {
+                    let threads = numbers(setting)?.into_iter();
+                    aim.first = threads.map(ThreadId).collect();
+                }
                 "prefix" => {
                     let threads = numbers(setting)?.into_iter();
                     request.choice = Choice::Prefix(threads.map(ThreadId).collect());
                 }
                 "replay" => request.choice = Choice::Replay(setting.value().to_owned()),
+                "follow" => request.choice = Choice::Follow(setting.value().to_owned()),
                 "plan" => {
                     let words = numbers(setting).map_err(|_| RequestError::Plan)?;
                     let plan = explore::Plan::from_words(&words).ok_or(RequestError::Plan)?;
@@ -229,6 +236,10 @@ fn add_aim(settings: &mut Settings, aim: &Aim) {
     if aim.only {
         settings.add("only", "1");
     }
+    if !aim.first.is_empty() {
+        let threads = aim.first.iter().map(|thread| thread.0.into());
+        settings.add("first", list(threads));
+    }
 }
 
 impl fmt::Display for Request {
@@ -250,6 +261,7 @@ impl fmt::Display for Request {
                 add_aim(&mut settings, aim);
             }
             Choice::Replay(file) => settings.add("replay", file.as_str()),
+            Choice::Follow(file) => settings.add("follow", file.as_str()),
             Choice::Prefix(threads) => {
                 settings.add("prefix", list(threads.iter().map(|thread| thread.0.into())));
             }
@@ -363,11 +375,7 @@ mod tests {
             steps: Some(3),
             aim,
         };
-        let step = |thread, unready| PlanStep {
-            thread: ThreadId(thread),
-            kind: Kind::Lock,
-            unready,
-        };
+        let step = |thread, unready| PlanStep::new(ThreadId(thread), Kind::Lock, unready);
         vec![
             sample("random", None),
             sample("pct:depth=3,steps=9", Some(17)),
@@ -382,6 +390,7 @@ mod tests {
                         missed: None,
                     }),
                     only: false,
+                    first: [0, 2, 0].map(ThreadId).to_vec(),
                 },
             ),
             explore(
@@ -393,9 +402,11 @@ mod tests {
                         missed: Some(u64::MAX),
                     }),
                     only: true,
+                    first: Vec::new(),
                 },
             ),
             Choice::Replay("/tmp/a.sched".to_owned()),
+            Choice::Follow("/tmp/a b.sched".to_owned()),
             Choice::Replay("it's a \"file\": x=1 \t.sched".to_owned()),
             Choice::Prefix(Vec::new()),
             Choice::Prefix([0, 7, u32::MAX].map(ThreadId).to_vec()),

@@ -1,5 +1,6 @@
 //! Who runs next. One strategy per file, behind one small trait; [`Spec`] knows those that sample by name.
 
+mod follow;
 mod pct;
 mod pos;
 mod prefix;
@@ -9,6 +10,7 @@ mod spec;
 mod table;
 pub mod weak;
 
+pub use follow::Follow;
 pub use pct::Pct;
 pub use pos::Pos;
 pub use prefix::Prefix;
@@ -46,6 +48,9 @@ pub trait Strategy: Debug + Send {
 
     /// The thread gave up the processor: `sched_yield`, a sleep, or a failed spin iteration.
     fn yielded(&mut self, _thread: ThreadId) {}
+
+    /// The thread has made plain accesses since its last step. Only weak executions tell.
+    fn accessed(&mut self, _thread: ThreadId) {}
 
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}

@@ -65,6 +65,8 @@ pub struct Engine {
     horizon: VectorClock,
     /// Writes that are older than so many events are not read.
     window: Option<u64>,
+    /// How many of the last writes of a location a load may read.
+    recent: Option<usize>,
     /// Writes that the present access follows; kept for its memory.
     prior: Vec<WriteId>,
     pub(crate) mutation: Mutation,
@@ -145,8 +147,19 @@ impl Engine {
         self.find_prior(thread, location, ord.is_sc());
         let location = &self.locations[location.0];
         let all = (0..location.writes.len() as u32).map(WriteId);
-        all.filter(|write| location.may_follow(*write, &self.prior))
-            .collect()
+        let is_readable = |write: &WriteId| location.may_follow(*write, &self.prior);
+        let Some(recent) = self.recent else {
+            return all.filter(is_readable).collect();
+        };
+        // Where constraints leave none of the last ones, an older one is the only choice.
+        let mut backwards = all.rev();
+        let last = backwards.by_ref().take(recent);
+        let mut readable: Vec<_> = last.filter(is_readable).collect();
+        if readable.is_empty() {
+            readable.extend(backwards.find(is_readable));
+        }
+        readable.reverse();
+        readable
     }
 
     /// The writes that a read-modify-write may read, in the order in which they were made. There is always one.
@@ -391,6 +404,12 @@ impl Engine {
     /// executions are shown, and no other ones.
     pub fn set_window(&mut self, window: Option<u64>) {
         self.window = window;
+    }
+
+    /// From now on a load reads one of the last so many writes of its location, unless the order of modification leaves none of them. With many
+    /// writes a read takes less time then, and fewer executions are shown.
+    pub fn set_recent(&mut self, recent: Option<usize>) {
+        self.recent = recent;
     }
 
     /// The number of the first event that is not older than the window.

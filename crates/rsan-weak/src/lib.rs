@@ -6,12 +6,13 @@
 //! ([`rsan_clocks::write_log::ThreadState`]), which locks, creation and joining of threads change as everywhere else.
 //!
 //! # What is executed
-//! The executions of C++20 in which `po U rf U S` has no cycle, where S is the order in which seq_cst accesses and fences are executed:
-//! no load reads a write that is made later (load buffering), and no execution is shown whose S contradicts `po U rf`.
+//! The executions of C++20 in which `po ∪ rf ∪ S` has no cycle, where S is the order in which seq_cst accesses and fences are executed
+//! (docs/theory/weak.md, E1): no load reads a write that is made later (load buffering), and no execution is shown whose S contradicts
+//! `po ∪ rf`. Nothing else is shown, and nothing of it is left out (E4); `rsan-crosscheck` compares it with the axioms.
 //!
 //! # Source
 //! W. Luo, B. Demsky: *C11Tester: a race detector for C/C++ atomics*, ASPLOS 2021: modification order as constraints with clock vectors, prior
-//! sets, no rollback. The rules for seq_cst are those of C++20 (`docs/theory/`), with S the order of execution:
+//! sets, no rollback. The rules for seq_cst are those of C++20, with S the order of execution (docs/theory/weak.md, E2):
 //!
 //! For a new access x of a location, let y range over earlier accesses of it, and let w(y) be the write that y is, or read. If y is one of the
 //! following, w(y) must come before, or be, the write that x is or reads:
@@ -19,6 +20,15 @@
 //! 2. x is seq_cst, and y is seq_cst, or y happens before a seq_cst fence that was executed before x;
 //! 3. a seq_cst fence F happens before x, and y is a seq_cst access executed before F, or y happens before a seq_cst fence
 //!    executed before F.
+//!
+//! # Memory
+//! Writes that nobody can read any more are forgotten if the caller says what all live threads know ([`Engine::prune`]); with a window
+//! ([`Engine::set_window`]) old ones are forgotten in any case. Forgetting gives other writes new numbers, at the beginning of an access: in
+//! [`Engine::readable`], [`Engine::updatable`] and [`Engine::store`], if there was another event since the last of these calls.
+//!
+//! # Cost
+//! An access costs O(slots) for what binds it, and O(writes that are kept) for the choices of a load. With up to five slots it allocates
+//! only the list of choices.
 //!
 //! ```
 //! use rsan_clocks::write_log::{Rules, SlotTable, ThreadState};
@@ -46,6 +56,9 @@ mod mutation;
 mod names;
 mod order;
 mod prune;
+
+#[cfg(test)]
+mod tests;
 
 pub use engine::{Engine, LocationId, horizon};
 pub use location::{Write, WriteId};

@@ -74,8 +74,7 @@ impl Location {
             last.extend(accesses.all.iter().rfind(is_known).map(|(_, write)| *write));
         }
         if horizon.oldest > 0 {
-            let age = mutation.breaks(Mutant::WindowIgnoresAge);
-            let is_old = |write: &Write| write.number < horizon.oldest || age;
+            let is_old = |write: &Write| write.number < horizon.oldest;
             last.extend(self.last_of_slots(is_old));
         }
         last

@@ -5,25 +5,28 @@ mod help;
 mod values;
 
 pub(crate) use flags::parse;
-pub(crate) use values::{Goal, OutputFormat, Shell};
+pub(crate) use values::{Goal, OutputFormat, Shell, Volatile};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, FENCE_HELP,
-    LITMUS_HELP, MAN_HELP, REPORT_HELP, RUN_HELP, VERIFY_HELP,
+    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
+    EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, REPORT_HELP, RUN_HELP,
+    VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
 use rsan_report::Details;
-use rsan_schedule::strategy::Spec;
+use rsan_report::document::Severity;
+use rsan_schedule::strategy::{Spec, WeakSpec};
 use rsan_verify::Options;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, shell, verify_model,
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, severity, shell,
+    verify_model, volatile,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -55,6 +58,9 @@ pub(crate) enum Command {
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports its findings
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Runs a program with loads that return what C++20 allows, and reports what goes wrong
+    #[command(after_help = EXPLORE_HELP, override_usage = EXPLORE_USAGE)]
+    Explore(ExploreArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),
@@ -78,21 +84,12 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) verify: VerifyArgs,
 
-    /// Compile all files into one program instead of one program per file
-    #[arg(long)]
-    pub(crate) together: bool,
-
-    /// For the compiler.
-    #[arg(skip)]
-    pub(crate) flags: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
 
     /// Of the program.
     #[arg(skip)]
     pub(crate) arguments: Vec<OsString>,
-
-    /// Optimization level: 0, 1, 2, 3, s, z, g or fast. Above 0 the compiler removes accesses, and races with them go unnoticed
-    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", value_parser = level)]
-    pub(crate) level: Option<String>,
 
     /// Number of runs of a compiled program: 5, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
@@ -103,42 +100,52 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 /// What `check` and `run` take about the schedule of programs that are run.
 #[derive(Args, Debug)]
 pub(crate) struct ScheduleArgs {
     /// Control the scheduling with this strategy: random, pct, pct:depth=N or pos
-    #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>)]
+    #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>, conflicts_with_all = ["replay", "exhaustive"])]
     pub(crate) sched: Option<Spec>,
-
-    /// Seed of the first run of --sched; every further run takes the next one
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
 
     /// Stop --sched when further runs are unlikely to show a new execution
     #[arg(long, requires = "sched")]
     pub(crate) until_saturated: bool,
 
+    /// Explore only schedules with at most this many preemptions, with --exhaustive
+    #[arg(long, value_name = "N", requires = "exhaustive")]
+    pub(crate) max_preemptions: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) control: ControlArgs,
+}
+
+/// What `check`, `run` and `explore` take about runs under controlled scheduling.
+#[derive(Args, Debug)]
+pub(crate) struct ControlArgs {
+    /// Seed of the first run; every further run takes the next one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
     /// Replay the run that this schedule file records
-    #[arg(long, value_name = "FILE", conflicts_with = "sched")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
 
-    /// Search for the fewest context switches that reproduce the --replay run, and write that schedule beside its file
+    /// Search for the fewest stale reads and context switches that reproduce the --replay run, and write that schedule beside its file
     #[arg(long, requires = "replay")]
     pub(crate) minimize: bool,
 
-    /// Explore every execution, up to equivalence; `robust` only if all were explored
-    #[arg(long, conflicts_with_all = ["sched", "replay"])]
+    /// Explore every execution, up to equivalence
+    #[arg(long, conflicts_with = "replay")]
     pub(crate) exhaustive: bool,
 
     /// Stop --exhaustive after this many executions
     #[arg(long, value_name = "N", requires = "exhaustive")]
     pub(crate) max_executions: Option<u64>,
-
-    /// Explore only schedules with at most this many preemptions, with --exhaustive
-    #[arg(long, value_name = "N", requires = "exhaustive")]
-    pub(crate) max_preemptions: Option<usize>,
 
     /// Save the progress of --exhaustive in this file, and resume from it
     #[arg(long, value_name = "FILE", requires = "exhaustive")]
@@ -156,12 +163,83 @@ pub(crate) struct ScheduleArgs {
     #[arg(long, value_name = "DIR", default_value = "rsan-out")]
     pub(crate) out: PathBuf,
 
-    /// Show the program's output in all runs of --sched
+    /// Show the program's output in all runs under controlled scheduling
     #[arg(long)]
     pub(crate) output: bool,
 }
 
-/// What `check` and `run` take for programs that are run.
+/// What `explore` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ExploreArgs {
+    /// C or C++ files, each a program of its own; without any, a program and its arguments stand after `--`
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// After `--`: arguments of the program, or the program and its arguments.
+    #[arg(skip)]
+    pub(crate) words: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+
+    /// Number of runs: 1000
+    #[arg(long, value_name = "N", value_parser = runs)]
+    pub(crate) runs: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) weak: WeakArgs,
+
+    #[command(flatten)]
+    pub(crate) sanitizer: SanitizerArgs,
+
+    #[command(flatten)]
+    pub(crate) control: ControlArgs,
+
+    /// Stop all runs after this time (500ms, 30s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) time_limit: Option<Duration>,
+
+    /// Runs in parallel; 0 means one per core
+    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    pub(crate) jobs: usize,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// What `explore` takes about weak executions.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WeakArgs {
+    /// Who runs next, and what loads read: guided (the default), pctwm, pctwm:depth=N or random
+    #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<WeakSpec>, conflicts_with_all = ["replay", "exhaustive"])]
+    pub(crate) strategy: Option<WeakSpec>,
+
+    /// Forget writes that are older than this many steps: flat memory in long runs, fewer stale values
+    #[arg(long, value_name = "STEPS", conflicts_with = "exhaustive")]
+    pub(crate) window: Option<u64>,
+
+    /// What a volatile access counts as: relaxed (the default), acqrel, or plain, which is no atomic access
+    #[arg(long, value_name = "AS", value_parser = volatile)]
+    pub(crate) volatile: Option<Volatile>,
+}
+
+/// How `check` and `explore` compile programs.
+#[derive(Args, Debug)]
+pub(crate) struct BuildArgs {
+    /// Compile all files into one program instead of one program per file
+    #[arg(long)]
+    pub(crate) together: bool,
+
+    /// For the compiler.
+    #[arg(skip)]
+    pub(crate) flags: Vec<OsString>,
+
+    /// Optimization level: 0, 1, 2, 3, s, z, g or fast. Above 0 the compiler removes accesses, and races with them go unnoticed
+    #[arg(short = 'O', long = "optimize", value_name = "LEVEL", value_parser = level)]
+    pub(crate) level: Option<String>,
+}
+
+/// What `check`, `run` and `explore` take for programs that are run.
 #[derive(Args, Debug)]
 pub(crate) struct SanitizerArgs {
     /// Stop at the first finding
@@ -175,6 +253,14 @@ pub(crate) struct SanitizerArgs {
     /// Count findings whose accesses are all inside libraries like any others
     #[arg(long)]
     pub(crate) include_libraries: bool,
+}
+
+/// What `check` and `run` take to find out which findings hurt.
+#[derive(Args, Debug)]
+pub(crate) struct ConfirmArgs {
+    /// Execute each stale value that was found, in N runs (200), and say whether that hurts
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "200", value_parser = runs, conflicts_with = "replay")]
+    pub(crate) confirm: Option<usize>,
 }
 
 /// What `run` takes.
@@ -206,6 +292,9 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
 
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
+
     /// Stop all runs after this time, under controlled scheduling
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
@@ -236,6 +325,10 @@ pub(crate) struct ReportArgs {
     /// Count only findings that are not in this file: an earlier answer, as json or sarif
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+
+    /// Exit with status 1 only if a finding is at least this severe: error, warning or note
+    #[arg(long, value_name = "SEVERITY", default_value = "warning", value_parser = severity)]
+    pub(crate) fail_on: Severity,
 }
 
 /// What `report` takes.

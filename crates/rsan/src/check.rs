@@ -13,7 +13,7 @@ use std::path::Path;
 /// Checks every input.
 pub(crate) fn run(args: &CheckArgs) -> Status {
     let files = &args.verify.files;
-    if args.together {
+    if args.build.together {
         let sources = match together(files) {
             Ok(sources) => sources,
             Err(message) => {
@@ -51,14 +51,14 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
 /// What the user gave that is of no use for files that are verified.
 fn for_programs(args: &CheckArgs) -> Option<&'static str> {
     match () {
-        () if !args.flags.is_empty() => Some("flags of the compiler"),
+        () if !args.build.flags.is_empty() => Some("flags of the compiler"),
         () if !args.arguments.is_empty() => Some("arguments of the program"),
         () => None,
     }
 }
 
 /// The parts of one program: C and C++ files, and what is linked with them.
-fn together(files: &[String]) -> Result<Sources<'_>, String> {
+pub(crate) fn together(files: &[String]) -> Result<Sources<'_>, String> {
     const LINKED: [&str; 3] = ["o", "a", "so"];
     let mut languages = Vec::new();
     for file in files {

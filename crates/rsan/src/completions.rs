@@ -43,6 +43,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("model", &["c20", "rc20", "ra", "tso", "sc", "rc11"]),
     ("property", &["robust", "observational", "safe", "trf"]),
     ("sched", &["random", "pct", "pos"]),
+    ("strategy", &["guided", "pctwm", "random"]),
+    ("volatile", &["relaxed", "acqrel", "plain"]),
     ("target", &["armv8", "riscv", "x86"]),
     ("optimize", &["0", "1", "2", "3", "s", "z", "g", "fast"]),
 ];

@@ -7,6 +7,7 @@ mod args;
 mod check;
 mod completions;
 mod emit_c;
+mod explore;
 mod fence;
 mod files;
 mod folders;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::EmitC(args) => emit_c::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),

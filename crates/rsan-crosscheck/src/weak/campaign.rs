@@ -56,7 +56,7 @@ pub fn weak_program(seed: u64) -> Program {
 }
 
 /// The program with relaxed accesses in place of plain ones.
-pub(crate) fn atomic(mut program: Program) -> Program {
+pub fn atomic(mut program: Program) -> Program {
     for location in &mut program.locations {
         location.kind = LocKind::Atomic;
     }

@@ -5,12 +5,15 @@
 //! exists that no cycle of `po ∪ asw ∪ rf` contradicts (docs/theory/weak.md, E1). [`compare`] holds them against each other.
 
 mod campaign;
+mod choices;
 mod execute;
+mod finish;
+mod local;
 mod memory;
 mod oracle;
 mod outcome;
 
-pub use campaign::{WeakDifference, WeakTally, compare_weak, weak_program};
+pub use campaign::{WeakDifference, WeakTally, atomic, compare_weak, weak_program};
 pub use execute::{Exploration, Mode, executions};
 pub use memory::{Known, Memory};
 pub use oracle::{Expected, expected};

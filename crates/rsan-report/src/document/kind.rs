@@ -23,6 +23,12 @@ pub enum Kind {
     Assertion,
     /// An expression has no value.
     Trap,
+    /// The program ends by a signal.
+    Crash,
+    /// The program ends with a status that is not 0.
+    Failure,
+    /// The program does not end.
+    Hang,
     /// Threads wait for ever.
     Deadlock,
     /// Locks are taken in orders that can end in a deadlock.
@@ -63,6 +69,8 @@ pub enum Property {
     Assertions,
     /// Every expression has a value.
     TrapFreedom,
+    /// The program ends by itself, and with status 0.
+    Success,
     /// Some thread can move while one has not ended.
     DeadlockFreedom,
     /// The condition of a litmus test holds.
@@ -79,19 +87,36 @@ pub enum Property {
 
 /// How much a finding matters; the more severe one is greater.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing that can be seen to hurt: a stale load that returns the same value.
     Note,
-    /// Weak memory shows what sequential consistency does not; whether that hurts is not known.
+    /// Weak memory shows what sequential consistency does not, and that was not seen to hurt.
+    #[default]
     Warning,
-    /// Undefined behaviour, a failure, or something that is refuted.
+    /// Undefined behaviour, a failure, something that is refuted, or a weak behaviour that was seen to hurt.
     Error,
 }
 
 impl Severity {
+    /// Whether it is the one that decides the exit status unless the user says otherwise.
+    pub(crate) fn is_warning(&self) -> bool {
+        *self == Self::Warning
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -104,7 +129,7 @@ impl Severity {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::WeakBehaviour,
         Self::ObservedWeakBehaviour,
         Self::TriangularRace,
@@ -112,6 +137,9 @@ impl Kind {
         Self::DescriptorRace,
         Self::Assertion,
         Self::Trap,
+        Self::Crash,
+        Self::Failure,
+        Self::Hang,
         Self::Deadlock,
         Self::LockOrderInversion,
         Self::Condition,
@@ -135,6 +163,9 @@ impl Kind {
             Self::DescriptorRace => "descriptor-race",
             Self::Assertion => "assertion",
             Self::Trap => "trap",
+            Self::Crash => "crash",
+            Self::Failure => "failure",
+            Self::Hang => "hang",
             Self::Deadlock => "deadlock",
             Self::LockOrderInversion => "lock-order-inversion",
             Self::Condition => "condition",
@@ -159,6 +190,9 @@ impl Kind {
             Self::DescriptorRace => "descriptor race",
             Self::Assertion => "assertion fails",
             Self::Trap => "trap",
+            Self::Crash => "crash",
+            Self::Failure => "failure",
+            Self::Hang => "hang",
             Self::Deadlock => "deadlock",
             Self::LockOrderInversion => "lock order inversion",
             Self::Condition => "condition fails",
@@ -182,6 +216,7 @@ impl Kind {
             Self::DataRace | Self::DescriptorRace => Property::RaceFreedom,
             Self::Assertion => Property::Assertions,
             Self::Trap => Property::TrapFreedom,
+            Self::Crash | Self::Failure | Self::Hang => Property::Success,
             Self::Deadlock | Self::LockOrderInversion => Property::DeadlockFreedom,
             Self::Condition => Property::Condition,
             Self::UseAfterFree | Self::DoubleFree | Self::InvalidFree | Self::UseAfterReturn => {
@@ -204,6 +239,9 @@ impl Kind {
             | Self::TriangularRace
             | Self::Assertion
             | Self::Trap
+            | Self::Crash
+            | Self::Failure
+            | Self::Hang
             | Self::Condition
             | Self::UseAfterFree
             | Self::DoubleFree
@@ -224,6 +262,9 @@ impl Kind {
             | Self::DescriptorRace
             | Self::Assertion
             | Self::Trap
+            | Self::Crash
+            | Self::Failure
+            | Self::Hang
             | Self::Deadlock
             | Self::LockOrderInversion
             | Self::Condition

@@ -106,6 +106,21 @@ pub struct Exploration {
     /// Executions that there may be altogether.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<u64>,
+    /// What weak executions came to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What some executions come to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// What they print.
+    pub output: String,
+    /// How they end, in words; nothing for status 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// How many.
+    pub executions: u64,
 }
 
 /// Runs that failed in the same way.

@@ -1,7 +1,7 @@
 //! What came of runs.
 
 use super::{model, severities};
-use crate::document::{Document, Exploration, Schedules};
+use crate::document::{Document, Exploration, Outcome, Schedules};
 use crate::judgement::Judgement;
 use crate::number::{count, plural};
 use crate::printable::name;
@@ -25,8 +25,13 @@ pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
                 false => own,
             };
             let found = plural(shown.len() as u64, "finding");
-            let found = style.paint(Role::Bad, &found);
-            format!("{subject}: {found} {in_runs}{}", severities(&shown))
+            let role = match document.fails() {
+                true => Role::Bad,
+                false => Role::Other,
+            };
+            let found = style.paint(role, &found);
+            let severities = severities(document, &shown);
+            format!("{subject}: {found} {in_runs}{severities}")
         }
         Judgement::Robust => {
             let robust = style.paint(Role::Good, "robust");
@@ -65,6 +70,33 @@ fn explored(out: &mut String, exploration: &Exploration) {
         runs => format!(", and {} in excess", plural(runs, "run")),
     };
     let _ = writeln!(out, "{line}{excess}");
+    outcomes(out, &exploration.outcomes);
+}
+
+/// Outcomes that are told.
+const OUTCOMES: usize = 40;
+
+/// What executions come to, a line for each.
+fn outcomes(out: &mut String, all: &[Outcome]) {
+    let width = |outcome: &Outcome| count(outcome.executions).len();
+    let width = all.iter().map(width).max().unwrap_or(0);
+    for outcome in all.iter().take(OUTCOMES) {
+        let words = outcome.output.split_whitespace().map(name);
+        let mut what = words.collect::<Vec<_>>().join(" ");
+        if let Some(end) = &outcome.end {
+            let comma = if what.is_empty() { "" } else { ", " };
+            what = format!("{what}{comma}{end}");
+        }
+        if what.is_empty() {
+            what = "status 0".to_owned();
+        }
+        let executions = count(outcome.executions);
+        let _ = writeln!(out, "  {executions:>width$}  {what}");
+    }
+    if all.len() > OUTCOMES {
+        let more = plural((all.len() - OUTCOMES) as u64, "outcome");
+        let _ = writeln!(out, "  and {more} more");
+    }
 }
 
 /// The strategy and its seeds, and whether more runs would show more.

@@ -52,6 +52,18 @@ pub(super) fn stale<'a>(read: &StaleRead, modules: &'a [Module]) -> Event<'a> {
     }
 }
 
+/// What the log says of an access of a weak run, which has made so many steps before it; of a fence, the address is 0.
+pub(super) fn accessed(step: u64, address: usize, site: Site, modules: &[Module]) -> Event<'_> {
+    Event::Access {
+        step,
+        memory: match address {
+            0 => None,
+            _ => Logger { modules }.memory(address),
+        },
+        stack: frames(site, modules),
+    }
+}
+
 /// Knows the modules that addresses are in.
 #[derive(Clone, Copy)]
 struct Logger<'a> {

@@ -42,6 +42,8 @@ pub(crate) struct Weak {
     pub(crate) window: Option<u64>,
     /// Stale reads are logged.
     pub(crate) explains: bool,
+    /// It is one of many that are drawn: not every stale value has to be among those that it can read.
+    pub(crate) samples: bool,
 }
 
 /// Steps of a thread without another in between after which it is taken to wait, at most, if nobody says how long runs are.
@@ -88,9 +90,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         longest_turn: (plan.limit / 10).min(TURN).max(plan.turn),
         last: false,
         lent: false,
-        weak: plan
-            .weak
-            .map(|weak| weak::start(weak.window, weak.explains)),
+        weak: plan.weak.map(|how| weak::start(&me.state, how)),
     };
     state.executor = state.add(number, 1, switch::Carrier::new());
     if let Some(first) = state.thread(number) {

@@ -17,7 +17,7 @@ use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
 use crate::{failing, files, real, report, thread};
 use libc::{c_char, c_int, c_void};
-use rsan_schedule::strategy::{Prefix, Replay};
+use rsan_schedule::strategy::{Follow, Prefix, Replay};
 use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -375,6 +375,11 @@ const STEPS: u64 = 1000;
 /// How to make the run that is asked for.
 fn plan(request: Request) -> Result<Plan, String> {
     let default = Plan::default();
+    let weak = request.weak.then_some(Weak {
+        window: request.window,
+        explains: request.explain,
+        samples: matches!(request.choice, Choice::Explore { .. }),
+    });
     Ok(Plan {
         strategy: strategy(request.choice)?,
         limit: request.limit.unwrap_or(default.limit),
@@ -382,10 +387,7 @@ fn plan(request: Request) -> Result<Plan, String> {
         steady_heap: request.steady,
         kernel_threads: request.kernel_threads,
         timeout: request.timeout,
-        weak: request.weak.then_some(Weak {
-            window: request.window,
-            explains: request.explain,
-        }),
+        weak,
     })
 }
 
@@ -400,14 +402,17 @@ fn strategy(choice: Choice) -> Result<Box<dyn Strategy>, String> {
         } => spec.build(seed, steps.unwrap_or(STEPS), aim),
         Choice::Prefix(threads) => Box::new(Prefix::new(threads)),
         Choice::Plan(plan) => Box::new(explore::Guided::new(plan)),
-        Choice::Replay(path) => {
-            let text = files::read(&path, files::SCHEDULE);
-            let text = text.map_err(|error| format!("{path}: {error}"))?;
-            let schedule = text.parse::<Schedule>();
-            let schedule = schedule.map_err(|error| format!("{path}:{error}"))?;
-            Box::new(Replay::new(schedule))
-        }
+        Choice::Replay(path) => Box::new(Replay::new(schedule(&path)?)),
+        Choice::Follow(path) => Box::new(Follow::new(&schedule(&path)?)),
     })
+}
+
+/// The schedule in a file.
+fn schedule(path: &str) -> Result<Schedule, String> {
+    let text = files::read(path, files::SCHEDULE);
+    let text = text.map_err(|error| format!("{path}: {error}"))?;
+    let schedule = text.parse::<Schedule>();
+    schedule.map_err(|error| format!("{path}:{error}"))
 }
 
 /// Reads a request.

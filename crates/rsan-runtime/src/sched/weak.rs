@@ -9,12 +9,13 @@
 //! **Not executed**: accesses of one word with different sizes. From the second size on, its bytes are read from memory, and every access
 //! follows everything that was released there before: no race is reported that is none. The log says so.
 
+use super::run::Weak;
 use super::state::State;
 use super::{Inside, places, scheduled};
 use crate::finding::{Side, StaleRead};
 use crate::lock::Guard;
 use crate::stack::{Node, frames};
-use crate::{journal, modules, report};
+use crate::{horizon, journal, modules, report};
 use rsan_clocks::write_log::{ThreadState, VectorClock};
 use rsan_log::{Event, Operation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
@@ -35,8 +36,12 @@ pub(super) struct Memory {
     repeated: HashMap<(ThreadId, LocationId), (u128, u32)>,
     /// Stale reads are logged.
     explains: bool,
+    /// Accesses whose places were logged.
+    said: u32,
     /// Some read has left sequential consistency.
     has_deviated: bool,
+    /// Accesses since it was last asked what all threads know.
+    accesses: u32,
     /// The writes of the present read.
     readable: Vec<Readable>,
 }
@@ -62,6 +67,15 @@ enum Target {
     Mixed(usize),
 }
 
+/// Of how many of the last writes of a location a load reads one, in runs that are drawn.
+const RECENT: usize = 64;
+
+/// Accesses after which it is asked again what all threads know.
+const ASKING: u32 = 256;
+
+/// Accesses whose places are logged, at most.
+const SAID: u32 = 4096;
+
 /// Reads of the same stale value, one after the other, before the last one is read.
 const PATIENCE: u32 = 16;
 
@@ -75,12 +89,14 @@ pub(crate) fn is_active() -> bool {
 }
 
 /// From here on loads return what the memory model allows.
-pub(super) fn start(window: Option<u64>, explains: bool) -> Box<Memory> {
+pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
+    horizon::follow(first);
     // ORDERING: relaxed; there is one thread.
     ACTIVE.store(true, Ordering::Relaxed);
     let mut memory = Box::<Memory>::default();
-    memory.explains = explains;
-    let _ = window;
+    memory.explains = how.explains;
+    memory.engine.set_window(how.window);
+    memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
 }
 
@@ -150,6 +166,7 @@ impl Accessor {
         let leaf = self.inside.entered.leaf();
         let (number, caller) = (self.inside.number(), self.inside.caller);
         let (state, mut memory, thread) = self.parts()?;
+        memory.prune(thread);
         let mut access = Access {
             state,
             memory: &mut memory,
@@ -237,6 +254,17 @@ impl Access<'_> {
         }
     }
 
+    /// Logs where the access is.
+    #[cold]
+    fn say_access(&mut self) {
+        let Some(thread) = self.state.thread(self.number) else {
+            return;
+        };
+        let (step, address) = (thread.step.0 as u64, thread.step.1.op.object as usize);
+        self.memory.said += 1;
+        report::accessed(step, address, self.leaf.as_site());
+    }
+
     #[cold]
     fn say_mixed(&self) {
         let modules = modules::modules();
@@ -250,6 +278,9 @@ impl Access<'_> {
     fn note_order(&mut self, order: RmwOrd, failure: Option<ReadOrd>) {
         if let Some(thread) = self.state.thread(self.number) {
             (thread.step.1.order, thread.step.1.failure) = (Some(order), failure);
+        }
+        if self.memory.explains && self.memory.said < SAID {
+            self.say_access();
         }
     }
 
@@ -401,6 +432,15 @@ impl Access<'_> {
 }
 
 impl Memory {
+    /// Forgets from time to time what nobody can read any more.
+    fn prune(&mut self, thread: &ThreadState) {
+        self.accesses += 1;
+        if self.accesses == ASKING {
+            self.accesses = 0;
+            self.engine.prune(&horizon::known_to_all(thread));
+        }
+    }
+
     /// The locations that have one of these bytes, by their addresses.
     fn within(&self, address: usize, bytes: usize) -> impl Iterator<Item = (usize, Known)> {
         const LARGEST: usize = 16;
@@ -458,7 +498,7 @@ pub(crate) fn load(place: Place, ord: ReadOrd, memory: impl FnOnce() -> u128) ->
     })?
 }
 
-/// The same of one of some values, the last one that there is.
+/// The same of one of some values; what is there last, and not read, if there is none of them.
 pub(crate) fn load_one_of(
     place: Place,
     ord: ReadOrd,
@@ -471,14 +511,16 @@ pub(crate) fn load_one_of(
         access.note_order(ord.into(), None);
         let engine = &mut access.memory.engine;
         let writes = engine.readable(access.thread, at, ord);
-        let wanted = writes
-            .iter()
-            .rfind(|write| is_wanted(engine.write(at, **write).value));
-        let chosen = *wanted.or(writes.last())?;
-        let value = engine.write(at, chosen).value;
-        if is_wanted(value) {
-            engine.read(access.thread, at, chosen, ord);
+        let last = engine.write(at, *writes.last()?).value;
+        let wanted = |write: &WriteId| is_wanted(engine.write(at, *write).value);
+        let writes: Vec<WriteId> = writes.into_iter().filter(wanted).collect();
+        if writes.is_empty() {
+            return Some(last);
         }
+        let chosen = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
+        let value = engine.write(at, chosen).value;
+        engine.read(access.thread, at, chosen, ord);
         Some(value)
     })?
 }
@@ -535,9 +577,13 @@ pub(crate) fn find_value(
         let at = access.location(place, true, memory)?;
         access.note_order(ord, None);
         let engine = &mut access.memory.engine;
-        let writes = engine.updatable(access.thread, at, ord);
-        let has_value = |write: &&WriteId| engine.write(at, **write).value == expected;
-        let write = *writes.iter().rfind(has_value)?;
+        let mut writes = engine.updatable(access.thread, at, ord);
+        writes.retain(|write| engine.write(at, *write).value == expected);
+        if writes.is_empty() {
+            return None;
+        }
+        let write = access.choose(place, at, &writes);
+        let engine = &mut access.memory.engine;
         engine.acquire(access.thread, at, write, ord.read());
         let value = expected;
         Some(Found { value, at, write })
@@ -597,14 +643,23 @@ pub(crate) fn compare(
         let mut writes = engine.updatable(access.thread, at, success);
         writes.retain(|write| engine.write(at, *write).value == expected);
         let failing = engine.readable(access.thread, at, failure);
-        let differs = |write: &WriteId| engine.write(at, *write).value != expected;
-        writes.extend(failing.into_iter().filter(differs));
+        let succeeding = writes.clone();
+        let may_fail = strength == CasStrength::Weak;
+        let fits = |write: &WriteId| may_fail || engine.write(at, *write).value != expected;
+        writes.extend(failing.into_iter().filter(fits));
         writes.sort_unstable();
+        writes.dedup();
         let write = access.choose(place, at, &writes);
         let value = access.memory.engine.write(at, write).value;
         let reading = access.reading();
+        if let Some(thread) = access.state.thread(access.number) {
+            thread.step.1.may_fail = may_fail;
+        }
         if value == expected {
-            let may_fail = strength == CasStrength::Weak;
+            if !succeeding.contains(&write) {
+                access.fail_for_no_reason(at, write, failure);
+                return Some(Compared::Fails(value));
+            }
             let is_patient = !access.is_impatient(at);
             if may_fail && is_patient && access.state.strategy.fails(&reading) {
                 access.fail_for_no_reason(at, write, failure);

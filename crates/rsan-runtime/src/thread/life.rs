@@ -259,7 +259,7 @@ impl Awaited {
 /// In the child of a fork: only the calling thread is left.
 pub(crate) fn end_others() {
     if let Some(me) = current().and_then(Context::idle)
-        && me.options.log_cap == 0
+        && horizon::is_followed(me.options)
     {
         horizon::keep_only(me.state.id());
     }

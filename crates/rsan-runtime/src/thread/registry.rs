@@ -92,7 +92,7 @@ impl Registry {
             Some((parent, site)) => (parent.spawn(id, place, rules), Some((parent.id(), site))),
             None => (ThreadState::initial(id, place, rules), None),
         };
-        if self.options.log_cap == 0 {
+        if horizon::is_followed(self.options) {
             horizon::begin(&state);
         }
         let info = Info {
@@ -124,7 +124,7 @@ impl Registry {
         if let Some(slot) = self.names.end(thread.id(), thread.stamp().slot) {
             owners::forget_first(slot);
         }
-        if self.options.log_cap == 0 {
+        if horizon::is_followed(self.options) {
             horizon::end(thread.id());
         }
     }

@@ -201,28 +201,10 @@ impl Item {
 
     /// What a run has to do first, and how many steps a thread can make in it.
     pub(super) fn plan(&self, most: Option<u32>) -> Plan {
-        let step = |(event, &unready): (&Event, &Unready)| PlanStep {
-            thread: ThreadId(event.thread),
-            kind: event.kind,
-            unready,
+        let step = |(event, &unready): (&Event, &Unready)| {
+            PlanStep::new(ThreadId(event.thread), event.kind, unready)
         };
         let steps = self.events.iter().zip(&self.unready).map(step).collect();
         Plan { steps, most }
-    }
-
-    /// Switches of its plan from a thread that has not come to its last step, nor to one that may have to wait.
-    pub(super) fn preemptions(&self) -> usize {
-        // By thread: whether its next step can always be made.
-        let mut goes_on: HashMap<u32, bool> = HashMap::new();
-        let mut preemptions = 0;
-        let mut next = None;
-        for event in self.events.iter().rev() {
-            let switch = next.is_some_and(|thread| thread != event.thread);
-            let goes_on = goes_on.entry(event.thread).or_insert(false);
-            preemptions += usize::from(switch && *goes_on);
-            *goes_on = !event.kind.may_block();
-            next = Some(event.thread);
-        }
-        preemptions
     }
 }

@@ -1,8 +1,10 @@
 //! What a run of the exploration has to do first, and the strategy that sees to it.
 
-use crate::strategy::{Divergence, Found, Strategy, stay};
+use crate::schedule::Origin;
+use crate::strategy::{Divergence, Found, Readable, Reading, Strategy, stay};
 use crate::{Candidate, Kind, Step};
 use rsan_model::ThreadId;
+use std::collections::HashMap;
 
 /// What it means when a thread of a plan is not ready at its turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -14,6 +16,21 @@ pub enum Unready {
     Refused,
     /// The thread waits there. It is left alone for the rest of the run.
     Waits,
+    /// The thread waits there, ready or not: the step is not made. It is left alone for the rest of the run.
+    Frozen,
+}
+
+impl Unready {
+    /// The one with this number (`unready as u8`).
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Self::Diverges),
+            1 => Some(Self::Refused),
+            2 => Some(Self::Waits),
+            3 => Some(Self::Frozen),
+            _ => None,
+        }
+    }
 }
 
 /// A step of a plan.
@@ -25,6 +42,62 @@ pub struct PlanStep {
     pub kind: Kind,
     /// What it means when the thread is not ready.
     pub unready: Unready,
+    /// Weak executions: the write that it reads, if it matters.
+    pub from: Option<Origin>,
+    /// Weak executions: a compare-and-swap that fails although it finds what it expects.
+    pub fails: bool,
+}
+
+impl PlanStep {
+    /// A step that reads the last write, if it reads.
+    pub fn new(thread: ThreadId, kind: Kind, unready: Unready) -> Self {
+        Self {
+            thread,
+            kind,
+            unready,
+            from: None,
+            fails: false,
+        }
+    }
+
+    /// As two words: who does what, and which write it reads.
+    fn to_words(self) -> [u64; 2] {
+        let (source, from) = match self.from {
+            None => (0, 0),
+            Some(Origin::Initial) => (1, 0),
+            Some(Origin::Step { thread, number }) => {
+                (2, u64::from(thread.0) | u64::from(number) << 32)
+            }
+        };
+        let first = u64::from(self.thread.0)
+            | (self.kind as u64) << 32
+            | (self.unready as u64) << 40
+            | source << 48
+            | u64::from(self.fails) << 56;
+        [first, from]
+    }
+
+    fn from_words(&[first, from]: &[u64; 2]) -> Option<Self> {
+        Some(Self {
+            thread: ThreadId(first as u32),
+            kind: Kind::from_number((first >> 32) as u8)?,
+            unready: Unready::from_number((first >> 40) as u8)?,
+            from: match ((first >> 48) as u8, from) {
+                (0, 0) => None,
+                (1, 0) => Some(Origin::Initial),
+                (2, from) => Some(Origin::Step {
+                    thread: ThreadId(from as u32),
+                    number: (from >> 32) as u32,
+                }),
+                _ => return None,
+            },
+            fails: match first >> 56 {
+                0 => false,
+                1 => true,
+                _ => return None,
+            },
+        })
+    }
 }
 
 /// The first steps of a run; then it goes on by the default.
@@ -37,40 +110,44 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then one word for each step
-    /// (thread, kind, unready).
+    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then two words for each step.
     pub fn to_words(&self) -> Vec<u64> {
-        let word =
-            |s: &PlanStep| u64::from(s.thread.0) | (s.kind as u64) << 32 | (s.unready as u64) << 40;
         let count = self.steps.len() as u64;
         let most = self.most.map_or(u64::MAX, u64::from);
-        [count, most]
-            .into_iter()
-            .chain(self.steps.iter().map(word))
-            .collect()
+        let steps = self.steps.iter().flat_map(|step| step.to_words());
+        [count, most].into_iter().chain(steps).collect()
     }
 
     /// The plan of these words; `None` when they are none.
     pub fn from_words(words: &[u64]) -> Option<Self> {
-        let step = |&word: &u64| {
-            Some(PlanStep {
-                thread: ThreadId(word as u32),
-                kind: Kind::from_number((word >> 32) as u8)?,
-                unready: match word >> 40 {
-                    0 => Unready::Diverges,
-                    1 => Unready::Refused,
-                    2 => Unready::Waits,
-                    _ => return None,
-                },
-            })
-        };
         let (&[count, most], words) = words.split_first_chunk()?;
-        let steps: Vec<PlanStep> = words.iter().map(step).collect::<Option<_>>()?;
+        let (pairs, rest) = words.as_chunks();
+        let steps: Vec<PlanStep> = pairs
+            .iter()
+            .map(PlanStep::from_words)
+            .collect::<Option<_>>()?;
         let most = match most {
             u64::MAX => None,
             most => Some(u32::try_from(most).ok()?),
         };
-        (steps.len() as u64 == count).then_some(Self { steps, most })
+        let fits = steps.len() as u64 == count && rest.is_empty();
+        fits.then_some(Self { steps, most })
+    }
+
+    /// Switches from a thread that has not come to its last step, nor to one that may have to wait.
+    pub(crate) fn preemptions(&self) -> usize {
+        // By thread: whether its next step can always be made.
+        let mut goes_on: HashMap<ThreadId, bool> = HashMap::new();
+        let mut preemptions = 0;
+        let mut next = None;
+        for step in self.steps.iter().rev() {
+            let switch = next.is_some_and(|thread| thread != step.thread);
+            let goes_on = goes_on.entry(step.thread).or_insert(false);
+            preemptions += usize::from(switch && *goes_on);
+            *goes_on = !step.kind.may_block();
+            next = Some(step.thread);
+        }
+        preemptions
     }
 }
 
@@ -84,8 +161,8 @@ pub struct Guided {
     left: Vec<PlanStep>,
     /// Steps of the plan that were made.
     made: usize,
-    /// A step was chosen that may turn out to wait.
-    doubtful: Option<ThreadId>,
+    /// The step of the plan that is being made.
+    current: Option<PlanStep>,
     frozen: Vec<ThreadId>,
     /// Most steps of a thread, and by thread those that it has made.
     most: Option<u32>,
@@ -103,7 +180,7 @@ impl Guided {
         Self {
             left,
             made: 0,
-            doubtful: None,
+            current: None,
             frozen: Vec::new(),
             most: plan.most,
             steps: Vec::new(),
@@ -114,7 +191,7 @@ impl Guided {
 
     /// Who makes the next step.
     fn next(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        self.doubtful = None;
+        self.current = None;
         if !self.left.is_empty() {
             match self.follow(ready) {
                 Ok(Some(chosen)) => return Some(chosen),
@@ -171,12 +248,17 @@ impl Guided {
             if passed_over.contains(&step.thread) {
                 continue;
             }
+            if step.unready == Unready::Frozen {
+                self.left.remove(at);
+                self.frozen.push(step.thread);
+                continue;
+            }
             let place = ready.binary_search_by_key(&step.thread, |c| c.thread).ok();
             let found = place.map(|i| ready[i].op.kind);
             if found == Some(step.kind) {
                 self.left.remove(at);
                 self.made += 1;
-                self.doubtful = (step.unready == Unready::Waits).then_some(step.thread);
+                self.current = Some(step);
                 return Ok(place);
             }
             match (found, step.unready) {
@@ -209,9 +291,33 @@ impl Strategy for Guided {
     }
 
     fn stepped(&mut self, step: &Step) {
-        if step.waits() && self.doubtful == Some(step.thread) {
+        let current = self.current.filter(|planned| planned.thread == step.thread);
+        if step.waits() && current.is_some_and(|planned| planned.unready == Unready::Waits) {
             self.frozen.push(step.thread);
         }
+    }
+
+    fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
+        let last = writes.len() - 1;
+        let current = self.current.filter(|step| step.thread == reading.thread);
+        let Some((step, from)) = current.and_then(|step| Some((step, step.from?))) else {
+            return last;
+        };
+        let found = writes.iter().position(|write| write.origin == from);
+        if found.is_none() {
+            self.divergence.get_or_insert(Divergence {
+                step: self.made - 1,
+                thread: step.thread,
+                expected: step.kind,
+                found: Found::NoSuchWrite,
+            });
+        }
+        found.unwrap_or(last)
+    }
+
+    fn fails(&mut self, reading: &Reading) -> bool {
+        let current = self.current.filter(|step| step.thread == reading.thread);
+        current.is_some_and(|step| step.fails)
     }
 
     fn goes_round(&self) -> bool {
@@ -233,16 +339,26 @@ mod tests {
 
     #[test]
     fn plans_survive_shared_memory() {
-        let step = |thread, kind, unready| PlanStep {
-            thread: ThreadId(thread),
-            kind,
-            unready,
+        let step = |thread, kind, unready| PlanStep::new(ThreadId(thread), kind, unready);
+        let thread = ThreadId(u32::MAX);
+        let number = u32::MAX;
+        let read = PlanStep {
+            from: Some(Origin::Step { thread, number }),
+            ..step(1, Kind::Load, Unready::Diverges)
+        };
+        let failed = PlanStep {
+            from: Some(Origin::Initial),
+            fails: true,
+            ..step(1, Kind::Compare, Unready::Refused)
         };
         let plan = Plan {
             steps: vec![
                 step(0, Kind::Begin, Unready::Diverges),
                 step(u32::MAX, Kind::Lock, Unready::Refused),
                 step(3, Kind::Yield, Unready::Waits),
+                step(3, Kind::Lock, Unready::Frozen),
+                read,
+                failed,
             ],
             most: Some(7),
         };
@@ -251,10 +367,18 @@ mod tests {
         assert_eq!(Plan::from_words(&[0, none]), Some(Plan::default()));
         assert_eq!(Plan::from_words(&[]), None);
         assert_eq!(Plan::from_words(&[0]), None);
-        assert_eq!(Plan::from_words(&[2, none, 0]), None);
-        assert_eq!(Plan::from_words(&[0, none, 0]), None);
-        assert_eq!(Plan::from_words(&[0, none - 1]), None);
-        assert_eq!(Plan::from_words(&[1, none, 99 << 32]), None);
-        assert_eq!(Plan::from_words(&[1, none, 3 << 40]), None);
+        for unsound in [
+            &[2, none, 0, 0][..],
+            &[1, none, 0],
+            &[0, none, 0],
+            &[0, none - 1],
+            &[1, none, 99 << 32, 0],
+            &[1, none, 4 << 40, 0],
+            &[1, none, 3 << 48, 0],
+            &[1, none, 1 << 48, 7],
+            &[1, none, 2 << 56, 0],
+        ] {
+            assert_eq!(Plan::from_words(unsound), None);
+        }
     }
 }

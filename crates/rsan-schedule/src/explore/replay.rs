@@ -146,7 +146,9 @@ impl Follower<'_> {
                 return Ok(());
             }
             (true, Unready::Refused) => return Err(Outcome::Excess),
-            (true, Unready::Diverges) => return Err(self.item.diverged(i, Found::Nothing)),
+            (true, Unready::Diverges | Unready::Frozen) => {
+                return Err(self.item.diverged(i, Found::Nothing));
+            }
             (false, _) if event.waits => return Err(self.item.diverged(i, Found::OtherWrite)),
             (false, _) => {}
         }

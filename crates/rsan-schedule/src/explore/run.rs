@@ -4,6 +4,7 @@ use super::graph::{Event, Graph, INIT, Links, NONE};
 use crate::objects::Objects;
 use crate::{End, Kind, Op, Step};
 use rsan_model::ThreadId;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A thread that has not ended when the run ends, and what it is about to do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,9 +30,33 @@ pub struct Trace {
 
 impl Trace {
     /// Its objects.
-    pub(super) fn objects(&self) -> Objects {
+    pub(crate) fn objects(&self) -> Objects {
         let steps = self.steps.iter().map(|s| &s.op);
         Objects::of(steps.chain(self.pending.iter().map(|p| &p.op)))
+    }
+
+    /// The threads that have not ended and may not make another step: they have made as many as they may, or neither wait nor go
+    /// round in vain.
+    pub(crate) fn exhausted(&self, most: Option<u32>) -> BTreeSet<u32> {
+        let Some(most) = most else {
+            return BTreeSet::new();
+        };
+        let mut made: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut in_vain = BTreeSet::new();
+        for step in &self.steps {
+            let made = made.entry(step.thread.0).or_default();
+            *made += u32::from(!step.op.is_local());
+            if step.vain {
+                in_vain.insert(step.thread.0);
+            }
+        }
+        let is_exhausted = |pending: &&Pending| {
+            let thread = pending.thread.0;
+            let waits = pending.op.kind.may_block() || in_vain.contains(&thread);
+            !waits || made.get(&thread).is_some_and(|&made| made >= most)
+        };
+        let left = self.pending.iter().filter(is_exhausted);
+        left.map(|pending| pending.thread.0).collect()
     }
 }
 

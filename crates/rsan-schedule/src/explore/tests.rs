@@ -222,7 +222,7 @@ fn what_was_not_saved_is_not_loaded() {
     explorer.done(job.id, &Run::under(&critical_sections(3), job.plan));
     let text = explorer.save();
     let error = |text: &str| Explorer::load(text).expect_err("an error").to_string();
-    assert_eq!(error(""), "line 1: expected `rsan exploration 2`");
+    assert_eq!(error(""), "line 1: expected `rsan exploration 3`");
     assert_eq!(
         error(&text.replace("roots", "rots")),
         "line 2: expected a line `bounds ...`"

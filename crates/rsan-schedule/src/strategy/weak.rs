@@ -11,6 +11,7 @@ pub use random::WeakRandom;
 use super::Strategy;
 use super::table::{self, DEPTH, Entry, Named, Parameter, SpecError};
 use crate::Random;
+use rsan_model::ThreadId;
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,6 +58,8 @@ pub struct Aim {
     pub target: Option<Target>,
     /// It leaves it there or not at all.
     pub only: bool,
+    /// Who makes the first steps; those who are not ready are left out.
+    pub first: Vec<ThreadId>,
 }
 
 /// A read of a stale value.

@@ -1,8 +1,8 @@
-//! What `rsan check` takes beside its own options: flags for the compiler among them, and arguments of the program after `--`.
+//! What `rsan check` and `rsan explore` take beside their own options: flags for the compiler among them, and arguments of the program after `--`.
 
 use super::{Cli, Command};
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 
 /// How flags begin that are passed to the compiler.
@@ -68,7 +68,8 @@ const WITH_VALUE: &[&str] = &[
 /// # Errors
 /// What is wrong with it, or the help that was asked for.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
-    if words.get(1).is_none_or(|command| command != "check") {
+    let compiles = |command: &OsString| command == "check" || command == "explore";
+    if !words.get(1).is_some_and(compiles) {
         return Cli::try_parse_from(words);
     }
     let end = words.iter().position(|word| word == "--");
@@ -89,11 +90,33 @@ fn with(
     arguments: &[OsString],
 ) -> Result<Cli, clap::Error> {
     let mut cli = parsed?;
-    if let Command::Check(args) = &mut cli.command {
-        args.flags = flags;
-        args.arguments = arguments.to_vec();
+    match &mut cli.command {
+        Command::Check(args) => {
+            args.build.flags = flags;
+            args.arguments = arguments.to_vec();
+        }
+        Command::Explore(args) if args.files.is_empty() && arguments.is_empty() => {
+            let message = "a file to compile, or `--` and a program, is missing";
+            return Err(missing(message));
+        }
+        Command::Explore(args) => {
+            args.build.flags = flags;
+            args.words = arguments.to_vec();
+        }
+        _ => {}
     }
     Ok(cli)
+}
+
+/// An error of the command line of `explore`.
+fn missing(message: &str) -> clap::Error {
+    let mut cli = Cli::command();
+    cli.build();
+    let kind = ErrorKind::MissingRequiredArgument;
+    match cli.find_subcommand_mut("explore") {
+        Some(explore) => explore.error(kind, message),
+        None => cli.error(kind, message),
+    }
 }
 
 /// The flags for the compiler, and the other words.
@@ -134,7 +157,7 @@ mod tests {
         let join = |words: &[OsString]| words.join(" ".as_ref()).to_string_lossy().into_owned();
         Some([
             args.verify.files.join(" "),
-            join(&args.flags),
+            join(&args.build.flags),
             join(&args.arguments),
         ])
     }
@@ -148,6 +171,16 @@ mod tests {
         assert_eq!(parts("rsan check -w -- -a.c"), Some(files));
         let parametric = ["a.tpl", "", ""].map(str::to_owned);
         assert_eq!(parts("rsan check --parametric a.tpl"), Some(parametric));
+        let words = |line: &str| line.split(' ').map(OsString::from).collect();
+        let Ok(Cli {
+            command: Command::Explore(args),
+        }) = parse(words("rsan explore --runs 3 -- ./test -x"))
+        else {
+            panic!("it is understood");
+        };
+        assert_eq!((args.files.len(), args.words.len()), (0, 2));
+        let nothing = parse(words("rsan explore --runs 3"));
+        assert!(nothing.is_err_and(|error| error.to_string().contains("a file to compile, or")));
         assert_eq!(parts("rsan check -c a.c"), None);
         assert_eq!(parts("rsan check --frobnicate a.c"), None);
     }

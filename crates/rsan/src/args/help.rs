@@ -1,12 +1,13 @@
 //! What the help of each command says below its options: names of values, exit statuses, examples.
 
 pub(super) const AFTER_HELP: &str = "\
-Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
+Exit status: 0 robust, or no finding; 1 not robust, or another finding (see --fail-on); 2 wrong usage or bad input;
 3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed, by an exit status
 or a signal, without a finding. All inputs are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
 
 Examples:
   rsan check dekker.c                      compile it, run it, report
+  rsan explore queue.c                     run it with weak memory: what goes wrong?
   rsan verify peterson.litmus              is it robust against C++20?
   rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
 
@@ -82,8 +83,8 @@ what stands after -- goes to the program. Rust programs can't be checked yet. Ot
 With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
 Runs without a finding prove nothing; only --exhaustive and verification can answer `robust`.
 
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed,
-without a finding.
+Exit status: 0 robust, or no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage or bad input; 3 undecided;
+4 the program failed, without a finding.
 
 Examples:
   rsan check dekker.c
@@ -109,7 +110,7 @@ execution: the program is robust if there is no finding and no run was cut off, 
 `rsan cc --rsan-as-written` for that: accesses that the compiler removes are not checked. Other runs without a finding prove
 nothing.
 
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+Exit status: 0 robust, or no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed, without a finding.
 
 Examples:
@@ -119,12 +120,42 @@ Examples:
   rsan run --replay rsan-out/violation-1.sched --minimize -- ./my_test
   rsan run --timeout 5m --suppressions known.txt -- make test";
 
+pub(super) const EXPLORE_USAGE: &str =
+    "rsan explore [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]
+       rsan explore [OPTIONS] -- <PROGRAM> [ARGUMENTS]";
+
+pub(super) const EXPLORE_HELP: &str = "\
+Executes weak behaviours: rsan controls the scheduling, and a load may return any value that C++20 lets it return, not only the last
+one. Data races, failed assertions, crashes, nonzero exit statuses, deadlocks and runs that do not end are findings, each with the
+stale reads of a run that shows it, and with whether that run is sequentially consistent. Not executed are load buffering and accesses of one
+word with different sizes; see docs/explore.md.
+
+A file is compiled as `rsan check` does it. A program must have been built with `rsan cc` or `rsan c++`.
+
+Strategies:
+  guided         sequentially consistent up to a load that need not be, at places that no run has taken yet; weak from there on
+  pctwm          random priorities, and depth reads from other threads (depth=3), from their last writes (history=2)
+  random         threads and writes at random
+The schedule of the first run of each finding is saved in --out with as few stale reads as possible; --replay repeats the run.
+With --exhaustive every weak execution is made once. Without it, runs without a finding prove nothing.
+
+Exit status: 0 no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided (a run reached a limit that sequentially consistent runs
+reach, too, was interrupted, or left the schedule that it should follow); 4 the program fails without weak memory, too, at the first try, and
+there is no finding.
+
+Examples:
+  rsan explore queue.c
+  rsan explore --runs 2000 -- ./queue_test
+  rsan explore --strategy pctwm:depth=2 --seed 7 --window 100000 -- ./server_test
+  rsan explore --exhaustive small_test.c
+  rsan explore --replay rsan-out/weak-1.sched --minimize -- ./queue_test";
+
 pub(super) const REPORT_HELP: &str = "\
 Answers about the same subject are merged: a finding of several of them is one, and runs add up. With --baseline only findings that
 an earlier answer does not have count. Findings are the same if their kind, file, function and source line are; line numbers
 do not matter.
 
-Exit status: that of the command that gave the answers, the most severe one; 2 wrong usage or bad input.
+Exit status: that of the command that gave the answers, with this --fail-on, the most severe one; 2 wrong usage or bad input.
 
 Examples:
   rsan check --format json -o found.json queue.c; rsan report -v found.json

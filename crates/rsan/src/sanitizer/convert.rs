@@ -7,11 +7,15 @@ use super::names::Names;
 use super::race;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
-use rsan_log::{Address, Finding as Logged, Held, Misuse, Side, Taken, Waiting};
+use super::verdict::ended;
+use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
     Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
 };
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 
 /// What is needed to show addresses as something that people know.
 pub(super) struct Resolver {
@@ -132,6 +136,57 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
     finding
 }
 
+/// How a program failed, as a finding.
+pub(super) fn failed(said: &Failure<'_>, resolver: &mut Resolver) -> Finding {
+    let (kind, operation, message) = match &said.manner {
+        Manner::Assertion { text, .. } => (
+            Kind::Assertion,
+            "assertion",
+            format!("the assertion `{text}` fails"),
+        ),
+        Manner::Abort => (
+            Kind::Crash,
+            "abort",
+            "the program calls abort, or a library does".to_owned(),
+        ),
+        Manner::Signal { number, .. } => {
+            let signal = ended(ExitStatus::from_raw(*number as i32));
+            (
+                Kind::Crash,
+                "signal",
+                format!("the program ends by {signal}"),
+            )
+        }
+        Manner::Exit { status } => (
+            Kind::Failure,
+            "exit",
+            format!("the program ends with exit status {status}"),
+        ),
+    };
+    let access = Access {
+        role: Role::Access,
+        thread: said.thread.map(Thread::of_run),
+        name: said.name.as_deref().map(str::to_owned),
+        operation: operation.to_owned(),
+        stack: resolver.symbols.stack(&said.stack),
+        order: None,
+        value: None,
+        waits_for: None,
+        created: None,
+        held_by: None,
+        held: None,
+        lock: None,
+        slept: None,
+    };
+    let who = access.subject();
+    let mut finding = of(kind, message, vec![access]);
+    finding.label = Some(match kind {
+        Kind::Assertion => format!("fails in {who}"),
+        _ => format!("{operation} in {who}"),
+    });
+    finding
+}
+
 /// A finding without an address.
 fn of(kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
     let mut finding = Finding::new(kind, severity(kind), message);
@@ -145,7 +200,7 @@ fn of(kind: Kind, message: String, accesses: Vec<Access>) -> Finding {
 }
 
 /// How much a finding of a run matters. Whether a stale value hurts is not known.
-fn severity(kind: Kind) -> Severity {
+pub(super) fn severity(kind: Kind) -> Severity {
     match kind {
         Kind::WeakBehaviour
         | Kind::ObservedWeakBehaviour
@@ -157,6 +212,9 @@ fn severity(kind: Kind) -> Severity {
         | Kind::DescriptorRace
         | Kind::Assertion
         | Kind::Trap
+        | Kind::Crash
+        | Kind::Failure
+        | Kind::Hang
         | Kind::Deadlock
         | Kind::Condition
         | Kind::UseAfterFree
@@ -211,7 +269,7 @@ pub(super) struct About {
 }
 
 impl About {
-    fn new(
+    pub(super) fn new(
         address: Address,
         size: u64,
         memory: Option<&rsan_log::Memory<'_>>,
@@ -245,7 +303,7 @@ impl About {
         }
     }
 
-    fn accesses<'b>(
+    pub(super) fn accesses<'b>(
         &self,
         sides: impl IntoIterator<Item = (Role, &'b Side<'b>)>,
         resolver: &mut Resolver,

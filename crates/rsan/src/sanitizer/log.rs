@@ -53,6 +53,11 @@ impl Findings {
         self.found.len() > before
     }
 
+    /// Whether a finding is one of them.
+    pub(crate) fn has(&self, finding: &Finding<'static>) -> bool {
+        self.found.contains_key(&finding.key())
+    }
+
     /// The findings, in an order that does not depend on the runs.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Distinct> {
         self.found.values()

@@ -4,7 +4,7 @@
 //! Decides nothing about memory models: findings come from the runtime.
 
 mod as_written;
-mod campaign;
+pub(crate) mod campaign;
 mod chain;
 pub(crate) mod compile;
 pub(crate) mod compiler;

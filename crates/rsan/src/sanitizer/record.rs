@@ -1,6 +1,6 @@
 //! The log of a run, read: what its processes say of themselves, and their findings.
 
-use rsan_log::{Entry, Event, Failure, Finding, Line, Stack};
+use rsan_log::{Address, Entry, Event, Failure, Finding, Line, Memory, Side, Stack};
 use rsan_model::Model;
 use rsan_report::document::Process;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,10 @@ pub(crate) struct Record {
     pub(crate) foreign: BTreeSet<String>,
     /// Whether a process under controlled scheduling made another one.
     pub(crate) forked: bool,
+    /// Stale reads of a weak run that explains them.
+    pub(crate) stale: Vec<StaleRead>,
+    /// Accesses of a weak run that explains itself.
+    pub(crate) accesses: Vec<Accessed>,
     /// Why this run is no part of a proof.
     pub(crate) undecided: Vec<Undecided>,
     /// Where a thread was that did not do what was planned, innermost first.
@@ -38,6 +42,32 @@ pub(crate) struct Logged {
     pub(crate) finding: Finding<'static>,
     /// Steps of the run until then, under controlled scheduling.
     pub(crate) step: Option<u64>,
+}
+
+/// A read of a weak run that did not read the last write.
+#[derive(Debug)]
+pub(crate) struct StaleRead {
+    /// Steps of the run before it.
+    pub(crate) step: u64,
+    pub(crate) address: Address,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) memory: Option<Memory<'static>>,
+    pub(crate) access: Side<'static>,
+    /// The write that it read.
+    pub(crate) read: Side<'static>,
+    /// The last one that it could have read.
+    pub(crate) last: Side<'static>,
+}
+
+/// An atomic access, or a fence, of a weak run.
+#[derive(Debug)]
+pub(crate) struct Accessed {
+    /// Steps of the run before it.
+    pub(crate) step: u64,
+    pub(crate) memory: Option<Memory<'static>>,
+    /// Where, innermost first.
+    pub(crate) stack: Stack<'static>,
 }
 
 /// Why the runtime ended a process.
@@ -114,7 +144,38 @@ impl Record {
                 self.undecided.push(Undecided { message, stack });
                 None
             }
-            Event::Stale { .. } => None,
+            Event::Stale {
+                step,
+                address,
+                size,
+                memory,
+                access,
+                read,
+                last,
+            } => {
+                self.stale.push(StaleRead {
+                    step,
+                    address,
+                    size,
+                    memory,
+                    access,
+                    read,
+                    last,
+                });
+                None
+            }
+            Event::Access {
+                step,
+                memory,
+                stack,
+            } => {
+                self.accesses.push(Accessed {
+                    step,
+                    memory,
+                    stack,
+                });
+                None
+            }
             Event::Diverged { stack } => {
                 self.diverged = stack;
                 None
@@ -132,7 +193,7 @@ impl Record {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use rsan_log::{Address, Frame, Manner, Operation, Side};
+    use rsan_log::{Frame, Manner, Operation};
 
     /// A race of the writes at two places.
     pub(crate) fn race(first: u64, second: u64) -> Logged {

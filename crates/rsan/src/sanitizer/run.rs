@@ -1,7 +1,8 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
 use super::as_written;
-use super::campaign::{self, Request, is_wanted as is_scheduled, quoted};
+use super::campaign::confirm::{Seen, confirm};
+use super::campaign::{self, Clock, Memory, Request, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
 use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
@@ -11,18 +12,19 @@ use super::scratch::{self, Scratch};
 use super::sources;
 use super::suppress::Suppressions;
 use super::verdict::judge;
-use crate::args::{CheckArgs, Goal, RunArgs, SanitizerArgs};
+use crate::args::{BuildArgs, CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
 use crate::input::failure;
 use crate::interrupt;
 use crate::session::{Reply, baseline, eprint, render};
 use crate::status::Status;
 use rsan_model::Model;
-use rsan_report::document::{Schedules, Stats};
+use rsan_report::document::{Schedules, Severity, Stats};
 use rsan_report::{Claim, Command, Document, Judgement};
-use rsan_schedule::Settings;
+use rsan_schedule::{End, Settings};
 use rsan_verify::Property;
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -37,11 +39,12 @@ pub(crate) fn run(args: &RunArgs) -> Status {
         Ok(baseline) => baseline,
         Err(status) => return status,
     };
+    let request = request(args, &subject, &stop);
     let reply = match is_scheduled(&args.schedule) {
-        true => scheduled(args, &subject, &stop),
-        false => unscheduled(args, &subject, &stop),
+        true => campaign::answer(&request),
+        false => unscheduled(args, &request),
     };
-    match reply.map(|reply| reply.against(baseline.as_ref())) {
+    match reply.map(|reply| reply.judged(baseline.as_ref(), args.report.fail_on)) {
         Ok(reply) => reply
             .status
             .and(render(args.report.rendering(), vec![reply.document], false)),
@@ -52,11 +55,11 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     }
 }
 
-fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
+fn unscheduled(args: &RunArgs, request: &Request<'_>) -> Result<Reply, String> {
     let plan = Plan {
         program: &args.program,
         runs: args.runs.unwrap_or(1),
-        timeout: args.schedule.timeout,
+        timeout: args.schedule.control.timeout,
         log: args.log.as_deref(),
         stdout: match args.report.leaves_stdout() {
             true => Stdout::Shared,
@@ -65,30 +68,30 @@ fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply
         options: args.model.map(option).unwrap_or_default(),
         preload: !args.no_preload,
         halt: None,
-        stop,
+        stop: request.stop,
     };
-    answer(Command::Run, subject, plan, &args.sanitizer)
+    answer(plan, request)
 }
 
-fn scheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
-    let words = args.program.iter();
-    let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
-    let request = Request {
+/// What to run under controlled scheduling, if that is asked.
+fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Request<'a> {
+    Request {
         command: Command::Run,
         subject,
         program: &args.program,
         as_written: true,
-        again: format!("-- {}", words.join(" ")),
-        schedule: &args.schedule,
+        again: program_again(&args.program),
+        memory: Memory::Sequential(&args.schedule),
+        schedule: &args.schedule.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,
         jobs: args.jobs,
         time_limit: args.time_limit,
         model: args.model,
+        confirm: args.confirm.confirm,
         report: &args.report,
         stop,
-    };
-    campaign::answer(&request)
+    }
 }
 
 /// The language of a file that `check` compiles, by its extension.
@@ -111,6 +114,61 @@ pub(crate) struct Sources<'a> {
     pub(crate) subject: String,
     pub(crate) files: &'a [String],
     pub(crate) language: Language,
+}
+
+/// A program that was compiled; it is gone when this is dropped.
+pub(crate) struct Built {
+    program: OsString,
+    _scratch: Scratch,
+}
+
+impl Built {
+    /// The program and its arguments.
+    pub(crate) fn with(&self, arguments: &[OsString]) -> Vec<OsString> {
+        [std::slice::from_ref(&self.program), arguments].concat()
+    }
+}
+
+/// Whether a program makes every access of its source.
+pub(crate) fn is_as_written(args: &BuildArgs) -> bool {
+    args.level.as_deref().is_none_or(|level| level == "0")
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// The complete message for the user.
+pub(crate) fn build(sources: &Sources<'_>, args: &BuildArgs) -> Result<Built, String> {
+    let file = &*sources.subject;
+    let fail = |message: String| failure(file, &message);
+    for file in sources.files {
+        std::fs::metadata(file).map_err(|error| failure(file, &error))?;
+    }
+    scratch::sweep();
+    let scratch = Scratch::new().map_err(fail)?;
+    // The name is seen by the program, and in reports.
+    let name = Path::new(&sources.files[0]).file_stem();
+    let program = scratch.path().join(name.unwrap_or("program".as_ref()));
+    let level = args.level.as_deref();
+    let compiled = level.map_or(as_written::OPTION.to_owned(), |level| format!("-O{level}"));
+    let mut words = vec![OsString::from(compiled)];
+    words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
+    let (libraries, flags): (Vec<_>, Vec<_>) = args.flags.iter().cloned().partition(is_library);
+    words.extend(flags);
+    // A name that begins with a dash is no option.
+    let files = sources.files.iter();
+    words.extend(files.map(|file| Path::new(".").join(file).into()));
+    // The linker looks for what is missing until then.
+    words.extend(libraries);
+    let status = compile(sources.language, &words).map_err(fail)?;
+    if !status.success() {
+        return Err(failure(file, &"it cannot be compiled"));
+    }
+    note_openmp(sources.files, &args.flags);
+    Ok(Built {
+        program: program.into(),
+        _scratch: scratch,
+    })
 }
 
 /// Compiles a program and runs it.
@@ -136,50 +194,30 @@ pub(crate) fn check(
         let message = format!("{option} has no effect on C and C++ programs");
         return Err(fail(message));
     }
-    for file in sources.files {
-        std::fs::metadata(file).map_err(|error| failure(file, &error))?;
-    }
-    scratch::sweep();
-    let scratch = Scratch::new().map_err(fail)?;
-    // The name is seen by the program, and in reports.
-    let name = Path::new(&sources.files[0]).file_stem();
-    let program = scratch.path().join(name.unwrap_or("program".as_ref()));
-    let level = args.level.as_deref();
-    let compiled = level.map_or(as_written::OPTION.to_owned(), |level| format!("-O{level}"));
-    let mut words = vec![OsString::from(compiled)];
-    words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
-    let (libraries, flags): (Vec<_>, Vec<_>) = args.flags.iter().cloned().partition(is_library);
-    words.extend(flags);
-    // A name that begins with a dash is no option.
-    let files = sources.files.iter();
-    words.extend(files.map(|file| Path::new(".").join(file).into()));
-    // The linker looks for what is missing until then.
-    words.extend(libraries);
-    let status = compile(sources.language, &words).map_err(fail)?;
-    if !status.success() {
-        return Err(failure(file, &"it cannot be compiled"));
-    }
-    note_openmp(sources.files, &args.flags);
-    let program = &[vec![program.into()], args.arguments.clone()].concat();
+    let built = build(sources, &args.build)?;
+    let program = &built.with(&args.arguments);
+    let request = Request {
+        command: Command::Check,
+        subject: file,
+        program,
+        as_written: is_as_written(&args.build),
+        again: again(&args.build, sources.files, &args.arguments),
+        memory: Memory::Sequential(&args.schedule),
+        schedule: &args.schedule.control,
+        sanitizer: &args.sanitizer,
+        runs: args.runs,
+        jobs: args.verify.limits.jobs,
+        time_limit: args.verify.limits.time_limit,
+        model: Some(model),
+        confirm: args.confirm.confirm,
+        report: &args.verify.report,
+        stop,
+    };
     if is_scheduled(&args.schedule) {
-        let request = Request {
-            command: Command::Check,
-            subject: file,
-            program,
-            as_written: level.is_none_or(|level| level == "0"),
-            again: again(args, sources.files),
-            schedule: &args.schedule,
-            sanitizer: &args.sanitizer,
-            runs: args.runs,
-            jobs: args.verify.limits.jobs,
-            time_limit: args.verify.limits.time_limit,
-            model: Some(model),
-            report: &args.verify.report,
-            stop,
-        };
         return campaign::answer(&request).map_err(fail);
     }
-    let limit = args.schedule.timeout.or(args.verify.limits.time_limit);
+    let limit = args.schedule.control.timeout;
+    let limit = limit.or(args.verify.limits.time_limit);
     let plan = Plan {
         program,
         runs: args.runs.unwrap_or(CHECK_RUNS),
@@ -191,7 +229,7 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    answer(Command::Check, file, plan, &args.sanitizer).map_err(fail)
+    answer(plan, &request).map_err(fail)
 }
 
 /// An option that only what is verified takes.
@@ -236,19 +274,26 @@ fn is_openmp(line: &str) -> bool {
     rest.and_then(|rest| rest.split_whitespace().next()) == Some("omp")
 }
 
-/// What stands after the options in a command that checks the same program.
-fn again(args: &CheckArgs, files: &[String]) -> String {
-    let level = args.level.as_ref().map(|level| format!("-O{level}"));
-    let together = args.together.then(|| "--together".to_owned());
+/// What stands after the options in a command that compiles and runs the same program.
+pub(crate) fn again(build: &BuildArgs, files: &[String], arguments: &[OsString]) -> String {
+    let level = build.level.as_ref().map(|level| format!("-O{level}"));
+    let together = build.together.then(|| "--together".to_owned());
     let word = |word: &OsString| quoted(&word.to_string_lossy());
     let mut words: Vec<_> = level.into_iter().chain(together).collect();
-    words.extend(args.flags.iter().map(word));
+    words.extend(build.flags.iter().map(word));
     words.extend(files.iter().map(|file| quoted(file)));
-    if !args.arguments.is_empty() {
+    if !arguments.is_empty() {
         words.push("--".to_owned());
-        words.extend(args.arguments.iter().map(word));
+        words.extend(arguments.iter().map(word));
     }
     words.join(" ")
+}
+
+/// The same of a program and its arguments.
+pub(crate) fn program_again(program: &[OsString]) -> String {
+    let words = program.iter();
+    let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+    format!("-- {}", words.join(" "))
 }
 
 /// The setting of the runtime for a model.
@@ -259,25 +304,21 @@ fn option(model: Model) -> Settings<'static> {
 }
 
 /// Runs as planned and asked, and says what came of it.
-fn answer(
-    command: Command,
-    subject: &str,
-    plan: Plan<'_>,
-    args: &SanitizerArgs,
-) -> Result<Reply, String> {
+fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let start = Instant::now();
+    let (args, bar) = (request.sanitizer, request.report.fail_on);
     let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
             let mut found = findings::findings(logged, Model::C20).into_iter();
-            found.any(|found| counts(&found, args) && !suppressions.suppresses(&found))
+            found.any(|found| halts(&found, args, bar) && !suppressions.suppresses(&found))
         };
         let mut plan = plan;
         if args.halt_on_error {
             plan.halt = Some(&wanted);
-            // The runtime is faster, but it would end at suppressed findings too.
-            if suppressions.is_empty() {
+            // The runtime is faster, but it would end at suppressed findings and at notes, too.
+            if suppressions.is_empty() && bar == Severity::Note {
                 plan.options.add("halt_on_error", "1");
             }
         }
@@ -293,10 +334,14 @@ fn answer(
     }
     include_libraries(&mut found, args);
     let (status, mut notes) = judge(&runs, program, &found);
+    let clock = Clock::new(request.time_limit);
+    let failed = runs.failure.map(|status| End::Failed(status.into_raw()));
+    let seen = Seen::plain(&runs.findings, failed);
+    notes.extend(confirm(request, &clock, &mut found, &seen));
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
-        command,
-        subject,
+        command: request.command,
+        subject: request.subject,
         status,
         notes,
         found,
@@ -308,9 +353,10 @@ fn answer(
     Ok(conclusion.reply(&runs))
 }
 
-/// Whether a finding decides the exit status.
-fn counts(found: &Found, args: &SanitizerArgs) -> bool {
-    args.include_libraries || !found.finding.in_libraries
+/// Whether a finding decides the exit status, so that `--halt-on-error` ends the runs at it.
+pub(super) fn halts(found: &Found, args: &SanitizerArgs, bar: Severity) -> bool {
+    let counts = args.include_libraries || !found.finding.in_libraries;
+    counts && found.finding.severity >= bar
 }
 
 /// Takes findings inside libraries for findings like others, if that is asked.

@@ -3,10 +3,12 @@
 mod book;
 mod citations;
 mod common;
+mod confirm;
 mod contract;
 mod docs;
 mod exact;
 mod examples;
+mod explore;
 mod goldens;
 mod hostile;
 mod html;

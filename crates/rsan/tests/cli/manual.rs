@@ -105,6 +105,7 @@ fn bash_completes_commands_and_options() {
         (["rsan", "litmus", "--model", "rc"], "rc20 rc11"),
         (["rsan", "verify", "--model", "rc"], "rc20"),
         (["rsan", "run", "--sched", "p"], "pct pos"),
+        (["rsan", "explore", "--strategy", "p"], "pctwm"),
     ] {
         assert_eq!(offered(&words).as_deref(), Some(expected), "{words:?}");
     }

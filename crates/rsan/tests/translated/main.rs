@@ -14,6 +14,7 @@ mod corpus;
 mod exhaustive;
 mod loops;
 mod models;
+mod weak;
 
 use build::{Built, Workshop};
 use corpus::{Entry, check_all, extended};

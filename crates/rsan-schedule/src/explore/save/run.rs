@@ -3,7 +3,8 @@
 use super::super::alternatives::{Choice, Writer};
 use super::super::branches::{Branches, Slot};
 use super::super::graph::{Graph, INIT, NONE};
-use super::{Fields, Lines, LoadError, Unready, index, unsound, value, write_event};
+use super::super::text::{Fields, Lines, LoadError, index, unsound, value};
+use super::{Unready, write_event};
 use std::fmt::Write as _;
 
 pub(super) fn write(text: &mut String, branches: &Branches) {

@@ -8,7 +8,7 @@
 //! A campaign makes the places of that step equally likely. It tells where earlier runs left sequential consistency ([`Aim::known`]),
 //! and a run leaves it at once at any other place. It may name a place to leave it at ([`Aim::target`]): there, each time that the place
 //! is reached is taken with probability 1/2, so that later ones have a chance. A run without either draws half of all places, and
-//! takes those.
+//! takes those. It may also say who makes the first steps ([`Aim::first`]), so that a run comes to a place as another one did.
 
 use super::random::FAILS;
 use super::{Aim, stale};
@@ -27,6 +27,8 @@ pub struct WeakGuided {
     /// Of 100 loads that can read a stale value after the deviation, how many do.
     stale: u8,
     has_deviated: bool,
+    /// Of [`Aim::first`].
+    next: usize,
 }
 
 impl WeakGuided {
@@ -40,6 +42,7 @@ impl WeakGuided {
             aim,
             stale,
             has_deviated: false,
+            next: 0,
         }
     }
 
@@ -62,6 +65,12 @@ impl WeakGuided {
 
 impl Strategy for WeakGuided {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
+        while let Some(&thread) = self.aim.first.get(self.next) {
+            self.next += 1;
+            if let Ok(index) = ready.binary_search_by_key(&thread, |c| c.thread) {
+                return Some(index);
+            }
+        }
         self.threads.choose(ready, last)
     }
 

@@ -1,11 +1,14 @@
 //! An exploration in a file, with what it has found, to go on with later.
 
+use super::explorer::{Executions, Explorer};
+use super::outcomes::Outcomes;
 use super::tally::Tally;
 use crate::files;
 use crate::sanitizer::record::{Logged, Record, Undecided};
 use rsan_log::{Entry, Event, Line};
+use rsan_report::document::Outcome;
 use rsan_schedule::Schedule;
-use rsan_schedule::explore::{Bounds, Explorer};
+use rsan_schedule::explore::Bounds;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -23,6 +26,15 @@ struct Document {
     runs: Vec<Kept>,
     /// What could not be decided in some run, as lines of a log.
     undecided: String,
+    /// What weak executions came to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outcomes: Vec<Outcome>,
+}
+
+/// Where an exploration was.
+pub(super) struct State<'s> {
+    pub(super) tally: &'s mut Tally,
+    pub(super) outcomes: &'s mut Outcomes,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,7 +44,7 @@ struct Kept {
     schedule: String,
 }
 
-const SCHEMA: &str = "rsan-checkpoint/3";
+const SCHEMA: &str = "rsan-checkpoint/4";
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn at(file: &'a Path) -> Self {
@@ -43,14 +55,21 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Errors
     /// The message for the user.
-    pub(super) fn load(&self, bounds: Bounds, tally: &mut Tally) -> Result<Explorer, String> {
+    pub(super) fn load(
+        &self,
+        executions: Executions,
+        bounds: Bounds,
+        State { tally, outcomes }: State<'_>,
+    ) -> Result<Explorer, String> {
         let name = self.0.display();
         if fs::metadata(self.0).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(format!("{name}: not a checkpoint"));
         }
         let text = match files::read_text(self.0, files::LARGE) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Explorer::new(bounds)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Explorer::new(executions, bounds));
+            }
             Err(error) => return Err(format!("{name}: {error}")),
         };
         let document: Document =
@@ -60,12 +79,13 @@ impl<'a> Checkpoint<'a> {
         }
         let fail = |error: String| format!("{name}: {error}");
         same_preemptions(&document.exploration, bounds).map_err(fail)?;
-        let explorer = Explorer::load(&rebounded(&document.exploration, bounds));
+        let explorer = Explorer::load(executions, &rebounded(&document.exploration, bounds));
         let explorer = explorer.map_err(|error| fail(error.to_string()))?;
         let read = |log: &str| match Record::new(log) {
             record if record.unreadable == 0 => Ok(record),
             _ => Err(format!("{name}: not a checkpoint")),
         };
+        outcomes.restore(document.outcomes);
         tally.undecided.extend(read(&document.undecided)?.undecided);
         for kept in document.runs {
             let schedule = kept.schedule.parse::<Schedule>();
@@ -82,7 +102,12 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Errors
     /// The message for the user.
-    pub(super) fn save(&self, explorer: &Explorer, tally: &Tally) -> Result<(), String> {
+    pub(super) fn save(
+        &self,
+        explorer: &Explorer,
+        tally: &Tally,
+        outcomes: &Outcomes,
+    ) -> Result<(), String> {
         let runs = tally.kept.iter().map(|(run, findings)| Kept {
             findings: findings.iter().map(finding_line).collect(),
             schedule: tally
@@ -95,6 +120,7 @@ impl<'a> Checkpoint<'a> {
             exploration: explorer.save(),
             runs: runs.collect(),
             undecided: tally.undecided.iter().map(undecided_line).collect(),
+            outcomes: outcomes.document(),
         };
         let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
         let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;
@@ -166,7 +192,7 @@ mod tests {
             ..Bounds::default()
         };
         let check = |saved, wanted| {
-            let text = Explorer::new(bounds(saved)).save();
+            let text = Explorer::new(Executions::Sequential, bounds(saved)).save();
             same_preemptions(&text, bounds(wanted)).err()
         };
         assert_eq!(check(Some(2), Some(2)), None);
@@ -180,17 +206,18 @@ mod tests {
 
     #[test]
     fn the_bounds_on_runs_and_steps_can_change() {
-        let saved = Explorer::new(Bounds {
+        let bounds = Bounds {
             runs: Some(3),
             preemptions: Some(2),
             ..Bounds::default()
-        });
+        };
+        let saved = Explorer::new(Executions::Sequential, bounds);
         let bounds = Bounds {
             steps: Some(7),
             ..Bounds::default()
         };
         let text = rebounded(&saved.save(), bounds);
         assert!(text.contains("runs=- steps=7 preemptions=2\n"), "{text}");
-        assert!(Explorer::load(&text).is_ok());
+        assert!(Explorer::load(Executions::Sequential, &text).is_ok());
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Execution {
     pub(super) header: Header,
     pub(super) trace: Trace,
     pub(super) record: Record,
+    /// What it printed, if that is kept.
+    pub(super) output: Option<String>,
     /// What the program was judged by.
     pub(super) model: Option<Model>,
 }
@@ -64,36 +66,72 @@ impl Execution {
 
 /// The files that a server's runs write.
 pub(super) struct Files {
-    log: File,
-    /// What was read of it.
-    read: u64,
+    log: Growing,
+    output: Option<Growing>,
     trace: File,
     model: Option<Model>,
 }
 
-/// Length of a log that is emptied.
+/// A file that is appended to.
+struct Growing {
+    file: File,
+    /// What was read of it.
+    read: u64,
+}
+
+/// Length of a file that is emptied.
 const LONG: u64 = 1 << 20;
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true);
+    options.truncate(true).open(path)
+}
+
+impl Growing {
+    fn new(file: File) -> Self {
+        Self { file, read: 0 }
+    }
+
+    /// What was appended.
+    fn next(&mut self, most: u64) -> io::Result<String> {
+        let length = self.file.metadata()?.len();
+        // What is cut off leaves a line that cannot be read, which is told.
+        let new = length.saturating_sub(self.read).min(most);
+        let mut bytes = vec![0; new as usize];
+        self.file.read_exact_at(&mut bytes, self.read)?;
+        self.read = length;
+        if length > LONG {
+            // Whoever writes it appends.
+            self.file.set_len(0)?;
+            self.read = 0;
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
 
 impl Files {
     pub(super) fn create(log: &Path, trace: &Path) -> io::Result<Self> {
-        let open = |path| {
-            let mut options = File::options();
-            let options = options.read(true).write(true).create(true);
-            options.truncate(true).open(path)
-        };
         let (log, trace) = (open(log)?, open(trace)?);
         trace.set_len(LENGTH as u64)?;
         Ok(Self {
-            log,
-            read: 0,
+            log: Growing::new(log),
+            output: None,
             trace,
             model: None,
         })
     }
 
+    /// A file for what runs print, which is kept with them.
+    pub(super) fn keep_output(&mut self, path: &Path) -> io::Result<File> {
+        self.output = Some(Growing::new(open(path)?));
+        File::options().append(true).open(path)
+    }
+
     /// What the server itself wrote belongs to no run.
     pub(super) fn begin(&mut self) -> io::Result<()> {
-        self.model = Record::new(&self.logged()?).model;
+        self.model = Record::new(&self.log.next(files::RECORD)?).model;
+        self.output()?;
         Ok(())
     }
 
@@ -119,24 +157,15 @@ impl Files {
             server_died: false,
             header,
             trace,
-            record: Record::new(&self.logged()?),
+            record: Record::new(&self.log.next(files::RECORD)?),
+            output: self.output()?,
             model: self.model,
         })
     }
 
-    /// What was appended to the log.
-    fn logged(&mut self) -> io::Result<String> {
-        let length = self.log.metadata()?.len();
-        // What is cut off leaves a line that cannot be read, which is told.
-        let new = length.saturating_sub(self.read).min(files::RECORD);
-        let mut bytes = vec![0; new as usize];
-        self.log.read_exact_at(&mut bytes, self.read)?;
-        self.read = length;
-        if length > LONG {
-            // Whoever writes it appends.
-            self.log.set_len(0)?;
-            self.read = 0;
-        }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    /// What was printed since it was last asked for.
+    fn output(&mut self) -> io::Result<Option<String>> {
+        let output = self.output.as_mut();
+        output.map(|output| output.next(LONG)).transpose()
     }
 }

@@ -1,15 +1,20 @@
-//! `--exhaustive`: every execution of the program, each once, as [`rsan_schedule::explore`] finds them.
+//! `--exhaustive`: every execution of the program, each once, as [`rsan_schedule::explore`] finds them, and every weak one, each once or nearly
+//! so, as [`rsan_schedule::explore_weak`] does.
 //!
 //! Plans are made in rounds: what a round shows is looked at in the order of its plans, so the answer does not depend on the
 //! number of servers.
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, State};
 use super::execution::Execution;
-use super::pool::{Worker, no_thread};
+use super::explorer::{Executions, Explorer};
+use super::outcomes::Outcomes;
+use super::pool::{Made, Wanted, in_rounds};
 use super::report::{self, Course};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial};
-use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal};
+use super::weak::{Reference, Weak};
+use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal, weak};
+use crate::args::{ScheduleArgs, WeakArgs};
 use crate::progress::Progress;
 use crate::sanitizer::record::Undecided;
 use crate::sanitizer::suppress::Suppressions;
@@ -20,11 +25,9 @@ use crate::status::Status;
 use rsan_log::{Finding, Side};
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::{count, plural};
-use rsan_schedule::explore::{self, Bounds, Explorer, Job, Outcome};
+use rsan_schedule::explore::{self, Bounds, Job, Outcome};
 use rsan_schedule::{Choice, End, Request as Run, Step};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Plans of a round.
@@ -32,20 +35,41 @@ const ROUND: usize = 64;
 /// How often the exploration is saved.
 const SAVE: Duration = Duration::from_secs(10);
 
-/// Explores the program, and says what came of it.
-pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
+/// Explores the sequentially consistent executions of the program, and says what came of it.
+pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply, String> {
+    explore(request, args.max_preemptions, None)
+}
+
+/// The same for weak executions.
+pub(super) fn weakly(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, String> {
+    explore(request, None, Some(Weak::new(args)))
+}
+
+fn explore(
+    request: &Request<'_>,
+    preemptions: Option<usize>,
+    weak: Option<Weak>,
+) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
     let bounds = Bounds {
         runs: request.schedule.max_executions,
         steps: Some(request.thread_limit()),
-        preemptions: request.schedule.max_preemptions,
+        preemptions,
         ..Bounds::default()
     };
+    let executions = match weak {
+        None => Executions::Sequential,
+        Some(_) => Executions::Weak,
+    };
     let checkpoint = request.schedule.checkpoint.as_deref().map(Checkpoint::at);
-    let mut tally = Tally::default();
+    let (mut tally, mut outcomes) = (Tally::default(), Outcomes::default());
+    let state = State {
+        tally: &mut tally,
+        outcomes: &mut outcomes,
+    };
     let explorer = match &checkpoint {
-        Some(checkpoint) => checkpoint.load(bounds, &mut tally)?,
-        None => Explorer::new(bounds),
+        Some(checkpoint) => checkpoint.load(executions, bounds, state)?,
+        None => Explorer::new(executions, bounds),
     };
     // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
     let mut options = request.options();
@@ -59,11 +83,24 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
         clock: &clock,
         checkpoint,
         explorer,
+        weak,
+        outcomes,
         tally,
         suppressions: report::suppressions(request)?,
         diverged: None,
     };
-    let problem = search.run();
+    let reference = match weak {
+        None => Ok(None),
+        Some(_) => weak::reference(request, &setup).map(Some),
+    };
+    let problem = match &reference {
+        Ok(_) => search.run(),
+        Err(_) => None,
+    };
+    let (reference, problem) = match reference {
+        Ok(reference) => (reference, problem),
+        Err(problem) => (None, Some(problem)),
+    };
     // What was found is told all the same.
     let unsaved = search.save().err();
     match problem {
@@ -74,7 +111,19 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
     let (mut course, tally) = search.end();
     let unsaved = unsaved.map(|message| (Status::Clean, message));
     course.notes.extend(unsaved);
-    Ok(report::reply(request, tally, course, suppressions, &clock))
+    Ok(match weak {
+        None => report::reply(request, tally, course, suppressions, &clock),
+        Some(weak) => {
+            let reference = reference.unwrap_or_else(Reference::unknown);
+            let explored = weak::Explored {
+                weak,
+                reference,
+                tally,
+                suppressions,
+            };
+            explored.reply(request, &setup, course, &clock)
+        }
+    })
 }
 
 struct Search<'r, 's> {
@@ -83,39 +132,21 @@ struct Search<'r, 's> {
     clock: &'r Clock,
     checkpoint: Option<Checkpoint<'r>>,
     explorer: Explorer,
+    /// Weak executions are explored.
+    weak: Option<Weak>,
+    outcomes: Outcomes,
     tally: Tally,
     suppressions: Suppressions,
     /// The first run that did not do what was done before.
     diverged: Option<String>,
 }
 
-/// A run that is wanted, by its place in the round, and one that was made.
-type Wanted = (usize, Run);
-type Made = (usize, Result<Execution, Problem>);
-
 impl Search<'_, '_> {
     /// Makes rounds until nothing is left, or something ends it.
     fn run(&mut self) -> Option<Problem> {
-        let (wanted, queue) = mpsc::channel::<Wanted>();
-        let (sender, made) = mpsc::channel::<Made>();
-        let queue = Mutex::new(queue);
-        let (setup, timeout) = (self.setup, self.request.timeout());
-        thread::scope(|scope| {
-            for number in 0..self.request.jobs() {
-                let (queue, sender) = (&queue, sender.clone());
-                let work = move || serve(setup, number, timeout, queue, &sender);
-                match Builder::new().spawn_scoped(scope, work) {
-                    Ok(_) => {}
-                    Err(error) if number == 0 => return Some(no_thread(&error)),
-                    // Those that are there make all runs.
-                    Err(_) => break,
-                }
-            }
-            drop(sender);
-            let result = self.rounds(&wanted, &made);
-            drop(wanted);
-            result
-        })
+        let (setup, jobs, timeout) = (self.setup, self.request.jobs(), self.request.timeout());
+        let rounds = |wanted: &Sender<Wanted>, made: &Receiver<Made>| self.rounds(wanted, made);
+        in_rounds(setup, jobs, timeout, rounds).unwrap_or_else(Some)
     }
 
     fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Option<Problem> {
@@ -148,7 +179,7 @@ impl Search<'_, '_> {
         let Some(checkpoint) = &self.checkpoint else {
             return Ok(());
         };
-        let saved = checkpoint.save(&self.explorer, &self.tally);
+        let saved = checkpoint.save(&self.explorer, &self.tally, &self.outcomes);
         saved.map_err(|message| format!("the checkpoint could not be written: {message}"))
     }
 
@@ -165,6 +196,10 @@ impl Search<'_, '_> {
             let run = Run {
                 limit: Some(limit),
                 ..Choice::Plan(job.plan.clone()).into()
+            };
+            let run = match self.weak {
+                None => run,
+                Some(weak) => weak.run(run),
             };
             // Servers end when this does.
             let _ = wanted.send((place, run));
@@ -189,10 +224,16 @@ impl Search<'_, '_> {
     /// Takes a run over.
     fn add(&mut self, id: u64, mut execution: Execution) {
         let end = execution.end();
-        if !end.is_complete() && execution.trace.end != End::CutOff {
+        // What a weak execution comes to may be a status: it came to its end all the same.
+        let ended = execution.trace.end.is_complete() && execution.status.code().is_some();
+        let by_status = self.weak.is_some() && ended && matches!(end, End::Failed(_));
+        if !end.is_complete() && execution.trace.end != End::CutOff && !by_status {
             execution.trace.end = end;
         }
         let outcome = self.explorer.done(id, &execution.trace);
+        if let (Some(_), Outcome::Execution { blocked }) = (self.weak, outcome) {
+            self.outcomes.add(&execution, blocked);
+        }
         if let Outcome::Diverged(divergence) = outcome {
             let stack = &execution.record.diverged;
             self.diverged.get_or_insert_with(|| {
@@ -216,8 +257,9 @@ impl Search<'_, '_> {
             _ => Trial::new(execution),
         };
         let new = self.tally.add(trial);
-        let halts = new && self.request.sanitizer.halt_on_error;
-        self.tally.runs.halted |= halts && report::is_wanted(&self.tally, &self.suppressions);
+        let (request, tally) = (self.request, &self.tally);
+        let halts = new && report::is_halted(request, tally, &self.suppressions);
+        self.tally.runs.halted |= halts;
     }
 
     /// How far it is.
@@ -238,7 +280,8 @@ impl Search<'_, '_> {
         let ended = progress.waiting == 0 || self.tally.runs.halted;
         self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
         let out_of_time = !ended && self.clock.is_over() && !self.tally.runs.interrupted;
-        let exploration = report::exploration(&progress);
+        let mut exploration = report::exploration(&progress);
+        exploration.outcomes = self.outcomes.document();
         let mut course = Course {
             out_of_time,
             ..Course::default()
@@ -297,24 +340,6 @@ fn set_doubtful_aside(execution: &mut Execution) {
 const DOUBT: &str =
     "an access may be weak because of what a failed spin iteration of another thread has read";
 
-/// Makes the runs that are wanted.
-fn serve(
-    setup: &Setup<'_>,
-    number: usize,
-    timeout: Duration,
-    queue: &Mutex<Receiver<Wanted>>,
-    sender: &Sender<Made>,
-) {
-    let mut worker = Worker::new(setup, number, timeout);
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((place, run)) = next else { return };
-        if sender.send((place, worker.run(run))).is_err() {
-            return;
-        }
-    }
-}
-
 /// Why an exploration is not complete.
 fn why(progress: &explore::Progress) -> String {
     let counts = &progress.counts;
@@ -327,6 +352,10 @@ fn why(progress: &explore::Progress) -> String {
         (
             counts.mixed,
             "had atomic accesses of several sizes that overlap",
+        ),
+        (
+            counts.undecided,
+            "could not be decided, or used memory for something else",
         ),
     ];
     let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);

@@ -4,6 +4,7 @@
 //! the name of the file.
 
 use super::tally::{Failure, Tally};
+use super::weak::Weak;
 use super::{Request, quoted};
 use crate::files;
 use crate::sanitizer::findings::Found;
@@ -17,9 +18,16 @@ use std::path::{Path, PathBuf};
 /// The note of a schedule that names its program.
 pub(super) const PROGRAM: &str = "program";
 
+/// What a schedule shows that is kept for a stale value, where nothing else can be recognised: an output, say.
+pub(super) const STALE: &str = "stale value";
+
 /// Writes schedules.
 pub(super) struct Files<'a> {
     request: &'a Request<'a>,
+    /// What the files of findings are called, before their numbers.
+    pub(super) name: &'static str,
+    /// The memory of the runs, if it is weak.
+    pub(super) weak: Option<Weak>,
     /// Why the first one that could not be written could not.
     pub(super) unwritten: Option<String>,
 }
@@ -28,6 +36,8 @@ impl<'a> Files<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
         Self {
             request,
+            name: "violation",
+            weak: None,
             unwritten: None,
         }
     }
@@ -48,7 +58,7 @@ impl<'a> Files<'a> {
                 continue;
             };
             let labels: Vec<_> = findings.iter().map(|finding| finding.label()).collect();
-            let name = format!("violation-{}", number + 1);
+            let name = format!("{}-{}", self.name, number + 1);
             let recorded = self.keep(&name, schedule, run, &labels.join("; "), schedules);
             for finding in findings {
                 finding.finding.recorded = recorded.clone();
@@ -68,10 +78,25 @@ impl<'a> Files<'a> {
             let name = format!("failure-{}", number + 1);
             let schedule = &failure.schedule;
             let first = self.keep(&name, schedule, failure.first, &shows, schedules);
-            let runs = failure.runs as u64;
+            let runs = failure.in_runs.len() as u64;
             all.push(FailedRuns { how, runs, first });
         }
         all
+    }
+
+    /// A file for a run in which a stale value hurts.
+    pub(super) fn keep_harm(
+        &mut self,
+        name: &str,
+        schedule: &Schedule,
+        shows: &str,
+    ) -> Option<Recorded> {
+        let schedules = Schedules {
+            strategy: "guided".to_owned(),
+            ..Schedules::default()
+        };
+        self.weak = Some(Weak::default());
+        self.keep(name, schedule, 0, shows, &schedules)
     }
 
     fn keep(
@@ -88,6 +113,9 @@ impl<'a> Files<'a> {
         schedule.set_note("strategy", &schedules.strategy);
         if let Some(seed) = seed {
             schedule.set_note("seed", &seed.to_string());
+        }
+        if let Some(weak) = self.weak {
+            weak.note(&mut schedule);
         }
         schedule.set_note("shows", shows);
         let file = place(&self.request.schedule.out, name, self.request.subject);

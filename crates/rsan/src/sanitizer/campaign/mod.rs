@@ -4,22 +4,27 @@
 //! Whatever becomes of a run, it is one run: the campaign goes on.
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
+//! * `explorer`: the exploration of all executions. `outcomes`: what the executions of a program come to.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
-//!   `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
+//!   `confirm`: which findings hurt. `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
 mod checkpoint;
+pub(super) mod confirm;
 mod execution;
 mod exhaust;
+mod explorer;
 mod keep;
+mod outcomes;
 mod pool;
 mod replay;
 mod report;
 mod sample;
 mod server;
 mod tally;
+mod weak;
 
 use super::execute::Stdout;
-use crate::args::{ReportArgs, SanitizerArgs, ScheduleArgs};
+use crate::args::{ControlArgs, ReportArgs, SanitizerArgs, ScheduleArgs, WeakArgs};
 use crate::session::Reply;
 use rsan_model::Model;
 use rsan_report::Command;
@@ -39,20 +44,32 @@ pub(crate) struct Request<'a> {
     pub(crate) as_written: bool,
     /// What stands after the options in a command that runs the same program.
     pub(crate) again: String,
-    pub(crate) schedule: &'a ScheduleArgs,
+    pub(crate) memory: Memory<'a>,
+    pub(crate) schedule: &'a ControlArgs,
     pub(crate) sanitizer: &'a SanitizerArgs,
     pub(crate) runs: Option<usize>,
     pub(crate) jobs: usize,
     /// For all runs together.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) model: Option<Model>,
+    /// Weak runs for each finding that may hurt.
+    pub(crate) confirm: Option<usize>,
     pub(crate) report: &'a ReportArgs,
     pub(crate) stop: &'a AtomicBool,
 }
 
+/// What loads return.
+#[derive(Clone, Copy)]
+pub(crate) enum Memory<'a> {
+    /// The last value.
+    Sequential(&'a ScheduleArgs),
+    /// What the memory model allows.
+    Weak(&'a WeakArgs),
+}
+
 /// Whether the user asks for controlled scheduling.
 pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
-    args.sched.is_some() || args.replay.is_some() || args.exhaustive
+    args.sched.is_some() || args.control.replay.is_some() || args.control.exhaustive
 }
 
 /// What schedules of `--exhaustive` say of themselves.
@@ -69,10 +86,14 @@ const THREAD_STEPS: u32 = 10_000;
 /// # Errors
 /// The message for the user.
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
-    match &request.schedule.replay {
-        Some(file) => replay::answer(request, file),
-        None if request.schedule.exhaustive => exhaust::answer(request),
-        None => sample::answer(request),
+    if let Some(file) = &request.schedule.replay {
+        return replay::answer(request, file);
+    }
+    match (request.schedule.exhaustive, request.memory) {
+        (true, Memory::Sequential(args)) => exhaust::answer(request, args),
+        (true, Memory::Weak(args)) => exhaust::weakly(request, args),
+        (false, Memory::Sequential(args)) => sample::answer(request, args),
+        (false, Memory::Weak(args)) => weak::answer(request, args),
     }
 }
 
@@ -125,9 +146,21 @@ impl Request<'_> {
         runs: usize,
         clock: &Clock,
     ) -> Result<Setup<'_>, String> {
-        let (stdout, alone) = (self.stdout(runs), runs == 1);
-        let deadline = clock.deadline();
+        // What all weak executions come to is what they print.
+        let weak = matches!(self.memory, Memory::Weak(_));
+        let stdout = match self.stdout(runs) {
+            Stdout::Dropped if weak && self.schedule.exhaustive => Stdout::Captured,
+            stdout => stdout,
+        };
+        let (alone, deadline) = (runs == 1, clock.deadline());
         Setup::new(self.program, options, stdout, alone, self.stop, deadline)
+    }
+
+    /// For many runs whose output is looked at.
+    fn capturing(&self, clock: &Clock) -> Result<Setup<'_>, String> {
+        let (options, deadline) = (self.options(), clock.deadline());
+        let out = Stdout::Captured;
+        Setup::new(self.program, options, out, false, self.stop, deadline)
     }
 
     /// The command that makes a run again.
@@ -143,13 +176,13 @@ impl Request<'_> {
 }
 
 /// The time that is left of a limit.
-struct Clock {
+pub(super) struct Clock {
     start: Instant,
     limit: Option<Duration>,
 }
 
 impl Clock {
-    fn new(limit: Option<Duration>) -> Self {
+    pub(super) fn new(limit: Option<Duration>) -> Self {
         let start = Instant::now();
         Self { start, limit }
     }

@@ -2,12 +2,15 @@
 
 use super::execution::Execution;
 use super::server::{Problem, Server, Setup};
-use rsan_schedule::Request;
+use crate::files;
+use crate::sanitizer::execute::text_of;
+use rsan_schedule::{Request, Schedule};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
@@ -27,6 +30,13 @@ impl<'a> Worker<'a> {
             timeout,
             server: None,
         }
+    }
+
+    /// Writes a schedule to a file of this worker, for a run that follows it. The file's name, unless there is none.
+    pub(super) fn keep(&self, schedule: &Schedule) -> Option<String> {
+        let file = self.setup.file(&format!("schedule-{}", self.number));
+        files::write(&file, schedule.to_string().as_bytes()).ok()?;
+        text_of(&file).ok()
     }
 
     /// Makes a run; again, if the server dies, which may not be the run's fault.
@@ -122,7 +132,60 @@ pub(super) fn in_order<T: Send>(
     })
 }
 
+/// A run that is wanted, by its place in the round, and one that was made.
+pub(super) type Wanted = (usize, Request);
+pub(super) type Made = (usize, Result<Execution, Problem>);
+
+/// Has so many servers, for somebody who sends them runs and takes what becomes of them, in any order.
+///
+/// # Errors
+/// When there is no thread for a server; there may be fewer than wanted.
+pub(super) fn in_rounds<R>(
+    setup: &Setup<'_>,
+    jobs: usize,
+    timeout: Duration,
+    act: impl FnOnce(&Sender<Wanted>, &Receiver<Made>) -> R,
+) -> Result<R, Problem> {
+    let (wanted, queue) = mpsc::channel();
+    let (sender, made) = mpsc::channel();
+    let queue = Mutex::new(queue);
+    thread::scope(|scope| {
+        for number in 0..jobs {
+            let (queue, sender) = (&queue, sender.clone());
+            let work = move || serve(setup, number, timeout, queue, &sender);
+            match Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(no_thread(&error)),
+                // Those that are there make all runs.
+                Err(_) => break,
+            }
+        }
+        drop(sender);
+        let result = act(&wanted, &made);
+        drop(wanted);
+        Ok(result)
+    })
+}
+
+/// Makes runs until there are no more.
+fn serve(
+    setup: &Setup<'_>,
+    number: usize,
+    timeout: Duration,
+    queue: &Mutex<Receiver<Wanted>>,
+    sender: &Sender<Made>,
+) {
+    let mut worker = Worker::new(setup, number, timeout);
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((place, run)) = next else { return };
+        if sender.send((place, worker.run(run))).is_err() {
+            return;
+        }
+    }
+}
+
 /// Why no run can be made.
-pub(super) fn no_thread(error: &io::Error) -> Problem {
+fn no_thread(error: &io::Error) -> Problem {
     Problem::Message(format!("no thread can be started: {error}"))
 }

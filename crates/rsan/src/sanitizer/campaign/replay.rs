@@ -1,4 +1,4 @@
-//! `--replay`: a recorded run again, and `--minimize`: with fewer context switches.
+//! `--replay`: a recorded run again, and `--minimize`: with fewer stale reads and context switches.
 
 use super::execution::Execution;
 use super::keep;
@@ -6,6 +6,7 @@ use super::pool::Worker;
 use super::report::{self, Course};
 use super::server::Problem;
 use super::tally::{Tally, Trial};
+use super::weak::{self, Reference, Story, Weak, of_run};
 use super::{Clock, EXHAUSTIVE, Request, quoted, refusal};
 use crate::files;
 use crate::sanitizer::execute::text_of;
@@ -13,7 +14,7 @@ use crate::session::Reply;
 use crate::status::Status;
 use rsan_report::document::Schedules;
 use rsan_report::number::plural;
-use rsan_schedule::{Choice, End, Request as Run, Schedule, Step, minimize};
+use rsan_schedule::{Choice, End, Minimized, Request as Run, Schedule, Step, minimize};
 use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
@@ -22,22 +23,36 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
     let clock = Clock::new(request.time_limit);
     let schedule = read(file)?;
     let times = request.runs.unwrap_or(1);
+    let weak = Weak::of(&schedule);
     let options = request.options();
     let alone = times == 1 && !request.schedule.minimize;
     let setup = request.setup(options, if alone { 1 } else { 2 }, &clock)?;
     let mut suppressions = report::suppressions(request)?;
     let mut worker = Worker::new(&setup, 0, request.timeout());
+    let shows = schedule.note("shows").map(str::to_owned);
+    // A failure that the program has by itself is recorded as one.
+    let fails = shows
+        .as_deref()
+        .is_some_and(|shows| shows.parse::<End>().is_ok());
+    let reference = weak.filter(|_| !fails).map(|_| Reference::unknown());
     let mut replay = Replay {
         request,
         worker: &mut worker,
-        shows: schedule.note("shows").map(str::to_owned),
+        shows,
+        reference: reference.as_ref(),
+        stopped: false,
     };
     let choice = Choice::Replay(named(file)?);
-    let run = replay.run_with(choice, &schedule);
+    let run = replay.run_with(choice, &schedule, weak);
     let mut tally = Tally::default();
     let (mut reproduced, mut diverged, mut stopped) = (0, None, false);
-    for _ in 0..times {
-        let execution = match replay.worker.run(run.clone()) {
+    let mut story = None;
+    for number in 0..times {
+        let run = Run {
+            explain: weak.is_some() && number == 0,
+            ..run.clone()
+        };
+        let execution = match replay.worker.run(run) {
             Ok(execution) => execution,
             Err(Problem::Stopped) => {
                 stopped = true;
@@ -47,6 +62,9 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
             Err(problem) => return Err(refusal(problem)),
         };
         reproduced += usize::from(execution.header.diverged == 0 && replay.is_shown(&execution));
+        if weak.is_some() && number == 0 {
+            story = Story::of(&execution);
+        }
         if diverged.is_none() {
             diverged = divergence(&schedule, &execution);
         }
@@ -85,8 +103,8 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
     }
     let smaller = match request.schedule.minimize && reproduced > 0 {
         true => {
-            let (smaller, ended) = replay.minimize(file, &schedule)?;
-            stopped |= !ended;
+            let smaller = replay.minimize(file, &schedule, weak);
+            stopped |= replay.stopped;
             Some(smaller)
         }
         false => None,
@@ -96,7 +114,17 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
         .extend(smaller.map(|smaller| (Status::Clean, smaller)));
     tally.runs.interrupted = stopped && setup.is_stopped();
     course.out_of_time = stopped && !setup.is_stopped();
-    let (found, suppressed) = report::found(&tally, &mut suppressions);
+    let (mut found, mut suppressed) = report::found(&tally, &mut suppressions);
+    if let Some(reference) = &reference {
+        let mut failed = weak::take(&mut tally, reference, request);
+        suppressed += suppressions.apply(&mut failed);
+        found.splice(0..0, failed);
+    }
+    if let Some(story) = story {
+        found
+            .iter_mut()
+            .for_each(|found| story.add_to(&mut found.finding));
+    }
     let suppressed = (suppressed, &suppressions);
     let reply = report::conclude(request, tally, course, found, suppressed, &clock);
     Ok(reply)
@@ -138,20 +166,45 @@ fn divergence(schedule: &Schedule, execution: &Execution) -> Option<(u64, String
 /// Runs after which a smaller schedule is not looked for any more.
 const TRIES: usize = 2000;
 
-struct Replay<'r, 's> {
+/// Makes runs like a recorded one.
+pub(super) struct Replay<'r, 's> {
     request: &'r Request<'r>,
     worker: &'r mut Worker<'s>,
     /// What was recorded of the run.
     shows: Option<String>,
+    /// Of weak runs, whose failures are findings: what the program does by itself.
+    reference: Option<&'r Reference>,
+    /// The user asked to end, or the time was over.
+    stopped: bool,
 }
 
-impl Replay<'_, '_> {
+impl<'r, 's> Replay<'r, 's> {
+    /// For weak runs that show these findings.
+    pub(super) fn of_findings(
+        request: &'r Request<'r>,
+        worker: &'r mut Worker<'s>,
+        labels: &[String],
+        reference: Option<&'r Reference>,
+    ) -> Self {
+        Self {
+            request,
+            worker,
+            shows: Some(labels.join("; ")),
+            reference,
+            stopped: false,
+        }
+    }
+
     /// A run like the recorded one: the program's addresses are those that they were then.
-    fn run_with(&self, choice: Choice, schedule: &Schedule) -> Run {
-        Run {
+    fn run_with(&self, choice: Choice, schedule: &Schedule, weak: Option<Weak>) -> Run {
+        let run = Run {
             limit: Some(self.request.limit()),
             steady: schedule.note("strategy") == Some(EXHAUSTIVE),
             ..choice.into()
+        };
+        match weak {
+            Some(weak) => weak.run(run),
+            None => run,
         }
     }
 
@@ -162,9 +215,12 @@ impl Replay<'_, '_> {
         let model = execution.model;
         tally.runs.findings.add(0, &execution.record.findings);
         tally.runs.model = model;
-        let (found, _) = report::found(&tally, &mut Default::default());
+        let (mut found, _) = report::found(&tally, &mut Default::default());
+        let reference = self.reference;
+        found.extend(reference.and_then(|reference| of_run(execution, reference, self.request)));
         match &self.shows {
             None => !found.is_empty() || !end.is_complete(),
+            Some(shows) if shows == keep::STALE => execution.header.deviated > 0,
             Some(shows) => match shows.parse() {
                 // It shows that by what it does.
                 Ok(End::Diverged) => true,
@@ -178,29 +234,43 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// Writes the schedule with the fewest switches that shows the same; what there is to say of it, and whether the search
-    /// came to its end.
-    fn minimize(&mut self, file: &Path, schedule: &Schedule) -> Result<(String, bool), String> {
-        let mut problem = None;
-        let minimized = minimize(schedule, TRIES, |suggestion| {
-            let steps = suggestion.steps().iter();
-            let threads = steps.map(|step| step.thread).collect();
-            let run = self.run_with(Choice::Prefix(threads), schedule);
+    /// The schedule with the fewest stale reads and switches that shows the same.
+    pub(super) fn smaller(
+        &mut self,
+        schedule: &Schedule,
+        weak: Option<Weak>,
+        tries: usize,
+    ) -> Option<Minimized> {
+        minimize(schedule, tries, |suggestion| {
+            let choice = match weak {
+                Some(_) => self.worker.keep(suggestion).map(Choice::Follow),
+                None => {
+                    let steps = suggestion.steps().iter();
+                    Some(Choice::Prefix(steps.map(|step| step.thread).collect()))
+                }
+            };
+            let Some(choice) = choice else {
+                return ControlFlow::Break(());
+            };
+            let run = self.run_with(choice, schedule, weak);
             ControlFlow::Continue(match self.worker.run(run) {
                 Ok(execution) => self.is_shown(&execution).then(|| execution.schedule()),
                 Err(why) => {
-                    problem = Some(why);
+                    self.stopped |= matches!(why, Problem::Stopped);
                     return ControlFlow::Break(());
                 }
             })
-        });
-        let ended = !matches!(problem, Some(Problem::Stopped));
-        let Some(minimized) = minimized else {
-            let text = match ended {
-                true => "no smaller schedule: the steps alone do not show it again",
-                false => "no smaller schedule: there was no time to look for one",
+        })
+    }
+
+    /// Writes the schedule with the fewest stale reads and switches that shows the same; what there is to say of it.
+    fn minimize(&mut self, file: &Path, schedule: &Schedule, weak: Option<Weak>) -> String {
+        let Some(minimized) = self.smaller(schedule, weak, TRIES) else {
+            let text = match self.stopped {
+                false => "no smaller schedule: the steps alone do not show it again",
+                true => "no smaller schedule: there was no time to look for one",
             };
-            return Ok((text.to_owned(), ended));
+            return text.to_owned();
         };
         let target = smaller(file);
         let (before, after) = (schedule.switches(), minimized.schedule.switches());
@@ -212,9 +282,11 @@ impl Replay<'_, '_> {
             true => "",
             false => "; there may be a smaller one",
         };
-        let text =
-            format!("minimized from {before} to {after} context switches{cut}, replay: {again}");
-        Ok((text, ended))
+        let stale = weak.map_or(String::new(), |_| {
+            let (before, after) = (schedule.stale_reads(), minimized.schedule.stale_reads());
+            format!("from {before} to {after} stale reads and ")
+        });
+        format!("minimized {stale}from {before} to {after} context switches{cut}, replay: {again}")
     }
 }
 

@@ -5,22 +5,24 @@ use super::report::{self, Course};
 use super::server::Problem;
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
+use crate::args::ScheduleArgs;
 use crate::progress::Progress;
 use crate::session::Reply;
 use rsan_report::document::Schedules;
+use rsan_schedule::shared::Header;
 use rsan_schedule::strategy::Spec;
 use rsan_schedule::{Choice, Request as Run};
 use std::ops::ControlFlow;
 
 /// Runs if the user does not say how many.
-const RUNS: usize = 1000;
+pub(super) const RUNS: usize = 1000;
 /// With `--until-saturated`: the probability of something new that is small enough.
 const SMALL: f64 = 0.005;
 
 /// Makes the runs, and says what came of them.
-pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply, String> {
     let clock = Clock::new(request.time_limit);
-    let spec = request.schedule.sched.unwrap_or(Spec::Random);
+    let spec = args.sched.unwrap_or(Spec::Random);
     let count = request.runs.unwrap_or(RUNS);
     let options = request.options();
     let setup = request.setup(options, count, &clock)?;
@@ -58,11 +60,11 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
             if run.is_multiple_of(64) {
                 progress.show(&state(&tally, count));
             }
-            if new && request.sanitizer.halt_on_error && report::is_wanted(&tally, &suppressions) {
+            if new && report::is_halted(request, &tally, &suppressions) {
                 tally.runs.halted = true;
                 return ControlFlow::Break(());
             }
-            saturated = request.schedule.until_saturated && tally.coverage.is_saturated(SMALL);
+            saturated = args.until_saturated && tally.coverage.is_saturated(SMALL);
             let over = saturated || setup.is_over();
             match over && run + 1 < count {
                 true => ControlFlow::Break(()),
@@ -83,7 +85,7 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
         strategy: spec.to_string(),
         seed: Some(seed),
         steps: length.map(|length| length.choices),
-        saturated: request.schedule.until_saturated.then_some(saturated),
+        saturated: args.until_saturated.then_some(saturated),
         ..Schedules::default()
     };
     let course = Course {
@@ -96,14 +98,14 @@ pub(super) fn answer(request: &Request<'_>) -> Result<Reply, String> {
 
 /// How long a run is.
 #[derive(Clone, Copy)]
-struct Length {
-    steps: u64,
+pub(super) struct Length {
+    pub(super) steps: u64,
     /// Steps at which more than one thread could go on.
-    choices: u64,
+    pub(super) choices: u64,
 }
 
 /// How the run with a seed goes. A thread that makes more steps in a row than two whole runs have is taken to wait.
-fn run_with(spec: Spec, seed: u64, length: Option<Length>, limit: u64) -> Run {
+pub(super) fn run_with(spec: Spec, seed: u64, length: Option<Length>, limit: u64) -> Run {
     let steps = length.map(|length| length.choices);
     Run {
         limit: Some(limit),
@@ -123,14 +125,21 @@ fn length(
     };
     let run = run_with(Spec::Random, request.schedule.seed, None, request.limit());
     let header = worker.run(run)?.header;
-    Ok(Some(Length {
-        steps: header.steps,
-        choices: header.choices.max(1),
-    }))
+    Ok(Some(Length::of(&header)))
+}
+
+impl Length {
+    /// That of a run.
+    pub(super) fn of(header: &Header) -> Self {
+        Self {
+            steps: header.steps,
+            choices: header.choices.max(1),
+        }
+    }
 }
 
 /// How far it is.
-fn state(tally: &Tally, count: usize) -> String {
+pub(super) fn state(tally: &Tally, count: usize) -> String {
     let found = tally.runs.findings.iter().count();
     let s = if found == 1 { "" } else { "s" };
     format!(

@@ -65,6 +65,12 @@ impl<'a> Setup<'a> {
         })
     }
 
+    /// A file of the campaign.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        let memory = self.memory.as_ref().unwrap_or(&self.scratch);
+        memory.path().join(name)
+    }
+
     /// Whether the user asked to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
@@ -80,7 +86,7 @@ impl<'a> Setup<'a> {
         if !self.alone {
             command.stdin(Stdio::null());
         }
-        if self.stdout == Stdout::Dropped {
+        if matches!(self.stdout, Stdout::Dropped | Stdout::Captured) {
             command.stderr(Stdio::null());
         }
         // Ctrl-C at a terminal is ours.
@@ -140,7 +146,8 @@ impl<'a> Server<'a> {
         listener.set_nonblocking(true).map_err(fail)?;
         let log = memory.join(format!("log-{number}"));
         let trace = memory.join(format!("trace-{number}"));
-        let files = Files::create(&log, &trace).map_err(fail)?;
+        let output = memory.join(format!("output-{number}"));
+        let mut files = Files::create(&log, &trace).map_err(fail)?;
         let text = |path| execute::text_of(path).map_err(Problem::Message);
         let mut more = Settings::default();
         more.add("server", text(&socket)?);
@@ -148,7 +155,11 @@ impl<'a> Server<'a> {
         more.extend(setup.options.clone());
         let options = execute::settings(&log, more).map_err(Problem::Message)?;
         let name = setup.program[0].display();
-        let child = setup.command(&options).spawn();
+        let mut command = setup.command(&options);
+        if setup.stdout == Stdout::Captured {
+            command.stdout(files.keep_output(&output).map_err(fail)?);
+        }
+        let child = command.spawn();
         let mut child = child.map_err(|e| Problem::Message(format!("{name}: {e}")))?;
         let stream = match connection(setup, &listener, &mut child) {
             Ok(stream) => stream,

@@ -3,6 +3,7 @@
 use super::execution::Execution;
 use crate::sanitizer::execute::Runs;
 use crate::sanitizer::record::{Fatal, Logged, Undecided};
+use rsan_log::{Failure as Said, Manner};
 use rsan_model::Model;
 use rsan_schedule::{Coverage, End, Fingerprint, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ pub(super) struct Trial {
     unreadable: usize,
     suppressed: usize,
     fatal: Option<Fatal>,
-    failed: Option<rsan_log::Failure<'static>>,
+    pub(super) failed: Option<Said<'static>>,
     undecided: Vec<Undecided>,
     model: Option<Model>,
     /// Of runs that showed something.
@@ -71,8 +72,26 @@ pub(super) struct Failure {
     pub(super) end: End,
     /// The first one.
     pub(super) first: usize,
-    pub(super) runs: usize,
+    pub(super) in_runs: BTreeSet<usize>,
     pub(super) schedule: Schedule,
+    /// What the program said of it.
+    pub(super) said: Option<Said<'static>>,
+}
+
+/// Whether a program says the same of two failures: how and where it fails, whatever thread does.
+pub(super) fn is_same(one: Option<&Said<'_>>, other: Option<&Said<'_>>) -> bool {
+    let key = |said: &Said<'_>| {
+        let manner = match &said.manner {
+            // Addresses differ from run to run.
+            Manner::Signal { number, .. } => Manner::Signal {
+                number: *number,
+                address: None,
+            },
+            other => other.clone(),
+        };
+        format!("{manner:?} {:?}", said.stack.first())
+    };
+    one.map(key) == other.map(key)
 }
 
 /// What all runs showed.
@@ -88,6 +107,8 @@ pub(super) struct Tally {
     pub(super) undecided: BTreeSet<Undecided>,
     /// In the order of their first runs.
     pub(super) failures: Vec<Failure>,
+    /// Failures with the same status are different ones if the program says so.
+    pub(super) tells_failures_apart: bool,
 }
 
 impl Tally {
@@ -123,15 +144,25 @@ impl Tally {
                 }
             }
             End::Failed(status) => {
-                runs.fails(ExitStatus::from_raw(status), trial.failed);
+                runs.fails(ExitStatus::from_raw(status), trial.failed.clone());
             }
         }
         if trial.end.is_complete() {
             self.coverage.record(trial.fingerprint);
         } else {
-            self.fail(run, trial.end, trial.schedule.unwrap_or_default());
+            let schedule = trial.schedule.unwrap_or_default();
+            self.fail(run, trial.end, trial.failed, schedule);
         }
         new
+    }
+
+    /// Whether a run has a finding that no other has.
+    pub(super) fn is_new(&self, trial: &Trial) -> bool {
+        let known = &self.runs.findings;
+        trial
+            .findings
+            .iter()
+            .any(|logged| !known.has(&logged.finding))
     }
 
     /// Takes over what a run showed that an earlier campaign made.
@@ -143,14 +174,19 @@ impl Tally {
         self.kept.insert(run, findings);
     }
 
-    fn fail(&mut self, run: usize, end: End, schedule: Schedule) {
-        match self.failures.iter_mut().find(|known| known.end == end) {
-            Some(known) => known.runs += 1,
+    fn fail(&mut self, run: usize, end: End, said: Option<Said<'static>>, schedule: Schedule) {
+        let apart = self.tells_failures_apart;
+        let same = |known: &&mut Failure| {
+            known.end == end && (!apart || is_same(known.said.as_ref(), said.as_ref()))
+        };
+        match self.failures.iter_mut().find(same) {
+            Some(known) => drop(known.in_runs.insert(run)),
             None => self.failures.push(Failure {
                 end,
                 first: run,
-                runs: 1,
+                in_runs: BTreeSet::from([run]),
                 schedule,
+                said,
             }),
         }
     }
