@@ -60,7 +60,7 @@ fn what_is_not_seen_to_hurt_stays_a_warning() {
         let shown = text(&document, Style::Plain, Details::Short);
         let said = crate::text::sentence_case(&harm.sentence());
         assert!(shown.contains(&format!("= {said}\n")), "{shown}");
-        let again = read(&json(&[document.clone()], false)).expect("a document");
+        let again = read(&json(std::slice::from_ref(&document), false)).expect("a document");
         assert_eq!(again, [document]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Shown {
 /// What was logged of something that a run shows.
 #[derive(Clone, Debug)]
 pub(super) enum Evidence {
-    Finding(Logged),
+    Finding(Box<Logged>),
     Failure(Failure<'static>),
 }
 
@@ -56,7 +56,7 @@ pub(super) fn shown(execution: &Execution) -> Showing {
     let mut shown: Showing = findings
         .filter(|logged| happened(&logged.finding))
         .map(|logged| {
-            let evidence = Evidence::Finding(logged.clone());
+            let evidence = Evidence::Finding(Box::new(logged.clone()));
             (Shown::Finding(logged.finding.key()), Some(evidence))
         })
         .collect();
