@@ -734,6 +734,10 @@ pub(crate) fn fence(ord: FenceOrd) {
             None,
         );
         access.memory.engine.fence(access.thread, ord);
+        if let Some(thread) = access.state.thread(access.number) {
+            let (index, step) = thread.step;
+            access.state.trace.set(index, &step);
+        }
     });
 }
 

@@ -98,6 +98,13 @@ fn differences(
         .filter(|o| o["end"].is_null());
     let outputs = ended.filter_map(|outcome| outcome["output"].as_str());
     let found: BTreeSet<State> = outputs.map(|output| printed(output, &observed)).collect();
+    // Translations do not print every register that the oracle shows.
+    let is_printed = |name: &String| found.iter().all(|state| state.contains_key(name));
+    let shown = |mut state: State| {
+        state.retain(|name, _| is_printed(name));
+        state
+    };
+    let expected: BTreeSet<State> = expected.into_iter().map(shown).collect();
     let missing: Vec<_> = expected.difference(&found).collect();
     let wrong: Vec<_> = found.difference(&expected).collect();
     let mut all = Vec::new();
