@@ -303,6 +303,36 @@ fn threads_without_kernel_threads_end_as_libc_ends_them() {
     server.end();
 }
 
+/// A volatile flag for plain data: what races follows from what the flag counts as. Where it is a step, waiting for it ends.
+#[test]
+fn volatile_accesses_count_as_what_is_asked() {
+    let compiler = compilers()[0];
+    let program = support::work_dir("volatile", compiler).join("volatile");
+    let object = program.with_extension("o");
+    let file = "../schedules/volatile.c";
+    let distinguish = "--param=tsan-distinguish-volatile=1";
+    let options = ["-fsanitize=thread", "-Wno-tsan", distinguish];
+    support::compile_object(compiler, file, &object, &options);
+    support::link(compiler, &[&object], &program, &[]);
+    for (counts_as, expected) in [
+        ("plain", "race race"),
+        ("relaxed", "race"),
+        ("acqrel", "none"),
+    ] {
+        let option = format!("volatile={counts_as} lock_order=0");
+        let (_, lines) = run(&program, &option);
+        assert_eq!(kinds(&lines), expected, "{option}");
+        if counts_as == "plain" {
+            continue;
+        }
+        for schedule in SCHEDULES {
+            let (output, lines) = run_scheduled(&program, schedule, &option);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(kinds(&lines), expected, "{option}, {schedule}: {errors}");
+        }
+    }
+}
+
 /// Where everything is explored, a thread finds the same addresses whatever the others do.
 #[test]
 fn addresses_do_not_depend_on_the_schedule() {

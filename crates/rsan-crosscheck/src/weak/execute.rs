@@ -18,6 +18,9 @@ pub struct Mode {
     pub window: Option<u64>,
     /// Schedules that differ in the order of accesses of one location are followed although they have the same graph.
     pub all_orders: bool,
+    /// Only last writes are read, and what the engine says of the others ([`Memory::leaves_sc`]) is compared with the axioms. Needs
+    /// all orders, and programs that create no threads.
+    pub interleavings: bool,
 }
 
 /// What came of running a program.
@@ -29,6 +32,10 @@ pub struct Exploration {
     pub steps: u64,
     /// There was no time for the rest.
     pub cut: bool,
+    /// Of interleavings: older writes that could be read, and how many of them leave sequential consistency.
+    pub older: (u64, u64),
+    /// Of these, one of which the engine says the opposite.
+    pub wrong: Option<Label>,
 }
 
 /// Where an execution is: two with the same state go on alike.
@@ -101,6 +108,8 @@ pub fn executions<M: Memory>(
             outcomes: HashSet::new(),
             steps: 0,
             cut: false,
+            older: (0, 0),
+            wrong: None,
         },
     };
     for (t, thread) in program.threads.iter().enumerate() {
@@ -185,6 +194,9 @@ impl Explorer<'_> {
             }
             instr => {
                 for choice in self.choices(&mut next, t, &instr) {
+                    if self.mode.interleavings && self.is_older(&next, t, &choice) {
+                        continue;
+                    }
                     self.read(next.clone(), t, choice);
                 }
                 return matches!(instr, Instr::Wait { .. } | Instr::Bcas { .. });
@@ -260,7 +272,7 @@ impl Mode {
             summary: true,
             prune: true,
             window,
-            all_orders: false,
+            ..Self::default()
         }
     }
 }

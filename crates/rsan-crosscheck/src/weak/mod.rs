@@ -8,6 +8,7 @@ mod campaign;
 mod choices;
 mod execute;
 mod finish;
+mod interleaved;
 mod local;
 mod memory;
 mod oracle;

@@ -176,6 +176,7 @@ impl Thread {
 
     /// Whether it would go round again in a loop, if the strategy wanted that.
     pub(super) fn is_starved(&self) -> bool {
-        self.status == Status::Blocked(For::Good) && self.spin.has_changed()
+        self.status == Status::Blocked(For::Good)
+            && (self.spin.has_changed() || self.spin.has_stale())
     }
 }

@@ -293,7 +293,7 @@ impl Access<'_> {
     fn say_mixed(&self) {
         let modules = modules::modules();
         journal::say(Event::Undecided {
-            message: "atomic accesses of different sizes: no stale value is read here".into(),
+            message: "accesses of different sizes, or volatile and atomic ones: no stale value is read here".into(),
             stack: frames(self.leaf.as_site(), &modules),
         });
     }
@@ -734,6 +734,20 @@ pub(crate) fn fence(ord: FenceOrd) {
             None,
         );
         access.memory.engine.fence(access.thread, ord);
+    });
+}
+
+/// A volatile access of these bytes: if atomic accesses have read or written them, what is there is read from memory from now on.
+pub(crate) fn mix(place: Place) {
+    let Some(mut accessor) = Accessor::new() else {
+        return;
+    };
+    accessor.with(|access| {
+        let known = access.memory.within(place.address, place.bytes).next();
+        if known.is_some() {
+            access.say_mixed();
+            access.memory.mix(place.address, place.bytes);
+        }
     });
 }
 

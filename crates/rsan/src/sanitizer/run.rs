@@ -409,7 +409,9 @@ impl Conclusion<'_> {
         let (status, judgement) = (self.status(), self.judgement());
         let mut document = Document::new(self.command, self.subject, judgement, model);
         document.incomplete = judgement == Judgement::Violation && self.status != Status::Clean;
-        document.property = Some(Claim::Robust);
+        // Weak runs look for what goes wrong, not for whether there are any.
+        let asked = self.command != Command::Explore;
+        document.property = asked.then_some(Claim::Robust);
         document.notes = self.notes;
         document.sources = sources::excerpts(self.found.iter().map(|found| &found.finding));
         document.findings = self.found.into_iter().map(|found| found.finding).collect();
