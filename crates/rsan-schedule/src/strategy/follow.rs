@@ -112,12 +112,11 @@ mod tests {
                 op,
                 place: 0,
             };
-            let made = (
+            (
                 thread.0,
                 follow.read(&reading, &writes),
                 follow.fails(&reading),
-            );
-            made
+            )
         };
         assert_eq!(step(&ready), (1, 2, false));
         // Thread 2 is not ready when its turn comes, and reads later what it should have read then.
