@@ -83,7 +83,9 @@ static int stolen;
 
 static void *thief(void *unused) {
     (void)unused;
-    stolen = steal();
+    while ((stolen = steal()) == EMPTY) {
+        sched_yield();
+    }
     return NULL;
 }
 

@@ -3,7 +3,7 @@
 #include "explore.h"
 
 static atomic_int wants[2], turn;
-static int owner;
+int owner;
 
 static void announce(int me, bool fenced) {
     atomic_store_explicit(&wants[me], 1, RELAXED);

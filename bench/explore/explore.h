@@ -2,6 +2,8 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
+// Data that only races tell of is not static: the compiler would leave it out.
+
 #include "../peers/peers.h"
 #include <sched.h>
 #include <stdbool.h>

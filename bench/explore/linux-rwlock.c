@@ -5,7 +5,7 @@
 enum { BIAS = 0x100000 };
 
 static atomic_int lock = BIAS;
-static int data, seen[2];
+int data, seen[2];
 
 static bool is_free(int before, int share) {
     return share == BIAS ? before == BIAS : before > 0;

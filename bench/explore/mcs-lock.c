@@ -8,7 +8,7 @@ typedef struct Node {
 } Node;
 
 static _Atomic(Node *) tail;
-static int shared, seen[2];
+int shared, seen[2];
 
 static void enter(Node *me) {
     atomic_store_explicit(&me->next, NULL, RELAXED);

@@ -4,7 +4,7 @@
 
 enum { SLOTS = 4, HALF = 16, MASK = 0xffff };
 
-static int slots[SLOTS], sums[2];
+int slots[SLOTS], sums[2];
 // Started: reads in the upper half, writes in the lower one.
 static atomic_uint started, reads, writes;
 

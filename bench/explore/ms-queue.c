@@ -1,8 +1,8 @@
-// The queue of Michael and Scott on an array of nodes, four threads that enqueue and dequeue once each. Bug: the link to a new node is
-// written and read relaxed. Race on the value of a node.
+// The queue of Michael and Scott on an array of nodes; two threads enqueue, two dequeue. Bug: the link to a new node is written and
+// read relaxed, and so is the tail read. Race on the value of a node.
 #include "explore.h"
 
-enum { NONE = 0, SENTINEL = 1, THREADS_HERE = 4, NODES = SENTINEL + 1 + THREADS_HERE };
+enum { NONE = 0, SENTINEL = 1, PRODUCERS = 2, NODES = SENTINEL + 1 + PRODUCERS };
 
 typedef struct {
     int value;
@@ -11,13 +11,13 @@ typedef struct {
 
 static Node nodes[NODES];
 static atomic_uint head = SENTINEL, tail = SENTINEL;
-static int in[THREADS_HERE], out[THREADS_HERE];
+static int out[PRODUCERS];
 
 static void enqueue(unsigned node, int value) {
     nodes[node].value = value;
     atomic_store_explicit(&nodes[node].next, NONE, RELAXED);
     for (;;) {
-        unsigned last = atomic_load_explicit(&tail, ACQUIRE);
+        unsigned last = atomic_load_explicit(&tail, NEEDS(ACQUIRE, RELAXED));
         unsigned next = atomic_load_explicit(&nodes[last].next, NEEDS(ACQUIRE, RELAXED));
         if (next != NONE) {
             atomic_compare_exchange_strong_explicit(&tail, &last, next, RELEASE, RELAXED);
@@ -36,7 +36,7 @@ static void enqueue(unsigned node, int value) {
 static int dequeue(void) {
     for (;;) {
         unsigned first = atomic_load_explicit(&head, ACQUIRE);
-        unsigned last = atomic_load_explicit(&tail, ACQUIRE);
+        unsigned last = atomic_load_explicit(&tail, NEEDS(ACQUIRE, RELAXED));
         unsigned next = atomic_load_explicit(&nodes[first].next, NEEDS(ACQUIRE, RELAXED));
         if (next == NONE) {
             return 0;
@@ -54,15 +54,23 @@ static int dequeue(void) {
     }
 }
 
-static void *body(void *number) {
-    int me = *(int *)number;
-    in[me] = me + 1;
-    enqueue((unsigned)(SENTINEL + 1 + me), in[me]);
-    out[me] = dequeue();
+static void *producer(void *number) {
+    unsigned me = (unsigned)*(int *)number;
+    enqueue(SENTINEL + 1 + me, (int)me + 1);
+    return NULL;
+}
+
+static void *consumer(void *number) {
+    int *mine = &out[*(int *)number % PRODUCERS];
+    while ((*mine = dequeue()) == 0) {
+        sched_yield();
+    }
     return NULL;
 }
 
 int main(void) {
-    run_all(THREADS_HERE, body);
+    void *(*bodies[MOST_THREADS])(void *) = {producer, producer, consumer, consumer};
+    run(2 * PRODUCERS, bodies);
+    assert(out[0] + out[1] == 3);
     return 0;
 }

@@ -1,6 +1,7 @@
 //! Benchmarks: ratios against a peer, taken in one run on one machine.
 
 mod corpus;
+mod explore;
 pub(crate) mod measure;
 mod peer;
 mod peers;
@@ -35,6 +36,11 @@ pub(crate) enum Bench {
     /// The environment variables RSAN_GENMC and RSAN_NIDHUGG name commands that are not on the search path (`genmc`,
     /// `nidhuggc`). loom and shuttle are taken from the registry of crates.
     Peers(peers::Args),
+    /// Weak executions: in how many runs each strategy finds the bugs of data structures, against C11Tester when it is installed
+    ///
+    /// The environment variable RSAN_C11TESTER names a command that is called as `COMMAND FILE RUNS`, for a C file, and prints one line: of 100
+    /// runs, those that found something, and milliseconds of CPU for a run.
+    Explore(explore::Args),
 }
 
 /// Runs a benchmark; fails only when something cannot be run at all.
@@ -45,6 +51,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
         Bench::Scheduling(args) => scheduling::run(args),
         Bench::Tso(args) => tso::run(args),
         Bench::Peers(args) => peers::run(args),
+        Bench::Explore(args) => explore::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,8 @@
 //! The engine of weak executions shows exactly what the axioms allow in its fragment.
 
-use rsan_crosscheck::weak::{Mode, WeakTally, compare_weak};
+use rsan_crosscheck::weak::{Mode, WeakTally, compare_weak, executions, weak_program};
+use rsan_model::Instr;
+use rsan_weak::Engine;
 
 /// Compares on so many programs, from a seed on.
 fn same(seed: u64, programs: u64, mode: Mode) -> WeakTally {
@@ -41,4 +43,28 @@ fn a_window_shows_nothing_else() {
         let some = same(30_000, 100, Mode::forgetting(Some(window)));
         assert!(some.shown < all.shown && some.shown > 0, "{window}");
     }
+}
+
+#[test]
+fn reads_that_leave_sequential_consistency_are_told() {
+    let mode = Mode {
+        interleavings: true,
+        all_orders: true,
+        ..Mode::default()
+    };
+    let (mut older, mut leaving) = (0, 0);
+    for seed in 40_000..40_150 {
+        let program = weak_program(seed);
+        let mut instructions = program.instructions();
+        if instructions.any(|(_, _, instr)| matches!(instr, Instr::Spawn(_))) {
+            continue;
+        }
+        let found = executions(&program, Engine::default(), mode, 2_000);
+        assert_eq!(found.wrong, None, "seed {seed}");
+        (older, leaving) = (older + found.older.0, leaving + found.older.1);
+    }
+    assert!(
+        leaving > 500 && older > leaving + 500,
+        "{leaving} of {older}"
+    );
 }

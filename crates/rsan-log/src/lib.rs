@@ -102,11 +102,11 @@ tagged! {
             #[cfg_attr(feature = "read", serde(default))]
             memory: Option<Memory<'a>>,
             /// The access.
-            access: Side<'a>,
+            access: Box<Side<'a>>,
             /// What it read.
-            read: Side<'a>,
+            read: Box<Side<'a>>,
             /// The last write that it could have read.
-            last: Side<'a>,
+            last: Box<Side<'a>>,
         },
         /// An atomic access, or a fence, of a weak run; with `explain=1`, of the first ones.
         Access "access" {

@@ -264,9 +264,9 @@ impl Values {
                 address: self.address(),
                 size: self.thread().into(),
                 memory: self.maybe(Self::memory),
-                access: self.side(),
-                read: self.side(),
-                last: self.side(),
+                access: Box::new(self.side()),
+                read: Box::new(self.side()),
+                last: Box::new(self.side()),
             },
             9 => Event::Access {
                 step: self.thread().into(),

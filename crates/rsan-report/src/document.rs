@@ -8,6 +8,7 @@ mod access;
 mod answer;
 mod execution;
 mod finding;
+mod harm;
 mod kind;
 mod memory;
 mod place;
@@ -18,6 +19,7 @@ pub use access::{Access, Edge, HeldLock, LockMode, Role};
 pub use answer::{Condition, FinalState, LitmusAnswer, Repair, RepairChange, RepairKind};
 pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale, Step, StepKind};
 pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
+pub use harm::{Effect, Harm};
 pub use kind::{Kind, Property, Severity};
 pub use memory::{Context, Memory};
 pub use place::{Excerpt, Frame, Place, place_of};
@@ -105,6 +107,9 @@ pub struct Document {
     /// Of a violation: its findings aside, the verdict would be `unknown`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
+    /// How severe a finding has to be to decide the exit status; absent: `warning`.
+    #[serde(default, skip_serializing_if = "Severity::is_warning")]
+    pub fail_on: Severity,
     /// What was asked, unless it was the condition of a litmus test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub property: Option<Claim>,
@@ -120,7 +125,7 @@ pub struct Document {
     /// The repaired program, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What is wrong, the most severe first.
+    /// What is wrong: what was seen to hurt first, then the most severe.
     pub findings: Vec<Finding>,
     /// What it took.
     pub stats: Stats,
@@ -139,6 +144,7 @@ impl Document {
             verdict,
             model,
             incomplete: false,
+            fail_on: Severity::default(),
             property: None,
             notes: Vec::new(),
             litmus: None,
@@ -154,10 +160,24 @@ impl Document {
     pub fn exit_code(&self) -> u8 {
         match self.verdict {
             Judgement::Robust | Judgement::NoFinding => 0,
-            Judgement::Violation => 1,
-            Judgement::Unknown if self.stats.failures.unwrap_or(0) > 0 => 4,
-            Judgement::Unknown => 3,
+            Judgement::Violation if self.fails() => 1,
+            Judgement::Violation if !self.incomplete => 0,
+            Judgement::Violation | Judgement::Unknown => match self.stats.failures.unwrap_or(0) {
+                0 => 3,
+                _ => 4,
+            },
         }
+    }
+
+    /// Whether a finding of a violation is severe enough for the exit status; an answer without findings is one itself.
+    pub fn fails(&self) -> bool {
+        let mut findings = self.findings.iter();
+        self.findings.is_empty() || findings.any(|finding| self.fails_by(finding))
+    }
+
+    /// Whether a finding counts and is severe enough for the exit status.
+    pub fn fails_by(&self, finding: &Finding) -> bool {
+        finding.counts() && finding.severity >= self.fail_on
     }
 
     /// Finds the verdict anew after it was changed which findings count.

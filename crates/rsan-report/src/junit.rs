@@ -1,7 +1,7 @@
 //! Documents as JUnit XML, for the test tabs of CI systems.
 //!
 //! There is no standard, so this is what GitLab, Jenkins and GitHub's test reporters have in common. A document is a suite. A finding
-//! is a failed test; one that does not count (known from the baseline, in libraries) is a skipped one. A document without findings is a
+//! is a failed test; one that does not count (known from the baseline, in libraries, below `--fail-on`) is a skipped one. A document without findings is a
 //! passed test, or an error if nothing could be decided. Readers tell tests apart by `classname` and `name`, so names are
 //! unique in a suite, and have no line numbers: a finding is the same test after lines are inserted above it.
 
@@ -168,17 +168,23 @@ fn whole(document: &Document) -> Case {
         place: None,
         result: match document.verdict {
             Judgement::Robust | Judgement::NoFinding => Result::Passed,
+            Judgement::Violation if document.exit_code() == 0 => Result::Passed,
+            Judgement::Violation if document.incomplete => undecided(document),
             Judgement::Violation => Result::Failure {
                 kind: "violation",
                 message: document.notes.join("; "),
                 text: String::new(),
             },
-            Judgement::Unknown => Result::Error {
-                message: match document.notes.join("; ") {
-                    none if none.is_empty() => "undecided".to_owned(),
-                    notes => notes,
-                },
-            },
+            Judgement::Unknown => undecided(document),
+        },
+    }
+}
+
+fn undecided(document: &Document) -> Result {
+    Result::Error {
+        message: match document.notes.join("; ") {
+            none if none.is_empty() => "undecided".to_owned(),
+            notes => notes,
         },
     }
 }
@@ -192,6 +198,10 @@ fn result(document: &Document, finding: &Finding) -> Result {
     }
     if finding.in_libraries {
         return skipped("in libraries");
+    }
+    if !document.fails_by(finding) {
+        let bar = document.fail_on.name();
+        return skipped(&format!("below --fail-on {bar}"));
     }
     Result::Failure {
         kind: finding.kind.name(),

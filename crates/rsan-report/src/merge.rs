@@ -40,10 +40,11 @@ impl Document {
                 None => self.findings.push(finding),
             }
         }
-        // The order of the sort is that of documents: stable, the most severe first.
+        // The order of documents, which is stable.
         self.findings
-            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+            .sort_by_key(|finding| std::cmp::Reverse(finding.rank()));
         self.verdict = worse(self.verdict, other.verdict);
+        self.fail_on = self.fail_on.min(other.fail_on);
         self.incomplete = is_incomplete && self.verdict == Judgement::Violation;
         for note in other.notes {
             if !self.notes.contains(&note) {
@@ -72,6 +73,10 @@ impl Finding {
         self.runs = sum(self.runs, other.runs);
         self.severity = self.severity.max(other.severity);
         self.known &= other.known;
+        self.harm = match (self.harm.take(), other.harm) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
         self.fix = self.fix.take().or(other.fix);
         self.execution = self.execution.take().or(other.execution);
         self.recorded = self.recorded.take().or(other.recorded);

@@ -14,6 +14,7 @@ use crate::document::{Document, Finding, Frame, Kind, Place, Severity, place_of}
 use crate::fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
 use crate::judgement::Judgement;
 use crate::rules;
+use crate::text::sentence_case;
 use log::{
     Configuration, Driver, Invocation, InvocationProperties, Location, Log, Notification, Outcome,
     OutcomeProperties, Provenance, Rule, RuleProperties, Run, Suppression, Text, Tool,
@@ -171,8 +172,10 @@ impl Builder<'_> {
             status: "accepted",
             justification: "All accesses are inside libraries.",
         });
-        let replay = |recorded: &crate::document::Recorded| OutcomeProperties {
-            replay: recorded.command.clone(),
+        let recorded = finding.recorded.as_ref();
+        let properties = OutcomeProperties {
+            replay: recorded.map(|recorded| recorded.command.clone()),
+            harm: finding.harm.clone(),
         };
         Outcome {
             rule_id: finding.kind.name(),
@@ -190,7 +193,7 @@ impl Builder<'_> {
             provenance: Provenance {
                 invocation_index: invocation,
             },
-            properties: finding.recorded.as_ref().map(replay),
+            properties: Some(properties).filter(|properties| !properties.is_empty()),
         }
     }
 
@@ -199,6 +202,8 @@ impl Builder<'_> {
         let Self { finding, .. } = self;
         let mut sentences = vec![finding.message.clone()];
         sentences.extend(finding.because.iter().cloned());
+        let harm = finding.harm.as_ref();
+        sentences.extend(harm.map(|harm| sentence_case(&harm.sentence())));
         if let Some(fix) = &finding.fix {
             sentences.push(format!("Fix: {}", fix.message));
         }

@@ -1,6 +1,7 @@
 //! Reports of hand-built programs and witnesses: no engine is needed to see how an answer looks.
 
 mod fingerprint;
+mod harm;
 mod junit;
 mod litmus;
 mod reread;

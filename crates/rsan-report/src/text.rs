@@ -219,24 +219,34 @@ fn explored(stats: &Stats) -> String {
     format!("explored {}", parts.join(", "))
 }
 
-/// `: 2 errors, 1 warning`; nothing if all are as severe.
-fn severities(findings: &[&Finding]) -> String {
-    let all = [Severity::Error, Severity::Warning, Severity::Note];
+/// `: 2 errors, 1 warning, 3 notes below --fail-on warning`; nothing if all are as severe and enough for the exit status.
+fn severities(document: &Document, findings: &[&Finding]) -> String {
     let count = |severity| {
         let same = findings.iter().filter(|f| f.severity == severity);
         (same.count() as u64, severity)
     };
-    let counts = all.map(count).into_iter();
-    let parts = counts.filter(|(number, _)| *number > 0);
-    let parts = parts.map(|(number, severity)| plural(number, severity.name()));
-    match parts.collect::<Vec<_>>().as_slice() {
-        [] | [_] => String::new(),
-        several => format!(": {}", several.join(", ")),
+    let counts = [Severity::Error, Severity::Warning, Severity::Note].map(count);
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let (failing, below): (Vec<_>, Vec<_>) =
+        counts.partition(|(_, severity)| *severity >= document.fail_on);
+    let words = |counts: Vec<(u64, Severity)>| {
+        let words = counts.into_iter();
+        words.map(|(number, severity)| plural(number, severity.name()))
+    };
+    if failing.len() < 2 && below.is_empty() {
+        return String::new();
     }
+    let below: Vec<_> = words(below).collect();
+    let below = (!below.is_empty()).then(|| {
+        let bar = document.fail_on.name();
+        format!("{} below --fail-on {bar}", below.join(" and "))
+    });
+    let parts: Vec<_> = words(failing).chain(below).collect();
+    format!(": {}", parts.join(", "))
 }
 
 /// A sentence begins with a capital letter.
-fn sentence_case(text: &str) -> String {
+pub(crate) fn sentence_case(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next();
     first.map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())

@@ -103,13 +103,9 @@ __tsan_\kind\bytes:
     access read, \bytes, 0
     access write, \bytes, 1
     same unaligned_read, read, \bytes
-    same volatile_read, read, \bytes
-    same unaligned_volatile_read, read, \bytes
     same read_write, write, \bytes
     same unaligned_write, write, \bytes
     same unaligned_read_write, write, \bytes
-    same volatile_write, write, \bytes
-    same unaligned_volatile_write, write, \bytes
 .endm
 
     accesses 1

@@ -15,7 +15,7 @@
 //! | system | `tables`, `upcall`, `system`, `lock`, `files`, `elf`, `modules`, `symbols`, `awake`, `imports`, `callers`, `tls`, `entry`, `word`, `output`, `options`, `inherited`, `journal`, `hooks`, `fatal`, `mapping`, `real` |
 //! | state | `stack`, `unwind`, `horizon`, `owners`, `held`, `trail`, `order`, `chain`, `finding`, `shadow`, `location`, `thread`, `allocator`, `heap`, `descriptor` |
 //! | report | `benign`, `memory`, `suppress`, `report` |
-//! | check | `model`, `failing`, `sched`, `ignoring`, `probe`, `race`, `atomic`, `handler`, `sync`, `deadlock` |
+//! | check | `model`, `failing`, `sched`, `ignoring`, `probe`, `race`, `atomic`, `handler`, `sync`, `volatile`, `deadlock` |
 //! | interface | `ending`, `intercept`, `abi`, `fork`, `runtime` |
 //!
 //! * *System*: what the others stand on. System calls, the loader's tables, files, settings, text, the log, and `real`: the
@@ -28,7 +28,7 @@
 //! * *Check*: [`atomic`]: one atomic operation from lock to unlock, by the rules of a [`model`]. [`race`]: one plain access.
 //!   [`sync`]: locks and the like. [`probe`]: whether an access that can be weak only waits, which is no finding. `deadlock`:
 //!   threads that wait for each other. `failing`: how the program fails. [`sched`]: who runs, under controlled scheduling. `handler`: signal handlers.
-//!   `ignoring`: synchronisation that the program says is none.
+//!   `ignoring`: synchronisation that the program says is none. `volatile`: accesses that count as atomic ones.
 //! * *Interface*: [`abi`]: what compilers call; `entries/` has what of it is linked with programs themselves. [`intercept`]: what the
 //!   program calls in libc. `fork`, [`runtime`] and [`ending`]: copies, start and end of the process.
 //!
@@ -114,6 +114,7 @@ pub mod tls;
 pub mod trail;
 pub mod unwind;
 mod upcall;
+mod volatile;
 pub mod word;
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ pub struct Options {
     pub deadlocks: bool,
     /// What accesses are judged by: [`Model::C20`] or [`Model::Rc20`].
     pub model: Model,
+    /// What a volatile access counts as.
+    pub volatile: Volatile,
     /// Writes kept per location; 0 keeps all.
     pub log_cap: usize,
     /// A proof is claimed: forget nothing that could still be part of a finding, and say where something could not be decided.
@@ -116,6 +118,26 @@ pub enum Approximation {
     Places,
     /// A granule forgets plain accesses.
     Readers,
+}
+
+/// What a volatile access counts as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Volatile {
+    /// A plain access.
+    Plain,
+    /// A relaxed atomic access.
+    Relaxed,
+    /// An atomic access that acquires if it reads, and releases if it writes.
+    AcqRel,
+}
+
+fn volatile(text: &str) -> Option<Volatile> {
+    match text {
+        "plain" => Some(Volatile::Plain),
+        "relaxed" => Some(Volatile::Relaxed),
+        "acqrel" => Some(Volatile::AcqRel),
+        _ => None,
+    }
 }
 
 fn approximation(text: &str) -> Option<Option<Approximation>> {
@@ -197,6 +219,7 @@ table! {
     deadlocks, "1", flag, "report threads that wait for ever, and end the process then";
     signals, "1", flag, "report signal handlers that call what they must not, or change errno";
     model, "c20", model, "memory model: c20 (C++20), or rc20, which has no seq_cst accesses";
+    volatile, "plain", volatile, "what volatile accesses count as, if the compiler tells them apart: plain, relaxed or acqrel";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
     exact, "0", flag, "forget no access that could still race, and say what could not be decided (slower)";
     first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
@@ -234,6 +257,7 @@ impl Default for Options {
             deadlocks: false,
             signals: false,
             model: Model::C20,
+            volatile: Volatile::Plain,
             log_cap: 0,
             exact: false,
             approximate: None,

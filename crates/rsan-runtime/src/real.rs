@@ -179,6 +179,10 @@ real_functions! {
     fn pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, until: *const timespec) -> c_int;
     fn pthread_clockjoin_np(thread: pthread_t, result: *mut *mut c_void, clock: clockid_t, until: *const timespec) -> c_int;
     fn pthread_cancel(thread: pthread_t) -> c_int;
+    fn pthread_key_create(key: *mut libc::pthread_key_t, destructor: usize) -> c_int;
+    fn pthread_key_delete(key: libc::pthread_key_t) -> c_int;
+    fn tss_create(key: *mut libc::pthread_key_t, destructor: usize) -> c_int;
+    fn tss_delete(key: libc::pthread_key_t);
     fn pthread_detach(thread: pthread_t) -> c_int;
     fn pthread_mutex_init(mutex: *mut pthread_mutex_t, attr: *const pthread_mutexattr_t) -> c_int;
     fn pthread_mutex_clocklock(mutex: *mut pthread_mutex_t, clock: clockid_t, until: *const timespec) -> c_int;

@@ -96,7 +96,7 @@ pub fn start() {
     let mut key = 0;
     // SAFETY: plain registrations of functions that live as long as the process.
     let failed = unsafe {
-        libc::pthread_key_create(&raw mut key, Some(end_of_thread)) != 0
+        crate::real::pthread_key_create(&raw mut key, end_of_thread as *const () as usize) != 0
             || !fork::start()
             || libc::atexit(ending::at_exit) != 0
     };

@@ -274,6 +274,65 @@ fn threads_of_a_snapshot_are_like_those_of_a_run() {
     server.end();
 }
 
+/// Thread-local objects, keys, exceptions and `pthread_exit` in C++: what libc does for its threads is done for those without kernel
+/// threads, in the same steps.
+#[test]
+fn threads_without_kernel_threads_end_as_libc_ends_them() {
+    let program = compile("ends", compilers()[0], "../schedules/ends.cc");
+    let mut server = Server::start(&program);
+    for seed in 0..20 {
+        let mut run = |more: &str| {
+            let line = format!("strategy=random seed={seed} timeout=60000 {more}");
+            let answer = server.ask(&line);
+            assert!(answer.ends_with("status=0 timeout=0"), "{line}: {answer}");
+            let (header, steps) = trace(&server.trace);
+            assert_eq!(header.end, End::Ended, "{line}");
+            // The first thread's first store.
+            let store = |step: &&Step| step.op.kind == Kind::Store && step.thread.index() == 0;
+            let tasks = steps.iter().find(store).map(|step| step.wrote);
+            let steps: Vec<_> = steps
+                .iter()
+                .map(|step| (step.thread, step.op.kind))
+                .collect();
+            (tasks, steps)
+        };
+        let (lent, made) = (run(""), run("kernel_threads=1"));
+        assert_eq!((lent.0, made.0), (Some(1), Some(3)), "kernel threads");
+        assert_eq!(lent.1, made.1, "seed {seed}");
+    }
+    server.end();
+}
+
+/// A volatile flag for plain data: what races follows from what the flag counts as. Where it is a step, waiting for it ends.
+#[test]
+fn volatile_accesses_count_as_what_is_asked() {
+    let compiler = compilers()[0];
+    let program = support::work_dir("volatile", compiler).join("volatile");
+    let object = program.with_extension("o");
+    let file = "../schedules/volatile.c";
+    let distinguish = "--param=tsan-distinguish-volatile=1";
+    let options = ["-fsanitize=thread", "-Wno-tsan", distinguish];
+    support::compile_object(compiler, file, &object, &options);
+    support::link(compiler, &[&object], &program, &[]);
+    for (counts_as, expected) in [
+        ("plain", "race race"),
+        ("relaxed", "race"),
+        ("acqrel", "none"),
+    ] {
+        let option = format!("volatile={counts_as} lock_order=0");
+        let (_, lines) = run(&program, &option);
+        assert_eq!(kinds(&lines), expected, "{option}");
+        if counts_as == "plain" {
+            continue;
+        }
+        for schedule in SCHEDULES {
+            let (output, lines) = run_scheduled(&program, schedule, &option);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(kinds(&lines), expected, "{option}, {schedule}: {errors}");
+        }
+    }
+}
+
 /// Where everything is explored, a thread finds the same addresses whatever the others do.
 #[test]
 fn addresses_do_not_depend_on_the_schedule() {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! strategy=SPEC seed=N steps=N | replay=FILE | follow=FILE | prefix=THREAD,... | plan=WORD,...
-//! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1]
+//! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1] [first=THREAD,...]
 //!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
 //! end status=N timeout=0|1                 status: as `wait` has it
 //! error TEXT                               there is no such run
@@ -150,6 +150,10 @@ impl FromStr for Request {
                 "known" => aim.known = numbers(setting)?,
                 "target" => aim.target = Some(target(setting)?),
                 "only" => aim.only = number::<u64>(setting)? != 0,
+                "first" => {
+                    let threads = numbers(setting)?.into_iter();
+                    aim.first = threads.map(ThreadId).collect();
+                }
                 "prefix" => {
                     let threads = numbers(setting)?.into_iter();
                     request.choice = Choice::Prefix(threads.map(ThreadId).collect());
@@ -231,6 +235,10 @@ fn add_aim(settings: &mut Settings, aim: &Aim) {
     }
     if aim.only {
         settings.add("only", "1");
+    }
+    if !aim.first.is_empty() {
+        let threads = aim.first.iter().map(|thread| thread.0.into());
+        settings.add("first", list(threads));
     }
 }
 
@@ -382,6 +390,7 @@ mod tests {
                         missed: None,
                     }),
                     only: false,
+                    first: [0, 2, 0].map(ThreadId).to_vec(),
                 },
             ),
             explore(
@@ -393,6 +402,7 @@ mod tests {
                         missed: Some(u64::MAX),
                     }),
                     only: true,
+                    first: Vec::new(),
                 },
             ),
             Choice::Replay("/tmp/a.sched".to_owned()),

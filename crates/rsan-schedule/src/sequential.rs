@@ -191,17 +191,25 @@ impl<'t> Run<'t> {
         for (number, step) in self.steps.iter().enumerate() {
             let before = last_of.insert(step.thread.0, number);
             let creation = created.remove(&step.thread.0);
-            before.map(|before| graph.add(before, number, Relation::Po));
-            creation.map(|creation| graph.add(creation, number, Relation::Asw));
+            if let Some(before) = before {
+                graph.add(before, number, Relation::Po);
+            }
+            if let Some(creation) = creation {
+                graph.add(creation, number, Relation::Asw);
+            }
             match step.op.kind {
                 Kind::Spawn => drop(created.insert(step.child.0, number)),
                 Kind::Join => {
                     let end = last_of.get(&joined(step)).copied();
-                    end.map(|end| graph.add(end, number, Relation::Asw));
+                    if let Some(end) = end {
+                        graph.add(end, number, Relation::Asw);
+                    }
                 }
                 Kind::Lock | Kind::Unlock | Kind::Sync => {
                     let before = synced.insert(step.op.object, number);
-                    before.map(|before| graph.add(before, number, Relation::Sw));
+                    if let Some(before) = before {
+                        graph.add(before, number, Relation::Sw);
+                    }
                 }
                 _ => {}
             }

@@ -49,8 +49,8 @@ pub trait Strategy: Debug + Send {
     /// The thread gave up the processor: `sched_yield`, a sleep, or a failed spin iteration.
     fn yielded(&mut self, _thread: ThreadId) {}
 
-    /// The thread has made plain accesses since its last step. Only weak executions tell.
-    fn accessed(&mut self, _thread: ThreadId) {}
+    /// A thread has come to its next operation. Only weak executions tell.
+    fn arrived(&mut self, _arrival: Arrival) {}
 
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}
@@ -73,6 +73,17 @@ pub trait Strategy: Debug + Send {
     }
 }
 
+/// A thread comes to an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Who.
+    pub thread: ThreadId,
+    /// It has made plain writes since its last operation, not only on its stack.
+    pub wrote: bool,
+    /// The operation is an atomic write that releases.
+    pub releases: bool,
+}
+
 /// A read for which there are several writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
@@ -93,7 +104,8 @@ pub struct Readable {
     pub place: u64,
     /// The thread knows of it already: it happens before the read, or the thread has read it, or a later one.
     pub known: bool,
-    /// As far as the run is sequentially consistent up to here, it is not any more if this is read.
+    /// What the thread has done and read comes after a later write, in the order of execution: if the run is sequentially consistent up
+    /// to here, it is not any more when this is read.
     pub leaves_sc: bool,
 }
 

@@ -21,8 +21,6 @@ struct Thread {
     released: VectorClock,
     /// What it has read without acquiring.
     pending: VectorClock,
-    /// What is before its next event in the order of execution, as far as accesses carry it.
-    past: VectorClock,
 }
 
 impl Thread {
@@ -31,7 +29,6 @@ impl Thread {
             owner,
             released: VectorClock::default(),
             pending: VectorClock::default(),
-            past: VectorClock::default(),
         }
     }
 }
@@ -185,23 +182,21 @@ impl Engine {
         self.locations[location.0].is_known(thread.hb(), write)
     }
 
-    /// Whether an execution that was sequentially consistent so far is not any more if the thread reads this write next. It may say so although
-    /// another order of execution explains it.
-    pub fn leaves_sc(&mut self, thread: &ThreadState, at: LocationId, write: WriteId) -> bool {
+    /// Whether an execution whose reads have all read the last write so far is not sequentially consistent any more if the thread reads this
+    /// write next (docs/theory/weak.md, E8). It may say so although another modification order explains it.
+    pub fn leaves_sc(&self, thread: &ThreadState, at: LocationId, write: WriteId) -> bool {
         let next = self.locations[at.0].writes.get(write.index() + 1);
         let Some(stamp) = next.and_then(|next| next.stamp) else {
             return false;
         };
-        let past = self.thread(thread).past.get(stamp.slot);
-        past.max(thread.hb().get(stamp.slot)) >= stamp.epoch
+        thread.past().get(stamp.slot) >= stamp.epoch
     }
 
     /// A new event of a thread.
     fn begin(&mut self, thread: &mut ThreadState) {
         thread.new_epoch();
         self.number += 1;
-        let past = &mut self.thread(thread).past;
-        past.join(thread.hb());
+        own(&mut self.threads, thread);
     }
 
     /// Takes over what a write carries, ahead of an access that reads it: whoever has to do something between the two.
@@ -249,10 +244,9 @@ impl Engine {
         let acquires = ord.acquires() || mutation.breaks(Mutant::RelaxedReadAcquires);
         let acquires = acquires && !mutation.breaks(Mutant::AcquireReadIgnored);
         self.take(thread, at, write, acquires);
-        let slot = usize::from(thread.slot().0);
-        let (past, location) = (&mut self.threads[slot].past, &mut self.locations[at.0]);
-        past.join(&location.past_of_writes);
-        location.past.join(past);
+        let location = &mut self.locations[at.0];
+        thread.follow(&location.past_of_writes);
+        location.past.join(thread.past());
     }
 
     /// All that the present access follows comes before the write that it reads.
@@ -343,13 +337,12 @@ impl Engine {
     }
 
     /// A write was executed.
-    fn wrote(&mut self, thread: &ThreadState, at: LocationId, write: WriteId, sc: bool) {
+    fn wrote(&mut self, thread: &mut ThreadState, at: LocationId, write: WriteId, sc: bool) {
         self.accessed(thread.stamp(), at, write, sc);
-        let slot = usize::from(thread.slot().0);
-        let (past, location) = (&mut self.threads[slot].past, &mut self.locations[at.0]);
-        past.join(&location.past);
-        location.past.assign(past);
-        location.past_of_writes.assign(past);
+        let location = &mut self.locations[at.0];
+        thread.follow(&location.past);
+        location.past.assign(thread.past());
+        location.past_of_writes.assign(thread.past());
     }
 
     /// A fence.

@@ -1,11 +1,13 @@
 //! The command line: one table of commands and options, with their help.
 
+mod explore;
 mod flags;
 mod help;
 mod values;
 
+pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
-pub(crate) use values::{Goal, OutputFormat, Shell, Volatile};
+pub(crate) use values::{Goal, OutputFormat, Shell};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
@@ -17,15 +19,16 @@ use help::{
 use rsan_model::Model;
 use rsan_repair::Target;
 use rsan_report::Details;
-use rsan_schedule::strategy::{Spec, WeakSpec};
+use rsan_report::document::Severity;
+use rsan_schedule::strategy::Spec;
 use rsan_verify::Options;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, shell, verify_model,
-    volatile,
+    fence_model, format, jobs, level, litmus_model, property, run_model, runs, severity, shell,
+    verify_model,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -99,6 +102,9 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 }
 
 /// What `check` and `run` take about the schedule of programs that are run.
@@ -164,61 +170,6 @@ pub(crate) struct ControlArgs {
     pub(crate) output: bool,
 }
 
-/// What `explore` takes.
-#[derive(Args, Debug)]
-pub(crate) struct ExploreArgs {
-    /// C or C++ files, each a program of its own; without any, a program and its arguments stand after `--`
-    #[arg(value_name = "FILE")]
-    pub(crate) files: Vec<String>,
-
-    /// After `--`: arguments of the program, or the program and its arguments.
-    #[arg(skip)]
-    pub(crate) words: Vec<OsString>,
-
-    #[command(flatten)]
-    pub(crate) build: BuildArgs,
-
-    /// Number of runs: 1000
-    #[arg(long, value_name = "N", value_parser = runs)]
-    pub(crate) runs: Option<usize>,
-
-    #[command(flatten)]
-    pub(crate) weak: WeakArgs,
-
-    #[command(flatten)]
-    pub(crate) sanitizer: SanitizerArgs,
-
-    #[command(flatten)]
-    pub(crate) control: ControlArgs,
-
-    /// Stop all runs after this time (500ms, 30s, 5m)
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    pub(crate) time_limit: Option<Duration>,
-
-    /// Runs in parallel; 0 means one per core
-    #[arg(long, short, value_name = "N", default_value_t = 0, value_parser = jobs)]
-    pub(crate) jobs: usize,
-
-    #[command(flatten)]
-    pub(crate) report: ReportArgs,
-}
-
-/// What `explore` takes about weak executions.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct WeakArgs {
-    /// Who runs next, and what loads read: guided (the default), pctwm, pctwm:depth=N or random
-    #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<WeakSpec>, conflicts_with_all = ["replay", "exhaustive"])]
-    pub(crate) strategy: Option<WeakSpec>,
-
-    /// Forget writes that are older than this many steps: flat memory in long runs, fewer stale values
-    #[arg(long, value_name = "STEPS", conflicts_with = "exhaustive")]
-    pub(crate) window: Option<u64>,
-
-    /// What a volatile access counts as: relaxed (the default), acqrel, or plain, which is no atomic access
-    #[arg(long, value_name = "AS", value_parser = volatile)]
-    pub(crate) volatile: Option<Volatile>,
-}
-
 /// How `check` and `explore` compile programs.
 #[derive(Args, Debug)]
 pub(crate) struct BuildArgs {
@@ -251,6 +202,14 @@ pub(crate) struct SanitizerArgs {
     pub(crate) include_libraries: bool,
 }
 
+/// What `check` and `run` take to find out which findings hurt.
+#[derive(Args, Debug)]
+pub(crate) struct ConfirmArgs {
+    /// Execute each stale value that was found, in N runs (200), and say whether that hurts
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "200", value_parser = runs, conflicts_with = "replay")]
+    pub(crate) confirm: Option<usize>,
+}
+
 /// What `run` takes.
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
@@ -279,6 +238,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) confirm: ConfirmArgs,
 
     /// Stop all runs after this time, under controlled scheduling
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
@@ -310,6 +272,10 @@ pub(crate) struct ReportArgs {
     /// Count only findings that are not in this file: an earlier answer, as json or sarif
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
+
+    /// Exit with status 1 only if a finding is at least this severe: error, warning or note
+    #[arg(long, value_name = "SEVERITY", default_value = "warning", value_parser = severity)]
+    pub(crate) fail_on: Severity,
 }
 
 /// What `report` takes.

@@ -39,7 +39,7 @@ fn program(args: &ExploreArgs, baseline: Option<&Baseline>, stop: &AtomicBool) -
             answer(args, &subject, &args.words, (true, again), stop)
         }
     };
-    match reply.map(|reply| reply.against(baseline)) {
+    match reply.map(|reply| reply.judged(baseline, args.report.fail_on)) {
         Ok(reply) => {
             let written = render(args.report.rendering(), vec![reply.document], false);
             reply.status.and(written)
@@ -62,6 +62,7 @@ fn files(args: &ExploreArgs, baseline: Option<&Baseline>, stop: &AtomicBool) -> 
         rendering: args.report.rendering(),
         dot: None,
         baseline,
+        fail_on: args.report.fail_on,
         refuse: match args.build.together {
             true => accept_all,
             false => unsupported,
@@ -111,6 +112,7 @@ fn answer(
         jobs: args.jobs,
         time_limit: args.time_limit,
         model: Some(Model::C20),
+        confirm: None,
         report: &args.report,
         stop,
     })

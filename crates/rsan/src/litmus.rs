@@ -24,6 +24,7 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
     let session = Session {
         files: &args.files,
         baseline: baseline.as_ref(),
+        fail_on: args.report.fail_on,
         rendering: args.report.rendering(),
         dot: None,
         refuse: accept_all,

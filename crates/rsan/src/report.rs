@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Status {
         if let Some(baseline) = &baseline {
             baseline.apply(document);
         }
+        document.fail_on = args.report.fail_on;
         status = status.and(Status::from(&*document));
     }
     let several = documents.len() > 1;

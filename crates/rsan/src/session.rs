@@ -6,6 +6,7 @@ use crate::files;
 use crate::input;
 use crate::status::Status;
 use crate::terminal;
+use rsan_report::document::Severity;
 use rsan_report::printable::printable;
 use rsan_report::{Baseline, Document, ReadError, Style, dot, html, json, junit, sarif, text};
 use std::io::{self, Write};
@@ -22,12 +23,13 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The same, if what the baseline knows does not count.
-    pub(crate) fn against(mut self, baseline: Option<&Baseline>) -> Self {
+    /// The same, if what the baseline knows does not count, and findings below a severity do not decide the status.
+    pub(crate) fn judged(mut self, baseline: Option<&Baseline>, fail_on: Severity) -> Self {
         if let Some(baseline) = baseline {
             baseline.apply(&mut self.document);
-            self.status = Status::from(&self.document);
         }
+        self.document.fail_on = fail_on;
+        self.status = Status::from(&self.document);
         self
     }
 }
@@ -64,6 +66,8 @@ pub(crate) struct Session<'a> {
     pub(crate) rendering: Rendering<'a>,
     pub(crate) dot: Option<&'a str>,
     pub(crate) baseline: Option<&'a Baseline>,
+    /// How severe a finding has to be to decide the status.
+    pub(crate) fail_on: Severity,
     /// Why the command does not take a file, judged by its name.
     pub(crate) refuse: fn(&str) -> Option<String>,
 }
@@ -91,7 +95,7 @@ impl Session<'_> {
                     status = status.and(Status::BadInput);
                 }
                 Ok(reply) => {
-                    let reply = reply.against(self.baseline);
+                    let reply = reply.judged(self.baseline, self.fail_on);
                     status = status.and(reply.status);
                     if self.dot.is_some() {
                         graphs.push_str(&dot(&reply.document));

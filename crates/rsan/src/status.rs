@@ -29,10 +29,12 @@ impl From<Judgement> for Status {
 
 impl From<&Document> for Status {
     fn from(document: &Document) -> Self {
-        match Self::from(document.verdict) {
-            Self::Undecided if document.stats.failures.unwrap_or(0) > 0 => Self::Failed,
-            status => status,
-        }
+        let code = document.exit_code();
+        let of_documents = [Self::Clean, Self::Finding, Self::Undecided, Self::Failed];
+        let status = of_documents
+            .into_iter()
+            .find(|status| status.code() == code);
+        status.unwrap_or(Self::Undecided)
     }
 }
 
@@ -73,23 +75,42 @@ impl Status {
 mod tests {
     use super::Status::{self, BadInput, Clean, Failed, Finding, Undecided};
     use rsan_model::Model;
+    use rsan_report::document::{Finding as Found, Kind, Severity};
     use rsan_report::{Command, Document, Judgement};
 
     #[test]
     fn documents_tell_the_status() {
-        let all = [
-            Judgement::Robust,
-            Judgement::NoFinding,
-            Judgement::Violation,
-            Judgement::Unknown,
-        ];
-        for verdict in all {
-            for failures in [None, Some(0), Some(1)] {
-                let mut document = Document::new(Command::Run, "a.out", verdict, Model::C20);
-                document.stats.failures = failures;
-                assert_eq!(Status::from(&document).code(), document.exit_code());
-            }
+        let status = |verdict, failures| {
+            let mut document = Document::new(Command::Run, "a.out", verdict, Model::C20);
+            document.stats.failures = failures;
+            Status::from(&document)
+        };
+        for failures in [None, Some(0), Some(1)] {
+            assert_eq!(status(Judgement::Robust, failures), Clean);
+            assert_eq!(status(Judgement::NoFinding, failures), Clean);
+            assert_eq!(status(Judgement::Violation, failures), Finding);
         }
+        assert_eq!(status(Judgement::Unknown, Some(0)), Undecided);
+        assert_eq!(status(Judgement::Unknown, Some(1)), Failed);
+    }
+
+    #[test]
+    fn findings_below_the_bar_do_not_decide_the_status() {
+        let status = |severity, bar, incomplete| {
+            let mut document =
+                Document::new(Command::Run, "a.out", Judgement::Violation, Model::C20);
+            let found = Found::new(Kind::WeakBehaviour, severity, "stale".to_owned());
+            document.findings.push(found);
+            document.incomplete = incomplete;
+            document.fail_on = bar;
+            Status::from(&document)
+        };
+        assert_eq!(status(Severity::Note, Severity::Warning, false), Clean);
+        assert_eq!(status(Severity::Note, Severity::Warning, true), Undecided);
+        assert_eq!(status(Severity::Note, Severity::Note, true), Finding);
+        assert_eq!(status(Severity::Warning, Severity::Warning, false), Finding);
+        assert_eq!(status(Severity::Warning, Severity::Error, false), Clean);
+        assert_eq!(status(Severity::Error, Severity::Error, false), Finding);
     }
 
     #[test]

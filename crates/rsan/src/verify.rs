@@ -39,6 +39,7 @@ pub(crate) fn inputs(
     let session = Session {
         files,
         baseline: baseline.as_ref(),
+        fail_on: args.report.fail_on,
         rendering: args.report.rendering(),
         dot: args.dot.as_deref(),
         refuse,

@@ -239,6 +239,16 @@ impl ThreadState {
         self.learn_past(published);
     }
 
+    /// What every SC order puts before its next event.
+    pub fn past(&self) -> &VectorClock {
+        &self.sc_past
+    }
+
+    /// Every SC order puts this before its next event: for executions that are not checked, of which nothing else is known.
+    pub fn follow(&mut self, past: &VectorClock) {
+        self.learn_past(past);
+    }
+
     /// What pruning needs to know of it; see [`super::LocationState::prune`].
     pub fn knowledge(&self) -> Knowledge<'_> {
         Knowledge {

@@ -61,6 +61,8 @@ pub trait Memory: Clone {
     fn writes(&self, at: Self::Location) -> Vec<Known<Self::Write>>;
     /// Whether a write is known to come before another one, or is it.
     fn is_before(&self, at: Self::Location, one: Self::Write, other: Self::Write) -> bool;
+    /// Whether an interleaving is none any more if the thread reads this write.
+    fn leaves_sc(&self, by: &ThreadState, at: Self::Location, write: Self::Write) -> bool;
     /// All live threads know this much: what can be forgotten is forgotten at once.
     fn prune(&mut self, horizon: &VectorClock);
 }
@@ -155,6 +157,15 @@ macro_rules! weak_memory {
 
             fn is_before(&self, at: $location, one: $write, other: $write) -> bool {
                 <$engine>::is_before(self, at, one, other)
+            }
+
+            fn leaves_sc(
+                &self,
+                by: &rsan_clocks::write_log::ThreadState,
+                at: $location,
+                write: $write,
+            ) -> bool {
+                <$engine>::leaves_sc(self, by, at, write)
             }
 
             fn prune(&mut self, horizon: &rsan_clocks::write_log::VectorClock) {

@@ -5,7 +5,11 @@
 //! exists that no cycle of `po ∪ asw ∪ rf` contradicts (docs/theory/weak.md, E1). [`compare`] holds them against each other.
 
 mod campaign;
+mod choices;
 mod execute;
+mod finish;
+mod interleaved;
+mod local;
 mod memory;
 mod oracle;
 mod outcome;

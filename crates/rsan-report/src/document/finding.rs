@@ -1,6 +1,6 @@
 //! A finding.
 
-use super::{Access, Execution, Kind, Memory, Place, Property, Severity, Thread};
+use super::{Access, Execution, Harm, Kind, Memory, Place, Property, Severity, Thread};
 use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,9 @@ pub struct Finding {
     /// The baseline has it already: it does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
+    /// Whether it hurts, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harm: Option<Harm>,
     /// The cheapest change that is known to help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
@@ -86,6 +89,7 @@ impl Finding {
             because: Vec::new(),
             in_libraries: false,
             known: false,
+            harm: None,
             fix: None,
             execution: None,
             runs: None,
@@ -104,6 +108,20 @@ impl Finding {
     /// Whether it decides the verdict.
     pub fn counts(&self) -> bool {
         !self.known && !self.in_libraries
+    }
+
+    /// Whether it was seen to hurt, and how severe it is: findings stand in a document in the descending order of this.
+    pub fn rank(&self) -> (bool, Severity) {
+        let hurts = self.harm.as_ref().is_some_and(Harm::is_harmful);
+        (hurts, self.severity)
+    }
+
+    /// Takes over what was seen of its harm: what hurts is an error.
+    pub fn set_harm(&mut self, harm: Harm) {
+        if harm.is_harmful() {
+            self.severity = Severity::Error;
+        }
+        self.harm = Some(harm);
     }
 
     /// What it is, in a few words: `data race on `x``, `not robust against rc20`.

@@ -87,19 +87,36 @@ pub enum Property {
 
 /// How much a finding matters; the more severe one is greater.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing that can be seen to hurt: a stale load that returns the same value.
     Note,
-    /// Weak memory shows what sequential consistency does not; whether that hurts is not known.
+    /// Weak memory shows what sequential consistency does not, and that was not seen to hurt.
+    #[default]
     Warning,
-    /// Undefined behaviour, a failure, or something that is refuted.
+    /// Undefined behaviour, a failure, something that is refuted, or a weak behaviour that was seen to hurt.
     Error,
 }
 
 impl Severity {
+    /// Whether it is the one that decides the exit status unless the user says otherwise.
+    pub(crate) fn is_warning(&self) -> bool {
+        *self == Self::Warning
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::markup::{Prose, Sentence, Text};
 use super::source::{self, Sources};
 use super::{access, cycle_in_letters, event_place, schedule, svg};
-use crate::document::{Document, Execution, Finding, Severity};
+use crate::document::{Document, Execution, Finding, Harm, Severity};
 use crate::number::plural;
 use crate::text::model;
 use std::fmt::Write;
@@ -45,6 +45,9 @@ pub(super) fn article(
     if finding.known {
         out.push_str(" <span class=\"badge\">known</span>");
     }
+    if finding.harm.as_ref().is_some_and(Harm::is_harmful) {
+        out.push_str(" <span class=\"badge error\">harmful</span>");
+    }
     let what = finding.headline(model(document));
     let _ = write!(out, " <span>{}</span>", Prose(&what));
     if let Some(place) = &finding.location {
@@ -62,6 +65,7 @@ pub(super) fn article(
     for reason in &finding.because {
         let _ = writeln!(out, "<p class=\"because\">{}</p>", Sentence(reason));
     }
+    harm(out, finding);
     fix(out, finding);
     source::excerpts(out, finding, sources);
     if let Some(execution) = &finding.execution {
@@ -69,6 +73,21 @@ pub(super) fn article(
     }
     more(out, finding);
     out.push_str("</article>\n");
+}
+
+/// Whether it hurts, and the run that shows it.
+fn harm(out: &mut String, finding: &Finding) {
+    let Some(harm) = &finding.harm else { return };
+    let class = if harm.is_harmful() { " harmful" } else { "" };
+    let _ = write!(
+        out,
+        "<p class=\"harm{class}\">{}",
+        Sentence(&harm.sentence())
+    );
+    if let Some(recorded) = harm.recorded() {
+        let _ = write!(out, " Again: <code>{}</code>", Text(&recorded.command));
+    }
+    out.push_str("</p>\n");
 }
 
 fn fix(out: &mut String, finding: &Finding) {

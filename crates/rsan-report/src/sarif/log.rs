@@ -1,5 +1,6 @@
 //! The part of SARIF 2.1.0 that we write, by the names of the standard.
 
+use crate::document::Harm;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -164,10 +165,19 @@ pub(super) struct Provenance {
     pub(super) invocation_index: usize,
 }
 
-/// How to see it again.
+/// How to see it again, and whether it hurts.
 #[derive(Debug, Serialize)]
 pub(super) struct OutcomeProperties {
-    pub(super) replay: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replay: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) harm: Option<Harm>,
+}
+
+impl OutcomeProperties {
+    pub(super) fn is_empty(&self) -> bool {
+        self.replay.is_none() && self.harm.is_none()
+    }
 }
 
 /// `suppression`

@@ -73,7 +73,8 @@ fn every_kind_of_document_is_valid() {
     let invocations = run["invocations"].as_array().expect("invocations");
     let codes = invocations.iter().map(|one| one["exitCode"].as_u64());
     let codes: Vec<_> = codes.collect();
-    assert_eq!(codes, [1, 1, 3, 0, 1, 1].map(Some));
+    // What does not count does not decide it.
+    assert_eq!(codes, [1, 1, 3, 0, 0, 1].map(Some));
     let results = run["results"].as_array().expect("results");
     assert_eq!(results.len(), 4);
     // What code scanning wants beyond the schema.

@@ -53,7 +53,8 @@ pub(super) fn write(
     let sentences = sentences.map(|sentence| name(&sentence_case(sentence)).into_owned());
     let fix = finding.fix.as_ref();
     let fix = fix.map(|fix| fixed(document, finding, fix, style));
-    let lines = sentences.chain(held(finding)).chain(fix);
+    let lines = sentences.chain(held(finding));
+    let lines = lines.chain(harm(finding, style)).chain(fix);
     for line in lines.chain(runs(document, finding)) {
         let _ = writeln!(out, "{indent}= {line}");
     }
@@ -88,6 +89,21 @@ fn fixed(document: &Document, finding: &Finding, fix: &Fix, style: Style) -> Str
     let checked = fix.checked.as_ref();
     let checked = checked.map_or(String::new(), |checked| format!(" ({checked})"));
     format!("{head}: {}{checked}", name(&fix.message))
+}
+
+/// Whether it hurts, and the run that shows it.
+fn harm(finding: &Finding, style: Style) -> Vec<String> {
+    let Some(harm) = &finding.harm else {
+        return Vec::new();
+    };
+    let sentence = harm.sentence();
+    let sentence = match sentence.strip_prefix("harmful") {
+        Some(rest) => format!("{}{}", style.paint(Role::Bad, "harmful"), name(rest)),
+        None => name(&sentence_case(&sentence)).into_owned(),
+    };
+    let replay = harm.recorded();
+    let replay = replay.map(|recorded| format!("Replay of the harm: {}", recorded.command));
+    std::iter::once(sentence).chain(replay).collect()
 }
 
 /// The places of a finding in the user's source, each once. Returns what stands before the sentences about it.

@@ -25,8 +25,13 @@ pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
                 false => own,
             };
             let found = plural(shown.len() as u64, "finding");
-            let found = style.paint(Role::Bad, &found);
-            format!("{subject}: {found} {in_runs}{}", severities(&shown))
+            let role = match document.fails() {
+                true => Role::Bad,
+                false => Role::Other,
+            };
+            let found = style.paint(role, &found);
+            let severities = severities(document, &shown);
+            format!("{subject}: {found} {in_runs}{severities}")
         }
         Judgement::Robust => {
             let robust = style.paint(Role::Good, "robust");

@@ -1,11 +1,12 @@
 //! Functions, plain accesses, and copies.
 
-use crate::entry::{entries, entries_as_they_are, entries_with_caller};
+use crate::entry::{atomic_entries, entries, entries_as_they_are, entries_with_caller};
 use crate::intercept;
 use crate::probe;
 use crate::race::{self, Kind};
 use crate::stack::Callee;
 use crate::thread::{attach, current};
+use crate::volatile;
 use std::ffi::c_void;
 
 extern "C" fn init() {
@@ -45,6 +46,14 @@ extern "C" fn read<const BYTES: usize>(address: usize, pc: usize) {
 
 extern "C" fn write<const BYTES: usize>(address: usize, pc: usize) {
     race::plain::<BYTES, true>(address, pc);
+}
+
+extern "C" fn volatile_read<const BYTES: usize>(address: usize) {
+    volatile::access::<BYTES, false>(address);
+}
+
+extern "C" fn volatile_write<const BYTES: usize>(address: usize) {
+    volatile::access::<BYTES, true>(address);
 }
 
 extern "C" fn read_range(address: usize, bytes: usize) {
@@ -112,20 +121,6 @@ entries_with_caller! {
     __tsan_unaligned_read_write2 => write::<2>;
     __tsan_unaligned_read_write4 => write::<4>;
     __tsan_unaligned_read_write8 => write::<8>;
-    __tsan_volatile_read1 => read::<1>;
-    __tsan_volatile_read2 => read::<2>;
-    __tsan_volatile_read4 => read::<4>;
-    __tsan_volatile_read8 => read::<8>;
-    __tsan_volatile_write1 => write::<1>;
-    __tsan_volatile_write2 => write::<2>;
-    __tsan_volatile_write4 => write::<4>;
-    __tsan_volatile_write8 => write::<8>;
-    __tsan_unaligned_volatile_read2 => read::<2>;
-    __tsan_unaligned_volatile_read4 => read::<4>;
-    __tsan_unaligned_volatile_read8 => read::<8>;
-    __tsan_unaligned_volatile_write2 => write::<2>;
-    __tsan_unaligned_volatile_write4 => write::<4>;
-    __tsan_unaligned_volatile_write8 => write::<8>;
     __tsan_vptr_read => read::<8>;
     __tsan_read16 => read::<16>;
     __tsan_write16 => write::<16>;
@@ -133,10 +128,6 @@ entries_with_caller! {
     __tsan_unaligned_read16 => read::<16>;
     __tsan_unaligned_write16 => write::<16>;
     __tsan_unaligned_read_write16 => write::<16>;
-    __tsan_volatile_read16 => read::<16>;
-    __tsan_volatile_write16 => write::<16>;
-    __tsan_unaligned_volatile_read16 => read::<16>;
-    __tsan_unaligned_volatile_write16 => write::<16>;
 }
 
 entries_as_they_are! {
@@ -150,4 +141,25 @@ entries_as_they_are! {
     __tsan_write4_pc => write::<4>;
     __tsan_write8_pc => write::<8>;
     __tsan_write16_pc => write::<16>;
+}
+
+atomic_entries! {
+    __tsan_volatile_read1 => volatile_read::<1>;
+    __tsan_volatile_read2 => volatile_read::<2>;
+    __tsan_volatile_read4 => volatile_read::<4>;
+    __tsan_volatile_read8 => volatile_read::<8>;
+    __tsan_volatile_write1 => volatile_write::<1>;
+    __tsan_volatile_write2 => volatile_write::<2>;
+    __tsan_volatile_write4 => volatile_write::<4>;
+    __tsan_volatile_write8 => volatile_write::<8>;
+    __tsan_unaligned_volatile_read2 => volatile_read::<2>;
+    __tsan_unaligned_volatile_read4 => volatile_read::<4>;
+    __tsan_unaligned_volatile_read8 => volatile_read::<8>;
+    __tsan_unaligned_volatile_write2 => volatile_write::<2>;
+    __tsan_unaligned_volatile_write4 => volatile_write::<4>;
+    __tsan_unaligned_volatile_write8 => volatile_write::<8>;
+    __tsan_volatile_read16 => volatile_read::<16>;
+    __tsan_volatile_write16 => volatile_write::<16>;
+    __tsan_unaligned_volatile_read16 => volatile_read::<16>;
+    __tsan_unaligned_volatile_write16 => volatile_write::<16>;
 }

@@ -1,6 +1,6 @@
 //! The program's atomic operations, when they are scheduled.
 
-use super::{CasOrders, Word, fence_order};
+use super::{CasOrders, Word, fence_order, rmw_order, write_order};
 use crate::location::Operation;
 use crate::model;
 use crate::probe::failure::{self, Failure, Success};
@@ -35,6 +35,7 @@ pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
 /// As [`super::store`].
 #[cold]
 pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    weak::announce(write_order(order).releases());
     point(Kind::Store, at as usize, size_of::<W>());
     // SAFETY: the caller's promise; nobody else runs.
     let old = unsafe { W::load(at) };
@@ -62,6 +63,7 @@ pub(crate) unsafe fn rmw<W: Word>(
 ) -> W {
     // What it makes of two values tells its operand.
     let operands = operands_of(|bits| next(W::from_bits(bits)).bits());
+    weak::announce(rmw_order(order).write().releases());
     before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
     // SAFETY: the caller's promise.
     let old = unsafe {
@@ -132,6 +134,7 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
 ) -> (W, bool) {
     let operands = [expected, new].map(|word| fold(word.bits()));
     let registers = Registers::now(tls::caller(), at as usize, operands);
+    weak::announce(rmw_order(orders.success).write().releases());
     before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
     let is_weak = is_active();
     // SAFETY: the caller's promise.
@@ -160,7 +163,10 @@ pub(crate) fn thread_fence(order: c_int) {
         None => point(Kind::Fence, 0, 0),
     }
     match fence_order(order).filter(|_| is_active()) {
-        Some(ord) => weak::fence(ord),
+        Some(ord) => {
+            weak::fence(ord);
+            done(|_| ());
+        }
         None => super::thread_fence(order),
     }
 }

@@ -20,6 +20,11 @@ pub(crate) fn start() {
     }
 }
 
+/// libc's own `sigsetjmp`.
+pub(super) fn set_jump() -> usize {
+    SIGSETJMP.address()
+}
+
 /// Remembers where `setjmp` is called, and returns the real one.
 fn jump_target(pointer: usize, function: &Real) -> usize {
     if let Some(context) = current()

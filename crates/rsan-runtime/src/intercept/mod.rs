@@ -14,6 +14,7 @@ pub mod files;
 mod format;
 pub mod glib;
 pub mod guards;
+pub mod keys;
 pub mod libcxx;
 pub(crate) mod lifetime;
 mod lives;

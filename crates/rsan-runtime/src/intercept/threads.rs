@@ -120,9 +120,12 @@ unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
         sched::stacks::add(me.state.id().index(), lowest, end);
     }
     sched::begin(outermost, true);
+    let mut result = None;
     // SAFETY: as the program asked.
-    let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
+    cleanup::until_exit(|| result = Some(unsafe { routine(argument) }));
     sched::come_to_end();
+    // SAFETY: the program's functions are left for good.
+    unsafe { sched::keys::destroy_all() };
     let number = finish_thread();
     lent.finish(result);
     if let Some(number) = number {

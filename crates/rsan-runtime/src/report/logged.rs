@@ -46,9 +46,9 @@ pub(super) fn stale<'a>(read: &StaleRead, modules: &'a [Module]) -> Event<'a> {
         address: read.address.into(),
         size: read.bytes as u64,
         memory: logger.memory(read.address),
-        access: logger.side(&read.access),
-        read: logger.side(&read.read),
-        last: logger.side(&read.last),
+        access: Box::new(logger.side(&read.access)),
+        read: Box::new(logger.side(&read.read)),
+        last: Box::new(logger.side(&read.last)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::spin::{Arrival, Loop};
 use super::state::{For, Need, Status, Values};
-use super::{STATE, done, give_way, op, point_when, scheduled};
+use super::{STATE, done, give_way, op, point_when, scheduled, weak};
 use crate::entry::REGISTERS;
 use crate::word::fold;
 use rsan_schedule::Kind;
@@ -52,7 +52,9 @@ pub(crate) fn before_read(kind: Kind, (address, bytes): (usize, usize), operands
     };
     let me = inside.number();
     let registers = Registers::now(inside.caller, address, operands);
-    let wrote = std::mem::take(&mut inside.entered.wrote);
+    let wrote = inside.entered.wrote;
+    weak::arrive(&mut inside, guard.as_mut());
+    inside.entered.wrote = false;
     inside.entered.registers = registers.preserved();
     let Some(state) = guard.as_mut() else { return };
     let goes_round = state.strategy.goes_round();

@@ -6,10 +6,11 @@
 //! but no kernel threads: that is what a thread of the program needs to be carried. It gets a kernel thread of its own when
 //! it has to have one, that is for calls that may wait for something outside the program.
 //!
-//! At its end libc would do what is left, and end the kernel thread. All that matters is that whoever joins the thread
-//! finds that it has ended, and its result. Where more would be left (thread-local objects, keys, robust locks...), or where
-//! threads are looked at by their kernel threads, none are lent: see [`UNSUITABLE`].
+//! At its end libc would destroy thread-local objects and the values of keys, which `keys` does instead, and end the kernel thread.
+//! Beyond that all that matters is that whoever joins the thread finds that it has ended, and its result. Where more would be left
+//! (robust locks...), or where threads are looked at by their kernel threads, none are lent: see [`UNSUITABLE`].
 
+use super::keys;
 use super::switch::{self, Carrier, Saved};
 use super::wait_until_settled;
 use crate::imports;
@@ -39,7 +40,8 @@ pub(crate) struct Lent {
     /// What it does when it is lent.
     work: unsafe extern "C-unwind" fn(&mut Lent, usize),
     argument: usize,
-    result: *mut c_void,
+    /// What it returned; `None` if it has ended in another way, of which libc knows.
+    result: Option<*mut c_void>,
 }
 
 /// Those that can be lent, and those that were.
@@ -47,6 +49,8 @@ pub(crate) struct Lent {
 struct Threads {
     free: Vec<*mut Lent>,
     used: Vec<*mut Lent>,
+    /// How many there were.
+    made: usize,
 }
 
 // SAFETY: who has the lock looks at those that do not run.
@@ -55,6 +59,7 @@ unsafe impl Send for Threads {}
 static THREADS: Lock<Threads> = Lock::new(Threads {
     free: Vec::new(),
     used: Vec::new(),
+    made: 0,
 });
 
 /// The lock of this module, for fork.
@@ -64,18 +69,14 @@ pub(crate) fn lock() -> &'static crate::lock::RawLock {
 
 /// Programs that import one of these need threads as libc makes and ends them.
 const UNSUITABLE: &[&CStr] = &[
-    c"__cxa_thread_atexit",
-    c"__cxa_thread_atexit_impl",
     c"clone",
     c"dlmopen",
     c"dlopen",
     c"pthread_cancel",
-    c"pthread_exit",
     c"pthread_getaffinity_np",
     c"pthread_getcpuclockid",
     c"pthread_getname_np",
     c"pthread_getschedparam",
-    c"pthread_key_create",
     c"pthread_kill",
     c"pthread_mutexattr_setprotocol",
     c"pthread_mutexattr_setrobust",
@@ -85,8 +86,6 @@ const UNSUITABLE: &[&CStr] = &[
     c"pthread_setschedparam",
     c"pthread_setschedprio",
     c"pthread_sigqueue",
-    c"thrd_exit",
-    c"tss_create",
 ];
 
 /// Libraries that import some of them for what does not matter here: libc's own, and ours.
@@ -106,7 +105,7 @@ fn is_suitable(module: &Module) -> bool {
 
 /// Makes threads that can be lent; false if the program cannot have such threads, or the system does not let us.
 pub(super) fn prepare(count: usize) -> bool {
-    if !switch::is_cheap() || !modules::modules().iter().all(is_suitable) {
+    if !switch::is_cheap() || !keys::is_ready() || !modules::modules().iter().all(is_suitable) {
         return false;
     }
     // Records that are used together share a page.
@@ -130,8 +129,10 @@ fn add(lent: Box<Lent>) -> bool {
         (*lent).number
     };
     let known = !number.is_null();
+    let mut threads = THREADS.lock();
+    threads.made += 1;
     if known {
-        THREADS.lock().free.push(lent);
+        threads.free.push(lent);
     }
     known
 }
@@ -216,7 +217,12 @@ fn take_if(wanted: impl Fn(usize) -> bool) -> Option<&'static mut Lent> {
     Some(unsafe { &mut *lent })
 }
 
-/// The result of a thread that was lent and has ended, for who joins it. It is forgotten then.
+/// Whether libc counts threads that nobody has seen.
+pub(super) fn are_there() -> bool {
+    THREADS.lock().made > 0
+}
+
+/// What a thread returned that was lent and has ended, for who joins it. It is forgotten then.
 pub(crate) fn result(handle: pthread_t) -> Option<*mut c_void> {
     let mut threads = THREADS.lock();
     // SAFETY: the threads are never freed, and handles do not change.
@@ -224,7 +230,7 @@ pub(crate) fn result(handle: pthread_t) -> Option<*mut c_void> {
     let place = threads.used.iter().position(is_it)?;
     let lent = threads.used.swap_remove(place);
     // SAFETY: as above; it has ended.
-    Some(unsafe { (*lent).result })
+    unsafe { (*lent).result }
 }
 
 impl Lent {
@@ -239,7 +245,7 @@ impl Lent {
             stack: [0; 2],
             work: unused,
             argument: 0,
-            result: std::ptr::null_mut(),
+            result: None,
         })
     }
 
@@ -263,7 +269,7 @@ impl Lent {
     }
 
     /// It has come to its end.
-    pub(crate) fn finish(&mut self, result: *mut c_void) {
+    pub(crate) fn finish(&mut self, result: Option<*mut c_void>) {
         self.result = result;
         // SAFETY: libc's word, which is there as long as the thread is not joined.
         let number = unsafe { AtomicU32::from_ptr(self.number) };

@@ -8,7 +8,7 @@ use super::{
     wait_until_settled,
 };
 use crate::lock::Guard;
-use crate::thread;
+use crate::{real, thread};
 use rsan_model::ThreadId;
 use rsan_schedule::Kind;
 
@@ -105,6 +105,7 @@ pub(crate) fn vanish(number: ThreadId) -> ! {
                 // SAFETY: the thread is saved and runs nowhere.
                 unsafe { switch::go(load) }
             }
+            None if is_over(state) => end_process(guard),
             None => {
                 let carrier = state.executor;
                 state.idle.push(carrier);
@@ -113,6 +114,18 @@ pub(crate) fn vanish(number: ThreadId) -> ! {
         }
     }
     crate::fatal::die(&["a thread that has ended goes on"])
+}
+
+/// Whether all threads have ended, the first one by itself: the process ends then. libc cannot tell: it counts those that can be lent.
+fn is_over(state: &State) -> bool {
+    let mut threads = state.threads.iter().flatten();
+    threads.all(|thread| thread.status == Status::Finished) && lent::are_there()
+}
+
+fn end_process(guard: Guard<'static, Option<State>>) -> ! {
+    drop(guard);
+    // SAFETY: what libc does after its last thread.
+    unsafe { real::exit(0) }
 }
 
 /// The calling thread leaves the program's code for good: it ends in its own kernel thread, as libc wants it.
@@ -163,8 +176,10 @@ pub(crate) fn ended(number: ThreadId) {
     thread.status = Status::Finished;
     stacks::end(number.index());
     switch::is_ending();
-    if let Some(next) = state.choose() {
-        pass_on(next, guard);
+    match state.choose() {
+        Some(next) => pass_on(next, guard),
+        None if is_over(state) => end_process(guard),
+        None => {}
     }
 }
 

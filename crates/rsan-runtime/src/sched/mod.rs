@@ -13,7 +13,7 @@
 //! * `switch`: how the processor gets from one thread to another. `trace`: what happened.
 //! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
-//!   copies without kernel threads.
+//!   copies without kernel threads; `keys`: what is left at their end.
 //! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
 //! * `weak`: loads return what the memory model allows. `places`: where in the program.
@@ -24,6 +24,7 @@
 pub(crate) mod atomics;
 mod borrowed;
 pub(crate) mod heap;
+pub(crate) mod keys;
 pub(crate) mod lent;
 mod life;
 pub(crate) mod places;
@@ -189,8 +190,9 @@ pub(crate) fn point(kind: Kind, object: usize, bytes: usize) {
 
 #[cold]
 fn stop_at(kind: Kind, object: usize, bytes: usize) {
-    if let Some((inside, mut guard)) = scheduled() {
+    if let Some((mut inside, mut guard)) = scheduled() {
         let me = inside.number();
+        weak::arrive(&mut inside, guard.as_mut());
         if !matches!(kind, Kind::Fence | Kind::Yield)
             && let Some(thread) = guard.as_mut().and_then(|state| state.thread(me))
         {
@@ -215,10 +217,13 @@ pub(crate) fn block(wait_for: For, timed: bool) -> bool {
 /// The calling thread is chosen again when its status and need allow it, for an operation or to go on with its last.
 /// False: the time was over.
 fn wait(op: Option<Op>, need: Need, status: Status, timed: bool) -> bool {
-    let Some((inside, mut guard)) = scheduled() else {
+    let Some((mut inside, mut guard)) = scheduled() else {
         return true;
     };
     let me = inside.number();
+    if op.is_some() {
+        weak::arrive(&mut inside, guard.as_mut());
+    }
     let Some(state) = guard.as_mut() else {
         return true;
     };

@@ -19,6 +19,7 @@ use crate::{horizon, journal, modules, report};
 use rsan_clocks::write_log::{ThreadState, VectorClock};
 use rsan_log::{Event, Operation};
 use rsan_model::{CasStrength, FenceOrd, ReadOrd, RmwOrd, ThreadId, WriteOrd};
+use rsan_schedule::strategy::Arrival;
 use rsan_schedule::{Origin, Readable, Reading, ReadsFrom};
 use rsan_weak::{Engine, LocationId, WriteId};
 use std::collections::{BTreeMap, HashMap};
@@ -98,6 +99,29 @@ pub(super) fn start(first: &ThreadState, how: Weak) -> Box<Memory> {
     memory.engine.set_window(how.window);
     memory.engine.set_recent(how.samples.then_some(RECENT));
     memory
+}
+
+/// The operation to which the calling thread comes next releases.
+static RELEASES: AtomicBool = AtomicBool::new(false);
+
+/// The calling thread is about to come to an atomic write, which releases or not.
+pub(crate) fn announce(releases: bool) {
+    // ORDERING: relaxed; one thread runs at a time.
+    RELEASES.store(releases, Ordering::Relaxed);
+}
+
+/// The calling thread has come to an operation: tells the strategy.
+pub(super) fn arrive(inside: &mut Inside, state: Option<&mut State>) {
+    let Some(state) = state.filter(|state| state.weak.is_some()) else {
+        return;
+    };
+    let arrival = Arrival {
+        thread: ThreadId::new(inside.number()),
+        wrote: std::mem::take(&mut inside.entered.wrote),
+        // ORDERING: relaxed; one thread runs at a time.
+        releases: RELEASES.swap(false, Ordering::Relaxed),
+    };
+    state.strategy.arrived(arrival);
 }
 
 /// In a child that the program made: it is no weak run.
@@ -269,7 +293,7 @@ impl Access<'_> {
     fn say_mixed(&self) {
         let modules = modules::modules();
         journal::say(Event::Undecided {
-            message: "atomic accesses of different sizes: no stale value is read here".into(),
+            message: "accesses of different sizes, or volatile and atomic ones: no stale value is read here".into(),
             stack: frames(self.leaf.as_site(), &modules),
         });
     }
@@ -297,18 +321,21 @@ impl Access<'_> {
         if stale && self.memory.explains {
             self.explain(place, at, chosen, last);
         }
-        let tag = Tag::unpack(self.memory.engine.write(at, chosen).tag);
-        let is_initial = self.memory.engine.write(at, chosen).stamp.is_none();
+        self.note_source(at, chosen, stale);
+        chosen
+    }
+
+    /// Notes in the step which write it reads.
+    fn note_source(&mut self, at: LocationId, chosen: WriteId, stale: bool) {
+        let write = self.memory.engine.write(at, chosen);
+        let from = match write.stamp {
+            None => ReadsFrom::Initial,
+            Some(_) => ReadsFrom::Step(Tag::unpack(write.tag).step),
+        };
         if let Some(thread) = self.state.thread(self.number) {
-            let step = &mut thread.step.1;
-            step.stale = stale;
-            step.from = match is_initial {
-                true => ReadsFrom::Initial,
-                false => ReadsFrom::Step(tag.step),
-            };
+            (thread.step.1.from, thread.step.1.stale) = (from, stale);
             thread.spin.reads_stale(stale);
         }
-        chosen
     }
 
     /// Whether the thread has read stale values often enough.
@@ -347,7 +374,7 @@ impl Access<'_> {
         for write in writes {
             let engine = &mut self.memory.engine;
             let known = engine.is_known(self.thread, at, *write);
-            let leaves_sc = !self.memory.has_deviated && engine.leaves_sc(self.thread, at, *write);
+            let leaves_sc = engine.leaves_sc(self.thread, at, *write);
             let made = engine.write(at, *write);
             let tag = Tag::unpack(made.tag);
             let (origin, place) = match made.stamp {
@@ -369,7 +396,7 @@ impl Access<'_> {
         let reading = self.reading();
         let chosen = self.state.strategy.read(&reading, &readable);
         let chosen = chosen.min(writes.len() - 1);
-        if readable[chosen].leaves_sc {
+        if readable[chosen].leaves_sc && !self.memory.has_deviated {
             self.memory.has_deviated = true;
             self.state.trace.deviate(reading.place);
         }
@@ -710,6 +737,20 @@ pub(crate) fn fence(ord: FenceOrd) {
         if let Some(thread) = access.state.thread(access.number) {
             let (index, step) = thread.step;
             access.state.trace.set(index, &step);
+        }
+    });
+}
+
+/// A volatile access of these bytes: if atomic accesses have read or written them, what is there is read from memory from now on.
+pub(crate) fn mix(place: Place) {
+    let Some(mut accessor) = Accessor::new() else {
+        return;
+    };
+    accessor.with(|access| {
+        let known = access.memory.within(place.address, place.bytes).next();
+        if known.is_some() {
+            access.say_mixed();
+            access.memory.mix(place.address, place.bytes);
         }
     });
 }

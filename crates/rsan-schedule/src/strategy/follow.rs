@@ -1,7 +1,7 @@
 //! `follow`: the threads and the values of a schedule, as far as they are possible.
 
 use super::{Prefix, Readable, Reading, Strategy};
-use crate::{Candidate, Origin, Schedule, Step, Value};
+use crate::{Candidate, Origin, Schedule, Value};
 use rsan_model::ThreadId;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Follow {
     threads: Prefix,
     values: BTreeMap<(ThreadId, u32), Value>,
-    /// Steps that each thread has made.
+    /// Steps that each thread was chosen for.
     made: BTreeMap<ThreadId, u32>,
 }
 
@@ -35,17 +35,20 @@ impl Follow {
         }
     }
 
-    /// The value of the step that a thread makes now.
+    /// The value of the step that a thread makes now, the last one of those that it was chosen for.
     fn value(&self, thread: ThreadId) -> Value {
-        let number = self.made.get(&thread).copied().unwrap_or_default();
-        let value = self.values.get(&(thread, number)).copied();
-        value.unwrap_or_default()
+        let number = self.made.get(&thread).and_then(|made| made.checked_sub(1));
+        let value = number.and_then(|number| self.values.get(&(thread, number)));
+        value.copied().unwrap_or_default()
     }
 }
 
 impl Strategy for Follow {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        self.threads.choose(ready, last)
+        let chosen = self.threads.choose(ready, last)?;
+        // Not every step is told when it is done.
+        *self.made.entry(ready[chosen].thread).or_default() += 1;
+        Some(chosen)
     }
 
     fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
@@ -67,10 +70,6 @@ impl Strategy for Follow {
 
     fn yielded(&mut self, thread: ThreadId) {
         self.threads.yielded(thread);
-    }
-
-    fn stepped(&mut self, step: &Step) {
-        *self.made.entry(step.thread).or_default() += 1;
     }
 }
 
@@ -118,7 +117,6 @@ mod tests {
                 follow.read(&reading, &writes),
                 follow.fails(&reading),
             );
-            follow.stepped(&Step::new(thread, op));
             made
         };
         assert_eq!(step(&ready), (1, 2, false));

@@ -3,6 +3,7 @@
 mod guided;
 mod pctwm;
 mod random;
+mod walk;
 
 pub use guided::WeakGuided;
 pub use pctwm::Pctwm;
@@ -11,6 +12,7 @@ pub use random::WeakRandom;
 use super::Strategy;
 use super::table::{self, DEPTH, Entry, Named, Parameter, SpecError};
 use crate::Random;
+use rsan_model::ThreadId;
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,6 +59,8 @@ pub struct Aim {
     pub target: Option<Target>,
     /// It leaves it there or not at all.
     pub only: bool,
+    /// Who makes the first steps; those who are not ready are left out.
+    pub first: Vec<ThreadId>,
 }
 
 /// A read of a stale value.
@@ -82,7 +86,7 @@ const TABLE: &[Entry] = &[
     Entry {
         name: "guided",
         parameters: &[STALE],
-        help: "sequentially consistent up to a read that need not be, at places that no run has taken yet; weak from there (stale: 50)",
+        help: "sequentially consistent up to a read that need not be, at places that no run has taken yet; weak from there (stale: 10)",
     },
 ];
 
@@ -93,7 +97,7 @@ const HISTORY: Parameter = Parameter::new("history", 1, 1000);
 
 impl Default for WeakSpec {
     fn default() -> Self {
-        Self::Guided { stale: 50 }
+        Self::Guided { stale: 10 }
     }
 }
 
@@ -110,7 +114,7 @@ impl FromStr for WeakSpec {
                 history: named.number("history").unwrap_or(2) as u32,
             },
             "guided" => Self::Guided {
-                stale: stale.unwrap_or(50),
+                stale: stale.unwrap_or(10),
             },
             other => unreachable!("{other} is in the table"),
         })
@@ -153,45 +157,4 @@ fn stale(random: &mut Random, count: usize, percent: u8) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_entry_of_the_table_can_be_built_and_written() {
-        for entry in TABLE {
-            let spec: WeakSpec = entry.name.parse().expect("a strategy");
-            assert_eq!(spec.to_string().parse(), Ok(spec));
-            assert!(WeakSpec::help().contains(entry.help));
-        }
-        for text in [
-            "random:stale=0",
-            "pctwm:depth=1,history=9",
-            "guided:stale=100",
-        ] {
-            let spec: WeakSpec = text.parse().expect("a strategy");
-            assert_eq!(spec.to_string(), text);
-        }
-        let default = WeakSpec::default();
-        assert_eq!(
-            default.to_string().split(':').next().map(str::parse),
-            Some(Ok(default))
-        );
-    }
-
-    #[test]
-    fn errors_say_what_is_known() {
-        let error = |text: &str| text.parse::<WeakSpec>().expect_err("an error").to_string();
-        assert_eq!(
-            error("luck"),
-            "no strategy is called `luck` (known: random, pctwm, guided)"
-        );
-        assert_eq!(
-            error("guided:stale=101"),
-            "`stale=101`: not a number from 0 to 100"
-        );
-        assert_eq!(
-            error("pctwm:history=0"),
-            "`history=0`: not a number from 1 to 1000"
-        );
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! What the help of each command says below its options: names of values, exit statuses, examples.
 
 pub(super) const AFTER_HELP: &str = "\
-Exit status: 0 robust, or no finding; 1 not robust, or another finding; 2 wrong usage or bad input;
+Exit status: 0 robust, or no finding; 1 not robust, or another finding (see --fail-on); 2 wrong usage or bad input;
 3 undecided (a limit was reached, or something is not modelled); 4 the program under test failed, by an exit status
 or a signal, without a finding. All inputs are answered, and the most severe status counts, in the order 2, 1, 4, 3, 0.
 
@@ -83,8 +83,8 @@ what stands after -- goes to the program. Rust programs can't be checked yet. Ot
 With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
 Runs without a finding prove nothing; only --exhaustive and verification can answer `robust`.
 
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided; 4 the program failed,
-without a finding.
+Exit status: 0 robust, or no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage or bad input; 3 undecided;
+4 the program failed, without a finding.
 
 Examples:
   rsan check dekker.c
@@ -110,7 +110,7 @@ execution: the program is robust if there is no finding and no run was cut off, 
 `rsan cc --rsan-as-written` for that: accesses that the compiler removes are not checked. Other runs without a finding prove
 nothing.
 
-Exit status: 0 robust, or no finding; 1 a finding; 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
+Exit status: 0 robust, or no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage; 3 undecided (a run reached a limit, was interrupted, or left the
 schedule that it should follow, or no process was built with rsan); 4 the program failed, without a finding.
 
 Examples:
@@ -155,7 +155,7 @@ Answers about the same subject are merged: a finding of several of them is one, 
 an earlier answer does not have count. Findings are the same if their kind, file, function and source line are; line numbers
 do not matter.
 
-Exit status: that of the command that gave the answers, the most severe one; 2 wrong usage or bad input.
+Exit status: that of the command that gave the answers, with this --fail-on, the most severe one; 2 wrong usage or bad input.
 
 Examples:
   rsan check --format json -o found.json queue.c; rsan report -v found.json

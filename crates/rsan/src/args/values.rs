@@ -1,6 +1,7 @@
 //! The values of options: what is accepted, and what is said of the rest.
 
 use rsan_model::Model;
+use rsan_report::document::Severity;
 use rsan_verify::Property;
 
 /// The form of an answer.
@@ -30,6 +31,12 @@ pub(super) fn format(text: &str) -> Result<OutputFormat, String> {
         "dot" => Ok(OutputFormat::Dot),
         _ => Err("there are text, json, html, sarif, junit and dot".to_owned()),
     }
+}
+
+pub(super) fn severity(text: &str) -> Result<Severity, String> {
+    let all = [Severity::Error, Severity::Warning, Severity::Note];
+    let named = all.into_iter().find(|severity| severity.name() == text);
+    named.ok_or_else(|| "there are error, warning and note".to_owned())
 }
 
 pub(super) fn verify_model(text: &str) -> Result<Model, String> {
@@ -171,6 +178,8 @@ mod tests {
         assert!(jobs("100000").is_err());
         assert_eq!(volatile("plain"), Ok(Volatile::Plain));
         assert!(volatile("atomic").is_err_and(|e| e.contains("acqrel")));
+        assert!(severity("fatal").is_err_and(|e| e.contains("warning and note")));
+        assert_eq!(severity("note"), Ok(Severity::Note));
         assert!(level("4").is_err_and(|e| e.contains("there are 0, 1")));
     }
 }

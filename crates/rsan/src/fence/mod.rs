@@ -15,6 +15,7 @@ use crate::status::Status;
 use crate::terminal;
 use rsan_model::Model;
 use rsan_report::Details;
+use rsan_report::document::Severity;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &FenceArgs) -> Status {
         },
         dot: None,
         baseline: None,
+        fail_on: Severity::default(),
         refuse: accept_all,
     };
     session.run(&mut |file| answer(args, &costs, &stop, file))

@@ -57,6 +57,8 @@ pub(crate) enum Stdout {
     Stderr,
     /// Nowhere.
     Dropped,
+    /// A file, which whoever starts the program says.
+    Captured,
 }
 
 /// How the runs ended.
@@ -255,7 +257,7 @@ pub(super) fn command(
         Stdout::Stderr => {
             command.stdout(stderr());
         }
-        Stdout::Dropped => {
+        Stdout::Dropped | Stdout::Captured => {
             command.stdout(Stdio::null());
         }
     }

@@ -4,8 +4,10 @@
 
 use super::convert::{Resolver, finding};
 use super::log::{Distinct, Findings};
+use rsan_log::{Finding as Logged, Operation, Side};
 use rsan_model::Model;
 use rsan_report::document::{Access, Finding, Frame, Kind, Memory};
+use rsan_schedule::strategy::place;
 use std::collections::BTreeSet;
 
 /// A finding, and the runs that had it.
@@ -13,12 +15,18 @@ use std::collections::BTreeSet;
 pub(crate) struct Found {
     pub(crate) finding: Finding,
     in_runs: BTreeSet<usize>,
+    /// Of weak loads: where the load is, and the write that it misses, as [`place`] has them.
+    pub(super) targets: BTreeSet<(u64, u64)>,
 }
 
 impl Found {
     /// A finding of these runs.
     pub(super) fn new(finding: Finding, in_runs: BTreeSet<usize>) -> Self {
-        Self { finding, in_runs }
+        Self {
+            finding,
+            in_runs,
+            targets: BTreeSet::new(),
+        }
     }
 
     /// The first run that had it.
@@ -94,6 +102,7 @@ impl Found {
             std::mem::swap(self, &mut other);
         }
         self.in_runs.append(&mut other.in_runs);
+        self.targets.append(&mut other.targets);
         self.finding.runs = Some(self.in_runs.len() as u64);
     }
 
@@ -126,13 +135,31 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Found> {
         let mut finding = finding(logged, &mut resolver);
         finding.runs = Some(runs.len() as u64);
         finding.process = Some(process.clone());
-        let in_runs = runs.clone();
-        Found { finding, in_runs }
+        Found {
+            finding,
+            in_runs: runs.clone(),
+            targets: target(logged).into_iter().collect(),
+        }
     });
     merged(found.collect())
 }
 
-/// Each finding once, the most severe first.
+/// The places of a weak load and of the write that it misses. A store that takes effect early is read by somebody, and the place of that
+/// read is not known.
+pub(super) fn target(logged: &Logged<'_>) -> Option<(u64, u64)> {
+    let Logged::Violation { access, missed, .. } = logged else {
+        return None;
+    };
+    let number = |side: &Side<'_>| {
+        let frame = side.stack.first()?;
+        let module = frame.module.as_deref().unwrap_or_default();
+        Some(place(module, frame.offset.0))
+    };
+    let reads = access.operation != Operation::Store;
+    reads.then_some((number(access)?, number(missed)?))
+}
+
+/// Each finding once, in the order of documents.
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
     // The complete ones first, so that the others find them.
     found.sort_by_key(Found::lacks_a_place);
@@ -143,7 +170,7 @@ fn merged(mut found: Vec<Found>) -> Vec<Found> {
             None => all.push(found),
         }
     }
-    all.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
+    all.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
     all
 }
 

@@ -158,9 +158,9 @@ impl Record {
                     address,
                     size,
                     memory,
-                    access,
-                    read,
-                    last,
+                    access: *access,
+                    read: *read,
+                    last: *last,
                 });
                 None
             }

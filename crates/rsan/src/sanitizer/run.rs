@@ -1,7 +1,8 @@
 //! `rsan run`, and `rsan check` for C and C++: runs, their findings, and the answer.
 
 use super::as_written;
-use super::campaign::{self, Memory, Request, is_wanted as is_scheduled, quoted};
+use super::campaign::confirm::{Seen, confirm};
+use super::campaign::{self, Clock, Memory, Request, is_wanted as is_scheduled, quoted};
 use super::compile::compile;
 use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
@@ -18,11 +19,12 @@ use crate::interrupt;
 use crate::session::{Reply, baseline, eprint, render};
 use crate::status::Status;
 use rsan_model::Model;
-use rsan_report::document::{Schedules, Stats};
+use rsan_report::document::{Schedules, Severity, Stats};
 use rsan_report::{Claim, Command, Document, Judgement};
-use rsan_schedule::Settings;
+use rsan_schedule::{End, Settings};
 use rsan_verify::Property;
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -37,11 +39,12 @@ pub(crate) fn run(args: &RunArgs) -> Status {
         Ok(baseline) => baseline,
         Err(status) => return status,
     };
+    let request = request(args, &subject, &stop);
     let reply = match is_scheduled(&args.schedule) {
-        true => scheduled(args, &subject, &stop),
-        false => unscheduled(args, &subject, &stop),
+        true => campaign::answer(&request),
+        false => unscheduled(args, &request),
     };
-    match reply.map(|reply| reply.against(baseline.as_ref())) {
+    match reply.map(|reply| reply.judged(baseline.as_ref(), args.report.fail_on)) {
         Ok(reply) => reply
             .status
             .and(render(args.report.rendering(), vec![reply.document], false)),
@@ -52,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     }
 }
 
-fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
+fn unscheduled(args: &RunArgs, request: &Request<'_>) -> Result<Reply, String> {
     let plan = Plan {
         program: &args.program,
         runs: args.runs.unwrap_or(1),
@@ -65,13 +68,14 @@ fn unscheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply
         options: args.model.map(option).unwrap_or_default(),
         preload: !args.no_preload,
         halt: None,
-        stop,
+        stop: request.stop,
     };
-    answer(Command::Run, subject, plan, &args.sanitizer)
+    answer(plan, request)
 }
 
-fn scheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, String> {
-    let request = Request {
+/// What to run under controlled scheduling, if that is asked.
+fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Request<'a> {
+    Request {
         command: Command::Run,
         subject,
         program: &args.program,
@@ -84,10 +88,10 @@ fn scheduled(args: &RunArgs, subject: &str, stop: &AtomicBool) -> Result<Reply, 
         jobs: args.jobs,
         time_limit: args.time_limit,
         model: args.model,
+        confirm: args.confirm.confirm,
         report: &args.report,
         stop,
-    };
-    campaign::answer(&request)
+    }
 }
 
 /// The language of a file that `check` compiles, by its extension.
@@ -192,23 +196,24 @@ pub(crate) fn check(
     }
     let built = build(sources, &args.build)?;
     let program = &built.with(&args.arguments);
+    let request = Request {
+        command: Command::Check,
+        subject: file,
+        program,
+        as_written: is_as_written(&args.build),
+        again: again(&args.build, sources.files, &args.arguments),
+        memory: Memory::Sequential(&args.schedule),
+        schedule: &args.schedule.control,
+        sanitizer: &args.sanitizer,
+        runs: args.runs,
+        jobs: args.verify.limits.jobs,
+        time_limit: args.verify.limits.time_limit,
+        model: Some(model),
+        confirm: args.confirm.confirm,
+        report: &args.verify.report,
+        stop,
+    };
     if is_scheduled(&args.schedule) {
-        let request = Request {
-            command: Command::Check,
-            subject: file,
-            program,
-            as_written: is_as_written(&args.build),
-            again: again(&args.build, sources.files, &args.arguments),
-            memory: Memory::Sequential(&args.schedule),
-            schedule: &args.schedule.control,
-            sanitizer: &args.sanitizer,
-            runs: args.runs,
-            jobs: args.verify.limits.jobs,
-            time_limit: args.verify.limits.time_limit,
-            model: Some(model),
-            report: &args.verify.report,
-            stop,
-        };
         return campaign::answer(&request).map_err(fail);
     }
     let limit = args.schedule.control.timeout;
@@ -224,7 +229,7 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    answer(Command::Check, file, plan, &args.sanitizer).map_err(fail)
+    answer(plan, &request).map_err(fail)
 }
 
 /// An option that only what is verified takes.
@@ -299,25 +304,21 @@ fn option(model: Model) -> Settings<'static> {
 }
 
 /// Runs as planned and asked, and says what came of it.
-fn answer(
-    command: Command,
-    subject: &str,
-    plan: Plan<'_>,
-    args: &SanitizerArgs,
-) -> Result<Reply, String> {
+fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let start = Instant::now();
+    let (args, bar) = (request.sanitizer, request.report.fail_on);
     let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
             let mut found = findings::findings(logged, Model::C20).into_iter();
-            found.any(|found| counts(&found, args) && !suppressions.suppresses(&found))
+            found.any(|found| halts(&found, args, bar) && !suppressions.suppresses(&found))
         };
         let mut plan = plan;
         if args.halt_on_error {
             plan.halt = Some(&wanted);
-            // The runtime is faster, but it would end at suppressed findings too.
-            if suppressions.is_empty() {
+            // The runtime is faster, but it would end at suppressed findings and at notes, too.
+            if suppressions.is_empty() && bar == Severity::Note {
                 plan.options.add("halt_on_error", "1");
             }
         }
@@ -333,10 +334,14 @@ fn answer(
     }
     include_libraries(&mut found, args);
     let (status, mut notes) = judge(&runs, program, &found);
+    let clock = Clock::new(request.time_limit);
+    let failed = runs.failure.map(|status| End::Failed(status.into_raw()));
+    let seen = Seen::plain(&runs.findings, failed);
+    notes.extend(confirm(request, &clock, &mut found, &seen));
     note_suppressions(suppressed, &suppressions, &mut notes);
     let conclusion = Conclusion {
-        command,
-        subject,
+        command: request.command,
+        subject: request.subject,
         status,
         notes,
         found,
@@ -348,9 +353,10 @@ fn answer(
     Ok(conclusion.reply(&runs))
 }
 
-/// Whether a finding decides the exit status.
-fn counts(found: &Found, args: &SanitizerArgs) -> bool {
-    args.include_libraries || !found.finding.in_libraries
+/// Whether a finding decides the exit status, so that `--halt-on-error` ends the runs at it.
+pub(super) fn halts(found: &Found, args: &SanitizerArgs, bar: Severity) -> bool {
+    let counts = args.include_libraries || !found.finding.in_libraries;
+    counts && found.finding.severity >= bar
 }
 
 /// Takes findings inside libraries for findings like others, if that is asked.
@@ -403,7 +409,9 @@ impl Conclusion<'_> {
         let (status, judgement) = (self.status(), self.judgement());
         let mut document = Document::new(self.command, self.subject, judgement, model);
         document.incomplete = judgement == Judgement::Violation && self.status != Status::Clean;
-        document.property = Some(Claim::Robust);
+        // Weak runs look for what goes wrong, not for whether there are any.
+        let asked = self.command != Command::Explore;
+        document.property = asked.then_some(Claim::Robust);
         document.notes = self.notes;
         document.sources = sources::excerpts(self.found.iter().map(|found| &found.finding));
         document.findings = self.found.into_iter().map(|found| found.finding).collect();

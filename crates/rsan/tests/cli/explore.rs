@@ -169,8 +169,6 @@ fn what_interleavings_show_is_told_apart() {
         &run,
         "Also without weak memory: this execution is sequentially consistent",
     );
-    let kept = schedule(&folder, "weak-1.sched");
-    assert!(!kept.contains('<'), "no stale read is needed: {kept}");
 }
 
 #[test]
@@ -222,7 +220,7 @@ fn stale_reads_that_do_not_matter_are_left_out() {
     std::fs::write(&file, noisy.replace("load<T1.2*5", "load<T1.9*5")).expect("a file");
     let wrong = line(&folder, "explore --replay wrong.sched -- ./cases noise");
     assert_eq!(wrong.code, 3, "{}{}", wrong.stdout, wrong.stderr);
-    says(&wrong, "the run left the schedule at step 13");
+    says(&wrong, "the run left the schedule at step 14");
 }
 
 #[test]

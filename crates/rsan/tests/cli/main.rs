@@ -3,6 +3,7 @@
 mod book;
 mod citations;
 mod common;
+mod confirm;
 mod contract;
 mod docs;
 mod exact;

@@ -41,8 +41,11 @@ fn rsan(words: &[&str], cache: &Path) -> Result<Value, String> {
         .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The final states by the oracle, and what is observed; `None` if it does not know all of them, or the program has no meaning.
-fn expected(entry: &Entry, cache: &Path) -> Result<Option<(BTreeSet<State>, Vec<String>)>, String> {
+/// The final states of a program, and what is observed.
+type Expected = (BTreeSet<State>, Vec<String>);
+
+/// The final states by the oracle; `None` if it does not know all of them, or the program has no meaning.
+fn expected(entry: &Entry, cache: &Path) -> Result<Option<Expected>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");
     let file = root.join(&entry.file).display().to_string();
     let answer = rsan(

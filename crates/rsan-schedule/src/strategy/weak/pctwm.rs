@@ -1,22 +1,21 @@
 //! `pctwm`: probabilistic concurrency testing for weak memory (Gao, Chakraborty and Ozkan, ASPLOS 2023).
 //!
-//! A bug is a set of `d` communications: reads that take a write of another thread which the reader does not know yet. Threads run by
-//! priorities that are drawn at the start. `d` of the reads are drawn among all that a run is estimated to have: a thread that comes to one of
-//! them drops below all others, and when it goes on, the read takes one of the last `h` writes that it may read. Every other
-//! read takes the newest write that its thread knows.
+//! A bug is a set of `d` communications: reads that take a write which the reading thread does not know yet. Threads have random
+//! priorities, and the highest that is ready runs. `d` of the reads of a run are drawn: a thread that comes to one of them drops below all others, so
+//! that these write what there is to read, and then it takes one of the last `h` writes. Every other read takes the newest write
+//! that its thread knows.
 //!
-//! **Guarantee** (their theorem in section 5). In a program with `k` such reads, a bug that needs `d` communications, each within the last `h`
-//! writes, is found by one run with probability at least `1 / (k^d h^d)` times that of the order of the `d` threads.
+//! **Guarantee** (theirs, for the probability of one run). In a program with `k` reads, a bug of depth `d`, whose communications reach back at most
+//! `h` writes, is found with probability at least `1 / (k h)^d`, whatever the number of threads and of other events.
 //!
 //! # Deviations
 //! 1. A thread that spins must see newer values in the end: after failed spin iterations the runtime makes it read the last write, and
-//!    a thread that yields drops below all others.
-//! 2. `k` is an estimate: that of the steps with a choice of a run.
-//! 3. Of the writes that a thread knows, none may be readable when what it knows is a constraint on their order only; then it reads the
-//!    oldest.
+//!    a thread that yields drops below all others. The guarantee is for runs without.
+//! 2. `k` is an estimate, that of the steps with a choice. It holds with the estimate in place of `k` when that is not too low.
+//! 3. What a thread knows may be a constraint on the order of writes, and none of those that it may read; then it reads the oldest.
 //! 4. Threads get their priorities when they are first seen.
 
-use crate::strategy::{Pct, Readable, Reading, Strategy};
+use crate::strategy::{Readable, Reading, Strategy};
 use crate::{Candidate, Random};
 use rsan_model::ThreadId;
 
@@ -24,13 +23,25 @@ use rsan_model::ThreadId;
 #[derive(Clone, Debug)]
 pub struct Pctwm {
     random: Random,
-    /// Who goes on; its change points are the communications, so it has none of its own.
-    threads: Pct,
+    /// By thread.
+    threads: Vec<Thread>,
     /// The reads that communicate, by their number in the run, ascending.
     communications: Vec<u64>,
-    /// Reads with a choice so far.
+    /// Reads that threads have come to so far.
     reads: u64,
+    /// The next priority below all others.
+    floor: i64,
     history: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    /// 0: not seen yet.
+    priority: i64,
+    /// The read that it is about to make has been counted.
+    is_counted: bool,
+    /// That read communicates.
+    communicates: bool,
 }
 
 impl Pctwm {
@@ -41,24 +52,70 @@ impl Pctwm {
         let mut communications: Vec<u64> = (0..depth).map(|_| random.below(most) as u64).collect();
         communications.sort_unstable();
         Self {
-            threads: Pct::new(random.bits(), depth, reads),
             random,
+            threads: Vec::new(),
             communications,
             reads: 0,
+            floor: 0,
             history: history.max(1) as usize,
         }
+    }
+
+    fn thread(&mut self, thread: ThreadId) -> &mut Thread {
+        let index = thread.index();
+        if self.threads.len() <= index {
+            self.threads.resize(index + 1, Thread::default());
+        }
+        if self.threads[index].priority == 0 {
+            self.threads[index].priority = 1 + (self.random.bits() >> 2) as i64;
+        }
+        &mut self.threads[index]
+    }
+
+    fn drop_below_all(&mut self, thread: ThreadId) {
+        self.floor -= 1;
+        self.thread(thread).priority = self.floor;
+    }
+
+    /// The highest priority of those that are ready; of equal ones, the lowest thread.
+    fn highest(&mut self, ready: &[Candidate]) -> usize {
+        let mut best = (0, i64::MIN);
+        for (i, candidate) in ready.iter().enumerate() {
+            let priority = self.thread(candidate.thread).priority;
+            if priority > best.1 {
+                best = (i, priority);
+            }
+        }
+        best.0
+    }
+
+    /// The thread is about to make a step. Whether it is a read that communicates, to which the thread comes just now.
+    fn comes_to_communicate(&mut self, candidate: &Candidate) -> bool {
+        let reads = candidate.op.kind.may_read() && candidate.op.kind.shows_value();
+        if !reads || self.thread(candidate.thread).is_counted {
+            return false;
+        }
+        let communicates = self.communications.binary_search(&self.reads).is_ok();
+        self.reads += 1;
+        let thread = self.thread(candidate.thread);
+        (thread.is_counted, thread.communicates) = (true, communicates);
+        communicates
     }
 }
 
 impl Strategy for Pctwm {
-    fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        self.threads.choose(ready, last)
+    fn choose(&mut self, ready: &[Candidate], _last: Option<ThreadId>) -> Option<usize> {
+        let mut chosen = self.highest(ready);
+        while self.comes_to_communicate(&ready[chosen]) {
+            self.drop_below_all(ready[chosen].thread);
+            chosen = self.highest(ready);
+        }
+        self.thread(ready[chosen].thread).is_counted = false;
+        Some(chosen)
     }
 
-    fn read(&mut self, _reading: &Reading, writes: &[Readable]) -> usize {
-        let communicates = self.communications.binary_search(&self.reads).is_ok();
-        self.reads += 1;
-        if communicates {
+    fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
+        if self.thread(reading.thread).communicates {
             let back = self.random.below(self.history.min(writes.len()));
             return writes.len() - 1 - back;
         }
@@ -66,6 +123,6 @@ impl Strategy for Pctwm {
     }
 
     fn yielded(&mut self, thread: ThreadId) {
-        self.threads.yielded(thread);
+        self.drop_below_all(thread);
     }
 }

@@ -257,8 +257,9 @@ impl Search<'_, '_> {
             _ => Trial::new(execution),
         };
         let new = self.tally.add(trial);
-        let halts = new && self.request.sanitizer.halt_on_error;
-        self.tally.runs.halted |= halts && report::is_wanted(&self.tally, &self.suppressions);
+        let (request, tally) = (self.request, &self.tally);
+        let halts = new && report::is_halted(request, tally, &self.suppressions);
+        self.tally.runs.halted |= halts;
     }
 
     /// Whether the number of executions can be estimated: the parts of a weak exploration are too different for that.

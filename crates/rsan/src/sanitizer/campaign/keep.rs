@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// The note of a schedule that names its program.
 pub(super) const PROGRAM: &str = "program";
 
+/// What a schedule shows that is kept for a stale value, where nothing else can be recognised: an output, say.
+pub(super) const STALE: &str = "stale value";
+
 /// Writes schedules.
 pub(super) struct Files<'a> {
     request: &'a Request<'a>,
@@ -79,6 +82,21 @@ impl<'a> Files<'a> {
             all.push(FailedRuns { how, runs, first });
         }
         all
+    }
+
+    /// A file for a run in which a stale value hurts.
+    pub(super) fn keep_harm(
+        &mut self,
+        name: &str,
+        schedule: &Schedule,
+        shows: &str,
+    ) -> Option<Recorded> {
+        let schedules = Schedules {
+            strategy: "guided".to_owned(),
+            ..Schedules::default()
+        };
+        self.weak = Some(Weak::default());
+        self.keep(name, schedule, 0, shows, &schedules)
     }
 
     fn keep(

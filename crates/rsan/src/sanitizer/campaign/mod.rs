@@ -6,9 +6,10 @@
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
 //! * `explorer`: the exploration of all executions. `outcomes`: what the executions of a program come to.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
-//!   `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
+//!   `confirm`: which findings hurt. `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
 mod checkpoint;
+pub(super) mod confirm;
 mod execution;
 mod exhaust;
 mod explorer;
@@ -51,6 +52,8 @@ pub(crate) struct Request<'a> {
     /// For all runs together.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) model: Option<Model>,
+    /// Weak runs for each finding that may hurt.
+    pub(crate) confirm: Option<usize>,
     pub(crate) report: &'a ReportArgs,
     pub(crate) stop: &'a AtomicBool,
 }
@@ -143,13 +146,21 @@ impl Request<'_> {
         runs: usize,
         clock: &Clock,
     ) -> Result<Setup<'_>, String> {
-        let (stdout, alone) = (self.stdout(runs), runs == 1);
-        let deadline = clock.deadline();
-        let mut setup = Setup::new(self.program, options, stdout, alone, self.stop, deadline)?;
-        // What executions come to is what they print.
+        // What all weak executions come to is what they print.
         let weak = matches!(self.memory, Memory::Weak(_));
-        setup.keeps_output = weak && self.schedule.exhaustive && stdout == Stdout::Dropped;
-        Ok(setup)
+        let stdout = match self.stdout(runs) {
+            Stdout::Dropped if weak && self.schedule.exhaustive => Stdout::Captured,
+            stdout => stdout,
+        };
+        let (alone, deadline) = (runs == 1, clock.deadline());
+        Setup::new(self.program, options, stdout, alone, self.stop, deadline)
+    }
+
+    /// For many runs whose output is looked at.
+    fn capturing(&self, clock: &Clock) -> Result<Setup<'_>, String> {
+        let (options, deadline) = (self.options(), clock.deadline());
+        let out = Stdout::Captured;
+        Setup::new(self.program, options, out, false, self.stop, deadline)
     }
 
     /// The command that makes a run again.
@@ -165,13 +176,13 @@ impl Request<'_> {
 }
 
 /// The time that is left of a limit.
-struct Clock {
+pub(super) struct Clock {
     start: Instant,
     limit: Option<Duration>,
 }
 
 impl Clock {
-    fn new(limit: Option<Duration>) -> Self {
+    pub(super) fn new(limit: Option<Duration>) -> Self {
         let start = Instant::now();
         Self { start, limit }
     }

@@ -220,6 +220,7 @@ impl<'r, 's> Replay<'r, 's> {
         found.extend(reference.and_then(|reference| of_run(execution, reference, self.request)));
         match &self.shows {
             None => !found.is_empty() || !end.is_complete(),
+            Some(shows) if shows == keep::STALE => execution.header.deviated > 0,
             Some(shows) => match shows.parse() {
                 // It shows that by what it does.
                 Ok(End::Diverged) => true,

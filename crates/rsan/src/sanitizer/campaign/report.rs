@@ -1,10 +1,11 @@
 //! The answer of a campaign: its schedules in files, and what to say of it.
 
+use super::confirm::{Seen, confirm};
 use super::keep::Files;
 use super::tally::Tally;
 use super::{Clock, Memory, Request};
 use crate::sanitizer::findings::{self, Found};
-use crate::sanitizer::run::{Conclusion, include_libraries, note_suppressions};
+use crate::sanitizer::run::{Conclusion, halts, include_libraries, note_suppressions};
 use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::verdict::judge;
 use crate::session::Reply;
@@ -57,11 +58,13 @@ pub(super) fn found(tally: &Tally, suppressions: &mut Suppressions) -> (Vec<Foun
     (found, suppressed)
 }
 
-/// Whether there is a finding that the user wants to see.
-pub(super) fn is_wanted(tally: &Tally, suppressions: &Suppressions) -> bool {
+/// Whether there is a finding that ends the campaign, if the user wants it to end at the first one.
+pub(super) fn is_halted(request: &Request<'_>, tally: &Tally, suppressions: &Suppressions) -> bool {
     let model = tally.runs.model.unwrap_or(Model::C20);
     let mut found = findings::findings(&tally.runs.findings, model).into_iter();
-    found.any(|found| !suppressions.suppresses(&found))
+    let (args, bar) = (request.sanitizer, request.report.fail_on);
+    args.halt_on_error
+        && found.any(|found| halts(&found, args, bar) && !suppressions.suppresses(&found))
 }
 
 /// The answer, with files for the schedules of whatever was found.
@@ -73,6 +76,7 @@ pub(super) fn reply(
     clock: &Clock,
 ) -> Reply {
     let (mut found, suppressed) = found(&tally, &mut suppressions);
+    include_libraries(&mut found, request.sanitizer);
     let mut files = Files::new(request);
     files.keep_findings(&mut found, &tally, &course.schedules);
     course.schedules.failures = files.keep_failures(&tally.failures, &course.schedules);
@@ -82,6 +86,18 @@ pub(super) fn reply(
         (Status::Clean, note)
     });
     course.notes.extend(unwritten);
+    let seen = Seen {
+        findings: &tally.runs.findings,
+        failed: tally
+            .failures
+            .iter()
+            .map(|failure| (failure.end, failure.said.clone()))
+            .collect(),
+        tally: Some(&tally),
+    };
+    let confirmed = confirm(request, clock, &mut found, &seen);
+    let confirmed = confirmed.map(|note| (Status::Clean, note));
+    course.notes.extend(confirmed);
     conclude(
         request,
         tally,

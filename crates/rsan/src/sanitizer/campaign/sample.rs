@@ -60,7 +60,7 @@ pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply
             if run.is_multiple_of(64) {
                 progress.show(&state(&tally, count));
             }
-            if new && request.sanitizer.halt_on_error && report::is_wanted(&tally, &suppressions) {
+            if new && report::is_halted(request, &tally, &suppressions) {
                 tally.runs.halted = true;
                 return ControlFlow::Break(());
             }

@@ -27,8 +27,6 @@ pub(super) struct Setup<'a> {
     stdout: Stdout,
     /// Whether the program may read our standard input.
     alone: bool,
-    /// What runs print is kept with them.
-    pub(super) keeps_output: bool,
     stop: &'a AtomicBool,
     /// When all runs have to be over.
     deadline: Option<Instant>,
@@ -59,7 +57,6 @@ impl<'a> Setup<'a> {
             options,
             stdout,
             alone,
-            keeps_output: false,
             stop,
             deadline,
             scratch: Scratch::new()?,
@@ -89,7 +86,7 @@ impl<'a> Setup<'a> {
         if !self.alone {
             command.stdin(Stdio::null());
         }
-        if self.stdout == Stdout::Dropped {
+        if matches!(self.stdout, Stdout::Dropped | Stdout::Captured) {
             command.stderr(Stdio::null());
         }
         // Ctrl-C at a terminal is ours.
@@ -159,7 +156,7 @@ impl<'a> Server<'a> {
         let options = execute::settings(&log, more).map_err(Problem::Message)?;
         let name = setup.program[0].display();
         let mut command = setup.command(&options);
-        if setup.keeps_output {
+        if setup.stdout == Stdout::Captured {
             command.stdout(files.keep_output(&output).map_err(fail)?);
         }
         let child = command.spawn();

@@ -45,7 +45,7 @@ const TRIES: usize = 200;
 const STEPS: u64 = 2_000_000;
 
 /// What a schedule says of the memory of its runs; `None` if they are sequentially consistent.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Weak {
     window: Option<u64>,
 }
@@ -248,7 +248,7 @@ impl Campaign<'_, '_> {
                 load: *load,
                 missed: None,
             }),
-            only: false,
+            ..Aim::default()
         }
     }
 
@@ -264,7 +264,7 @@ impl Campaign<'_, '_> {
         if !self.request.sanitizer.halt_on_error {
             return;
         }
-        let wanted = new && report::is_wanted(&self.tally, &self.suppressions);
+        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
         self.tally.runs.halted = is_failure || wanted;
     }
 
@@ -301,7 +301,7 @@ impl Campaign<'_, '_> {
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        found.sort_by_key(|found| std::cmp::Reverse(found.finding.severity));
+        found.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
         self.shrink(&found, &slow);
         let mut files = Files::new(self.request);
         files.name = WEAK;

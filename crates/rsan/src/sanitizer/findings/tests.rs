@@ -40,7 +40,11 @@ fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Found {
     ];
     finding.runs = Some(1);
     let in_runs = BTreeSet::from([run]);
-    Found { finding, in_runs }
+    Found {
+        finding,
+        in_runs,
+        targets: BTreeSet::new(),
+    }
 }
 
 /// The lines and the number of runs of the findings that are left.
