@@ -262,12 +262,18 @@ impl Search<'_, '_> {
         self.tally.runs.halted |= halts;
     }
 
+    /// Whether the number of executions can be estimated: the parts of a weak exploration are too different for that.
+    fn estimates(&self) -> bool {
+        self.weak.is_none()
+    }
+
     /// How far it is.
     fn state(&self) -> String {
         let progress = self.explorer.progress();
         let found = self.tally.runs.findings.iter().count();
         let s = if found == 1 { "" } else { "s" };
-        let of = progress.estimate().map_or(String::new(), |estimate| {
+        let estimate = progress.estimate().filter(|_| self.estimates());
+        let of = estimate.map_or(String::new(), |estimate| {
             format!(" of about {}", count(estimate))
         });
         let executions = count(progress.counts.executions);
@@ -282,6 +288,7 @@ impl Search<'_, '_> {
         let out_of_time = !ended && self.clock.is_over() && !self.tally.runs.interrupted;
         let mut exploration = report::exploration(&progress);
         exploration.outcomes = self.outcomes.document();
+        exploration.estimate = exploration.estimate.filter(|_| self.estimates());
         let mut course = Course {
             out_of_time,
             ..Course::default()
