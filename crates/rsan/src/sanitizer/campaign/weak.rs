@@ -205,7 +205,7 @@ impl Campaign<'_, '_> {
                 load: *load,
                 missed: None,
             }),
-            only: false,
+            ..Aim::default()
         }
     }
 
@@ -253,7 +253,8 @@ impl Campaign<'_, '_> {
             suppressed += self.suppressions.apply(&mut failed);
             found.splice(0..0, failed);
         }
-        let wanted = new && report::is_halted(self.request, &self.tally, &self.suppressions);
+        found.sort_by_key(|found| std::cmp::Reverse(found.finding.rank()));
+        self.shrink(&found, &slow);
         let mut files = Files::new(self.request);
         files.name = WEAK;
         files.weak = Some(self.weak);
