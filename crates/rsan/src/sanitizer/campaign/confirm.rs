@@ -5,10 +5,11 @@
 //! can be made again; that no interleaving does the same is as sure as the sequentially consistent runs are many. What is not seen may exist.
 //!
 //! **How.** Sequentially consistent runs first, of the same strategy and seeds: the baseline. Then for each finding as many runs that leave sequential
-//! consistency at its load (half of them by the steps of the run that found it, if they are known), where the last write is the one that it misses, and nowhere else before. Half of them go on with the last writes, so that the
-//! stale value alone is the cause. The others read further stale values. If only those show something, the run is made again with
-//! the last write for the finding's load: if it shows the same, another load is the cause, and nothing is said of this one. Whatever is new
-//! is looked for in further sequentially consistent runs before it is called harm.
+//! consistency at its load, and nowhere else before: half of them by the steps of the run that found it, if they are known, half by schedules of
+//! their own that come there after the write that is missed. Every second run goes on with the last writes, so that the stale value alone
+//! is the cause. The others read further stale values. If only those show something, the run is made again with the last write for the
+//! finding's load: if it shows the same, another load is the cause, and nothing is said of this one. Whatever is new is looked for in further
+//! sequentially consistent runs before it is called harm.
 //!
 //! **Cost.** `runs` for each finding, and `runs` or [`DOUBTS`] times as many for the baseline.
 
@@ -118,16 +119,18 @@ struct Goal {
 }
 
 impl Goal {
-    /// Of every four runs, two come there as a run did before, and two by their own schedule.
+    /// Of every four runs, two come there as a run did before, whatever was written last then, and two by their own schedule, where the
+    /// last write has to be the one that is missed.
     fn aim(&self, run: usize) -> Aim {
         let (load, missed) = self.targets[run / 4 % self.targets.len()];
+        let as_before = run % 4 < 2;
         Aim {
             target: Some(Target {
                 load,
-                missed: Some(missed),
+                missed: (!as_before).then_some(missed),
             }),
             only: true,
-            first: match run % 4 < 2 {
+            first: match as_before {
                 true => self.first.clone(),
                 false => Vec::new(),
             },
