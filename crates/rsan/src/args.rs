@@ -7,7 +7,7 @@ mod values;
 
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
-pub(crate) use values::{Goal, OutputFormat, Shell};
+pub(crate) use values::{Goal, OutputFormat, Shell, Volatile, volatile};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};

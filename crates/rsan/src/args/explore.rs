@@ -58,7 +58,7 @@ pub(crate) struct WeakArgs {
     #[arg(long, value_name = "STEPS", conflicts_with = "exhaustive")]
     pub(crate) window: Option<u64>,
 
-    /// What a volatile access counts as: relaxed (the default), acqrel, or plain, which is no atomic access
+    /// What a volatile access counts as, if the compiler tells them apart: relaxed (the default), acqrel or plain
     #[arg(long, value_name = "AS", value_parser = volatile)]
     pub(crate) volatile: Option<Volatile>,
 }

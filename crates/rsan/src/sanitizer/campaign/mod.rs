@@ -33,6 +33,7 @@ use server::{Problem, Setup};
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use weak::Weak;
 
 /// What to run and how.
 pub(crate) struct Request<'a> {
@@ -126,6 +127,9 @@ impl Request<'_> {
         let mut options = Settings::default();
         if let Some(model) = self.model {
             options.add("model", model.name());
+        }
+        if let Memory::Weak(args) = self.memory {
+            Weak::new(args).add_to(&mut options);
         }
         options
     }

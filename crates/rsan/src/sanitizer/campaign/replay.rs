@@ -24,7 +24,10 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
     let schedule = read(file)?;
     let times = request.runs.unwrap_or(1);
     let weak = Weak::of(&schedule);
-    let options = request.options();
+    let mut options = request.options();
+    if let Some(weak) = weak {
+        weak.add_to(&mut options);
+    }
     let alone = times == 1 && !request.schedule.minimize;
     let setup = request.setup(options, if alone { 1 } else { 2 }, &clock)?;
     let mut suppressions = report::suppressions(request)?;

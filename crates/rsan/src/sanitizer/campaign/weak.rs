@@ -18,7 +18,7 @@ use super::sample::{self, Length};
 use super::server::{Problem, Setup};
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
-use crate::args::WeakArgs;
+use crate::args::{Volatile, WeakArgs, volatile};
 use crate::progress::Progress;
 use crate::sanitizer::findings::Found;
 use crate::sanitizer::suppress::Suppressions;
@@ -28,7 +28,7 @@ use crate::status::Status;
 use rsan_log::Finding;
 use rsan_report::document::Schedules;
 use rsan_schedule::strategy::{Aim, Spec, Target, WeakSpec};
-use rsan_schedule::{Choice, End, Request as Run, Schedule};
+use rsan_schedule::{Choice, End, Request as Run, Schedule, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -37,6 +37,9 @@ const MEMORY: &str = "memory";
 const WEAK: &str = "weak";
 /// The note with the window of a weak run.
 const WINDOW: &str = "window";
+
+/// The note, and the setting of the runtime, that say what volatile accesses count as.
+const VOLATILE: &str = "volatile";
 
 /// Runs of a round.
 const ROUND: usize = 32;
@@ -48,20 +51,25 @@ const STEPS: u64 = 2_000_000;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Weak {
     window: Option<u64>,
+    volatile: Volatile,
 }
 
 impl Weak {
     pub(super) fn new(args: &WeakArgs) -> Self {
         Self {
             window: args.window,
+            volatile: args.volatile.unwrap_or_default(),
         }
     }
 
     /// What a schedule says.
     pub(super) fn of(schedule: &Schedule) -> Option<Self> {
-        let window = schedule.note(WINDOW);
+        let (window, counts_as) = (schedule.note(WINDOW), schedule.note(VOLATILE));
         (schedule.note(MEMORY) == Some(WEAK)).then(|| Self {
             window: window.and_then(|steps| steps.parse().ok()),
+            volatile: counts_as
+                .and_then(|text| volatile(text).ok())
+                .unwrap_or_default(),
         })
     }
 
@@ -74,9 +82,17 @@ impl Weak {
         }
     }
 
+    /// Adds the settings of the runtime.
+    pub(super) fn add_to(self, options: &mut Settings<'static>) {
+        options.add(VOLATILE, self.volatile.name());
+    }
+
     /// Says so in a schedule.
     pub(super) fn note(self, schedule: &mut Schedule) {
         schedule.set_note(MEMORY, WEAK);
+        if self.volatile != Volatile::default() {
+            schedule.set_note(VOLATILE, self.volatile.name());
+        }
         if let Some(window) = self.window {
             schedule.set_note(WINDOW, &window.to_string());
         }
