@@ -76,9 +76,12 @@ pub(super) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     let ord = read_order(order);
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::load(at) };
-    let read = weak::load(place(at), ord, || raw().bits());
-    let value = read.map_or_else(raw, W::from_bits);
+    let found = weak::look(place(at), ord, || raw().bits());
+    let value = found.map_or_else(raw, |found| W::from_bits(found.value));
     note_read(at, value, ord);
+    if let Some(found) = found {
+        weak::read(found, ord);
+    }
     value
 }
 
@@ -134,9 +137,10 @@ pub(super) unsafe fn compare_exchange<W: Word>(
         strength,
     };
     let found = match weak::compare(place(at), compare, || raw().bits()) {
-        Some(Compared::Fails(value)) => {
-            let value = W::from_bits(value);
+        Some(Compared::Fails(found)) => {
+            let value = W::from_bits(found.value);
             note_read(at, value, failure);
+            weak::read(found, failure);
             return (value, false);
         }
         Some(Compared::Succeeds(found)) => Some(found),

@@ -511,18 +511,27 @@ impl Memory {
     }
 }
 
-/// A load. What the program gets.
-pub(crate) fn load(place: Place, ord: ReadOrd, memory: impl FnOnce() -> u128) -> Option<u128> {
+/// A load is about to be made.
+pub(crate) fn look(place: Place, ord: ReadOrd, memory: impl FnOnce() -> u128) -> Option<Found> {
     let mut accessor = Accessor::new()?;
     accessor.with(|access| {
         let at = access.location(place, false, memory)?;
         access.note_order(ord.into(), None);
         let writes = access.memory.engine.readable(access.thread, at, ord);
-        let chosen = access.choose(place, at, &writes);
-        let value = access.memory.engine.write(at, chosen).value;
-        access.memory.engine.read(access.thread, at, chosen, ord);
-        Some(value)
+        let write = access.choose(place, at, &writes);
+        Some(access.found(at, write, ord))
     })?
+}
+
+/// It was made.
+pub(crate) fn read(found: Found, ord: ReadOrd) {
+    let Some(mut accessor) = Accessor::new() else {
+        return;
+    };
+    accessor.with(|access| {
+        let Found { at, write, .. } = found;
+        access.memory.engine.read(access.thread, at, write, ord);
+    });
 }
 
 /// The same of one of some values; what is there last, and not read, if there is none of them.
@@ -569,7 +578,7 @@ pub(crate) fn store(place: Place, value: u128, ord: WriteOrd, old: u128) {
     });
 }
 
-/// What a read-modify-write reads.
+/// What an access reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) value: u128,
@@ -585,10 +594,7 @@ pub(crate) fn find(place: Place, ord: RmwOrd, memory: impl FnOnce() -> u128) -> 
         access.note_order(ord, None);
         let writes = access.memory.engine.updatable(access.thread, at, ord);
         let write = access.choose(place, at, &writes);
-        let engine = &mut access.memory.engine;
-        engine.acquire(access.thread, at, write, ord.read());
-        let value = engine.write(at, write).value;
-        Some(Found { value, at, write })
+        Some(access.found(at, write, ord.read()))
     })?
 }
 
@@ -646,8 +652,8 @@ pub(crate) struct Compare {
 pub(crate) enum Compared {
     /// It is about to write.
     Succeeds(Found),
-    /// It has failed, with this value.
-    Fails(u128),
+    /// It is about to fail.
+    Fails(Found),
 }
 
 /// A compare-and-swap is about to be made.
@@ -684,37 +690,43 @@ pub(crate) fn compare(
         }
         if value == expected {
             if !succeeding.contains(&write) {
-                access.fail_for_no_reason(at, write, failure);
-                return Some(Compared::Fails(value));
+                let found = access.fail_for_no_reason(at, write, failure);
+                return Some(Compared::Fails(found));
             }
             let is_patient = !access.is_impatient(at);
             if may_fail && is_patient && access.state.strategy.fails(&reading) {
-                access.fail_for_no_reason(at, write, failure);
-                return Some(Compared::Fails(value));
+                let found = access.fail_for_no_reason(at, write, failure);
+                return Some(Compared::Fails(found));
             }
-            let engine = &mut access.memory.engine;
-            engine.acquire(access.thread, at, write, success.read());
-            return Some(Compared::Succeeds(Found { value, at, write }));
+            let found = access.found(at, write, success.read());
+            return Some(Compared::Succeeds(found));
         }
-        access.memory.engine.read(access.thread, at, write, failure);
-        Some(Compared::Fails(value))
+        Some(Compared::Fails(access.found(at, write, failure)))
     })?
 }
 
 impl Access<'_> {
     /// A weak compare-and-swap fails although it finds what it expects.
-    fn fail_for_no_reason(&mut self, at: LocationId, write: WriteId, failure: ReadOrd) {
+    fn fail_for_no_reason(&mut self, at: LocationId, write: WriteId, failure: ReadOrd) -> Found {
         let readable = self.memory.engine.readable(self.thread, at, failure);
         let write = if readable.contains(&write) {
             write
         } else {
             readable[readable.len() - 1]
         };
-        self.memory.engine.read(self.thread, at, write, failure);
         if let Some(thread) = self.state.thread(self.number) {
             thread.step.1.spurious = true;
             thread.spin.reads_stale(true);
         }
+        self.found(at, write, failure)
+    }
+
+    /// The write that an access reads, and what the thread learns by that. The access itself is made later.
+    fn found(&mut self, at: LocationId, write: WriteId, ord: ReadOrd) -> Found {
+        let engine = &mut self.memory.engine;
+        engine.acquire(self.thread, at, write, ord);
+        let value = engine.write(at, write).value;
+        Found { value, at, write }
     }
 }
 
