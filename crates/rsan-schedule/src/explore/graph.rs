@@ -3,10 +3,7 @@
 use crate::Kind;
 use std::collections::HashMap;
 
-/// No event: nothing is read, or no object is accessed.
-pub(super) const NONE: u32 = u32::MAX;
-/// The initial write of an object.
-pub(super) const INIT: u32 = u32::MAX - 1;
+pub(super) use crate::renumber::{INIT, NONE};
 
 /// An event. Read-modify-writes are one event with two parts, which may be added at different times: the write part of a
 /// read that is revisited comes later.

@@ -5,8 +5,8 @@ use super::index::{Clock, Index};
 use super::order::order;
 use super::plan::{Plan, PlanStep, Unready};
 use crate::Kind;
+use crate::renumber::Numbers;
 use rsan_model::ThreadId;
-use std::collections::HashMap;
 
 /// A graph that some run has to show, and more behind it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -140,50 +140,34 @@ fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item
     for &q in open {
         is_open[q as usize] = true;
     }
-    let mut place = vec![NONE; events.len()];
-    let mut times = Vec::with_capacity(2 * order.len());
-    let mut threads = HashMap::new();
-    for (i, &q) in order.iter().enumerate() {
-        place[q as usize] = i as u32;
+    let mut numbers = Numbers::new(events.len(), roots);
+    for (&q, place) in order.iter().zip(0..) {
         let event = &events[q as usize];
-        times.push(event.added);
-        if !is_open[q as usize] {
-            times.push(event.write_added);
-        }
-        if event.kind == Kind::Spawn {
-            let next = roots + threads.len() as u32;
-            threads.entry(event.peer).or_insert(next);
-        }
+        let times = [event.added, event.write_added];
+        let parts = if is_open[q as usize] { 1 } else { 2 };
+        let creates = (event.kind == Kind::Spawn).then_some(event.peer);
+        numbers.add(q, place, &times[..parts], creates);
     }
-    times.sort_unstable();
-    times.dedup();
-    let time = |t: u32| times.partition_point(|&u| u < t) as u32;
-    let thread = |t: u32| threads.get(&t).copied().unwrap_or(t);
+    let numbers = numbers.finish();
     let renumber = |&q: &u32| {
         let event = events[q as usize];
         Event {
-            thread: thread(event.thread),
+            thread: numbers.thread(event.thread),
             object: NONE,
-            rf: match event.rf {
-                w if w >= INIT => w,
-                w => place[w as usize],
-            },
-            added: time(event.added),
+            rf: numbers.source(event.rf),
+            added: numbers.time(event.added),
             write_added: match is_open[q as usize] {
                 true => NONE,
-                false => time(event.write_added),
+                false => numbers.time(event.write_added),
             },
-            peer: match event.peer {
-                NONE => NONE,
-                t => thread(t),
-            },
+            peer: numbers.peer(event.peer),
             ..event
         }
     };
     Item {
         events: order.iter().map(renumber).collect(),
-        open: open.iter().map(|&q| place[q as usize]).collect(),
-        now: times.len() as u32,
+        open: open.iter().map(|&q| numbers.place(q)).collect(),
+        now: numbers.times(),
         ..Item::default()
     }
 }

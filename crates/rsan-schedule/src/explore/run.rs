@@ -35,6 +35,17 @@ impl Trace {
         Objects::of(steps.chain(self.pending.iter().map(|p| &p.op)))
     }
 
+    /// What threads wait for at the end of a run that came to it, but for those that may not make another step.
+    pub(crate) fn waiting(&self, exhausted: &BTreeSet<u32>) -> impl Iterator<Item = Pending> {
+        let finished = self.end.is_complete();
+        let waits = move |pending: &&Pending| {
+            let kind = pending.op.kind;
+            let may_go_on = !exhausted.contains(&pending.thread.0);
+            finished && may_go_on && kind.may_block() && kind.is_access()
+        };
+        self.pending.iter().filter(waits).copied()
+    }
+
     /// The threads that have not ended and may not make another step: they have made as many as they may, or neither wait nor go
     /// round in vain.
     pub(crate) fn exhausted(&self, most: Option<u32>) -> BTreeSet<u32> {

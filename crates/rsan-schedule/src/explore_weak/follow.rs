@@ -304,13 +304,9 @@ impl Follower<'_> {
     /// Adds the operations that wait; those that are new are returned.
     fn waiting(&mut self, trace: &Trace, exhausted: &BTreeSet<u32>) -> Vec<u32> {
         let finished = trace.end.is_complete();
-        for pending in trace.pending.iter().filter(|_| finished) {
-            let kind = pending.op.kind;
-            let waits = !exhausted.contains(&pending.thread.0);
-            if waits && kind.may_block() && kind.is_access() {
-                let thread = pending.thread.0;
-                self.attempts.entry(thread).or_insert((*pending, None));
-            }
+        for pending in trace.waiting(exhausted) {
+            let thread = pending.thread.0;
+            self.attempts.entry(thread).or_insert((pending, None));
         }
         let mut new = Vec::new();
         for (pending, planned) in std::mem::take(&mut self.attempts).into_values() {

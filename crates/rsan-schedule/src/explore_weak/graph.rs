@@ -4,10 +4,7 @@ use crate::Kind;
 use rsan_model::{ReadOrd, RmwOrd};
 use std::collections::HashMap;
 
-/// No event: nothing is read, or no object is accessed.
-pub(super) const NONE: u32 = u32::MAX;
-/// The initial write of an object.
-pub(super) const INIT: u32 = u32::MAX - 1;
+pub(super) use crate::renumber::{INIT, NONE};
 
 /// An event. A read-modify-write is one event with two parts, which may be added at different times: the write part of a read that
 /// is revisited comes later.

@@ -3,6 +3,7 @@
 use super::graph::{Event, INIT, NONE};
 use crate::Kind;
 use crate::explore::{Plan, PlanStep, Unready};
+use crate::renumber::Numbers;
 use crate::schedule::Origin;
 use rsan_model::ThreadId;
 use std::collections::HashMap;
@@ -31,51 +32,36 @@ impl Item {
         open: Option<u32>,
         roots: u32,
     ) -> Self {
-        let mut place = vec![NONE; events.len()];
-        let mut times = Vec::with_capacity(2 * order.len());
-        let mut threads = HashMap::new();
-        for (i, &q) in (0..).zip(order) {
-            place[q as usize] = i;
+        let mut numbers = Numbers::new(events.len(), roots);
+        for (&q, place) in order.iter().zip(0..) {
             let event = &events[q as usize];
-            times.push(event.added);
-            if event.writes {
-                times.push(event.write_added);
-            }
-            if event.kind == Kind::Spawn {
-                let next = roots + threads.len() as u32;
-                threads.entry(event.peer).or_insert(next);
-            }
+            let times = [event.added, event.write_added];
+            let creates = (event.kind == Kind::Spawn).then_some(event.peer);
+            numbers.add(q, place, &times[..1 + usize::from(event.writes)], creates);
         }
-        times.sort_unstable();
-        times.dedup();
-        let time = |t: u32| times.partition_point(|&u| u < t) as u32;
-        let thread = |t: u32| threads.get(&t).copied().unwrap_or(t);
+        let numbers = numbers.finish();
         let renumber = |&q: &u32| {
             let event = events[q as usize];
+            let last = if event.writes {
+                event.write_added
+            } else {
+                event.added
+            };
             Event {
-                thread: thread(event.thread),
+                thread: numbers.thread(event.thread),
                 object: NONE,
-                rf: match event.rf {
-                    w if w >= INIT => w,
-                    w => place[w as usize],
-                },
-                added: time(event.added),
-                write_added: match event.writes {
-                    true => time(event.write_added),
-                    false => time(event.added),
-                },
-                peer: match event.peer {
-                    NONE => NONE,
-                    t => thread(t),
-                },
+                rf: numbers.source(event.rf),
+                added: numbers.time(event.added),
+                write_added: numbers.time(last),
+                peer: numbers.peer(event.peer),
                 ..event
             }
         };
         Self {
             events: order.iter().map(renumber).collect(),
             unready,
-            open: open.map(|q| place[q as usize]),
-            now: times.len() as u32,
+            open: open.map(|q| numbers.place(q)),
+            now: numbers.times(),
             weight: 0.0,
         }
     }
