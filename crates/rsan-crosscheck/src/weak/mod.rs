@@ -2,7 +2,7 @@
 //!
 //! [`executions`] runs a program through the engine over all schedules and all choices of writes, and collects the execution graphs.
 //! [`expected`] are the graphs that must come out: the consistent ones of C++20 for which an order S of the seq_cst events
-//! exists that no cycle of `po ∪ asw ∪ rf` contradicts (docs/theory/weak.md, E1). [`compare`] holds them against each other.
+//! exists that no cycle of `po ∪ asw ∪ rf` contradicts (docs/theory/weak.md, E1). The campaign holds them against each other.
 
 mod campaign;
 mod choices;
