@@ -50,6 +50,10 @@ const GCC: &[&str] = &[
 /// it since 12.
 const INITIALISE: &str = "-ftrivial-auto-var-init=pattern";
 
+/// Volatile accesses are told apart from others, so that a setting of the runtime can say what they count as. gcc can do so since 11.
+const VOLATILE: &str = "--param=tsan-distinguish-volatile=1";
+const VOLATILE_CLANG: [&str; 2] = ["-mllvm", "-tsan-distinguish-volatile"];
+
 /// The options, to stand behind those of the user.
 pub(super) fn options(compiler: &Compiler) -> Vec<OsString> {
     let first: &[&str] = match compiler.family {
@@ -57,6 +61,11 @@ pub(super) fn options(compiler: &Compiler) -> Vec<OsString> {
         Family::Clang => &["-O0"],
     };
     let initialise = compiler.takes(INITIALISE).then_some(&INITIALISE);
-    let all = first.iter().chain(initialise);
+    let volatile: &[&str] = match compiler.family {
+        Family::Gcc if compiler.takes(VOLATILE) => &[VOLATILE],
+        Family::Gcc => &[],
+        Family::Clang => &VOLATILE_CLANG,
+    };
+    let all = first.iter().chain(initialise).chain(volatile);
     all.map(|word| OsString::from(*word)).collect()
 }

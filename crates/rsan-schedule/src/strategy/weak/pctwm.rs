@@ -5,8 +5,9 @@
 //! that these write what there is to read, and then it takes one of the last `h` writes. Every other read takes the newest write
 //! that its thread knows.
 //!
-//! **Guarantee** (theirs, for the probability of one run). In a program with `k` reads, a bug of depth `d`, whose communications reach back at most
-//! `h` writes, is found with probability at least `1 / (k h)^d`, whatever the number of threads and of other events.
+//! **Guarantee.** A bug of depth `d`, whose communications reach back at most `h` writes, is found if the right reads are drawn, in the right order, and
+//! each takes the right write: that is their theorem. In a program with `k` reads there are at most `k^d` such draws and `h^d` such choices, all
+//! equally likely, so one run finds it with probability at least `1 / (k h)^d`, whatever the number of threads and of other events.
 //!
 //! # Deviations
 //! 1. A thread that spins must see newer values in the end: after failed spin iterations the runtime makes it read the last write, and
