@@ -23,7 +23,8 @@ impl Hasher for Spread {
 
     fn write_u64(&mut self, word: u64) {
         // The map takes high and low bits: both depend on all of the word.
-        let product = u128::from(self.0 ^ word) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let factor = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+        let product = u128::from(self.0 ^ word).wrapping_mul(factor);
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
