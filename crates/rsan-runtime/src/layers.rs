@@ -57,7 +57,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "check",
         &[
             "model", "failing", "sched", "ignoring", "probe", "race", "atomic", "handler", "sync",
-            "deadlock",
+            "volatile", "deadlock",
         ],
     ),
     (
