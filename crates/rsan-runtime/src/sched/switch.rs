@@ -50,7 +50,7 @@ pub(super) struct Carrier {
     stack: OnceLock<Box<UnsafeCell<MaybeUninit<Stack>>>>,
 }
 
-#[repr(align(64))]
+#[repr(align(16))]
 #[derive(Debug)]
 #[expect(dead_code, reason = "memory for the processor")]
 struct Stack([u8; STACK]);
