@@ -145,7 +145,7 @@ impl Trace {
         self.header.steps = self.header.steps.min(steps);
     }
 
-    /// A read at this place leaves sequential consistency.
+    /// A read at this place leaves sequential consistency; the first one counts.
     pub(super) fn deviate(&mut self, place: u64) {
         if self.header.deviated == 0 {
             self.header.deviated = place;

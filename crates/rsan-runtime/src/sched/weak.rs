@@ -39,8 +39,6 @@ pub(super) struct Memory {
     explains: bool,
     /// Accesses whose places were logged.
     said: u32,
-    /// Some read has left sequential consistency.
-    has_deviated: bool,
     /// Accesses since it was last asked what all threads know.
     accesses: u32,
     /// The writes of the present read.
@@ -396,8 +394,7 @@ impl Access<'_> {
         let reading = self.reading();
         let chosen = self.state.strategy.read(&reading, &readable);
         let chosen = chosen.min(writes.len() - 1);
-        if readable[chosen].leaves_sc && !self.memory.has_deviated {
-            self.memory.has_deviated = true;
+        if readable[chosen].leaves_sc {
             self.state.trace.deviate(reading.place);
         }
         self.memory.readable = readable;
@@ -683,30 +680,32 @@ pub(crate) fn compare(
         writes.sort_unstable();
         writes.dedup();
         let write = access.choose(place, at, &writes);
-        let value = access.memory.engine.write(at, write).value;
-        let reading = access.reading();
         if let Some(thread) = access.state.thread(access.number) {
             thread.step.1.may_fail = may_fail;
         }
-        if value == expected {
-            if !succeeding.contains(&write) {
-                let found = access.fail_for_no_reason(at, write, failure);
-                return Some(Compared::Fails(found));
-            }
-            let is_patient = !access.is_impatient(at);
-            if may_fail && is_patient && access.state.strategy.fails(&reading) {
-                let found = access.fail_for_no_reason(at, write, failure);
-                return Some(Compared::Fails(found));
-            }
-            let found = access.found(at, write, success.read());
-            return Some(Compared::Succeeds(found));
-        }
-        Some(Compared::Fails(access.found(at, write, failure)))
+        Some(
+            match access.memory.engine.write(at, write).value == expected {
+                false => Compared::Fails(access.found(at, write, failure)),
+                true if !succeeding.contains(&write) || may_fail && access.fails(at) => {
+                    Compared::Fails(access.fail_for_no_reason(at, write, failure))
+                }
+                true => Compared::Succeeds(access.found(at, write, success.read())),
+            },
+        )
     })?
 }
 
 impl Access<'_> {
-    /// A weak compare-and-swap fails although it finds what it expects.
+    /// Whether the strategy wants a weak compare-and-swap to fail although it finds what it expects.
+    fn fails(&mut self, at: LocationId) -> bool {
+        if self.is_impatient(at) {
+            return false;
+        }
+        let reading = self.reading();
+        self.state.strategy.fails(&reading)
+    }
+
+    /// It does.
     fn fail_for_no_reason(&mut self, at: LocationId, write: WriteId, failure: ReadOrd) -> Found {
         let readable = self.memory.engine.readable(self.thread, at, failure);
         let write = if readable.contains(&write) {
