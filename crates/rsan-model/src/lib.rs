@@ -11,6 +11,7 @@ mod expr;
 mod graph;
 mod ids;
 mod instr;
+pub mod machine;
 mod model;
 mod mutation;
 mod order;

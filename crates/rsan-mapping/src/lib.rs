@@ -1,0 +1,1 @@
+//! What the atomics of C become on each architecture.
