@@ -11,6 +11,7 @@ mod finding;
 mod harm;
 mod kind;
 mod memory;
+mod model;
 mod place;
 mod stats;
 mod thread;
@@ -22,12 +23,12 @@ pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use harm::{Effect, Harm};
 pub use kind::{Kind, Property, Severity};
 pub use memory::{Context, Memory};
+pub use model::Rules;
 pub use place::{Excerpt, Frame, Place, place_of};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;
-use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,9 +102,7 @@ pub struct Document {
     /// The answer. For `fence`: about the repaired program.
     pub verdict: Judgement,
     /// The memory model.
-    #[serde(with = "model")]
-    #[schemars(schema_with = "model::schema")]
-    pub model: Model,
+    pub model: Rules,
     /// Of a violation: its findings aside, the verdict would be `unknown`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
@@ -136,13 +135,18 @@ pub struct Document {
 
 impl Document {
     /// A document without findings.
-    pub fn new(command: Command, subject: &str, verdict: Judgement, model: Model) -> Self {
+    pub fn new(
+        command: Command,
+        subject: &str,
+        verdict: Judgement,
+        model: impl Into<Rules>,
+    ) -> Self {
         Self {
             schema: Schema::V2,
             command,
             subject: subject.to_owned(),
             verdict,
-            model,
+            model: model.into(),
             incomplete: false,
             fail_on: Severity::default(),
             property: None,
@@ -225,26 +229,4 @@ pub fn schema() -> String {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<Document>();
     serde_json::to_string_pretty(&schema).expect("a schema has string keys") + "\n"
-}
-
-/// Models by their names.
-mod model {
-    use rsan_model::Model;
-    use schemars::{Schema, SchemaGenerator, json_schema};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
-        let names = Model::ALL.map(Model::name);
-        json_schema!({ "type": "string", "enum": names })
-    }
-
-    pub(super) fn serialize<S: Serializer>(model: &Model, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(model.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Model, D::Error> {
-        let name = String::deserialize(from)?;
-        name.parse()
-            .map_err(|_| Error::custom(format!("`{name}` is no memory model")))
-    }
 }
