@@ -1,6 +1,8 @@
 //! A finding.
 
-use super::{Access, Execution, Harm, Kind, Memory, Place, Property, Rules, Severity, Thread};
+use super::{
+    Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Rules, Severity, Thread,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,9 @@ pub struct Finding {
     /// How it comes about: of `verify`, and of weak behaviours of compiled programs whose cycle is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// Which processors can show it, if that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<OnMachine>,
     /// In how many runs it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
@@ -91,6 +96,7 @@ impl Finding {
             harm: None,
             fix: None,
             execution: None,
+            machines: Vec::new(),
             runs: None,
             process: None,
             address: None,
@@ -130,6 +136,7 @@ impl Finding {
             (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {
                 format!("{title} against {model}")
             }
+            (Kind::Reordering, Some(object), _) => format!("{title} of {object}"),
             (Kind::DataRace | Kind::TriangularRace, Some(object), _) => {
                 format!("{title} on {object}")
             }
