@@ -13,6 +13,7 @@ mod kind;
 mod machines;
 mod memory;
 mod place;
+mod port;
 mod stats;
 mod thread;
 
@@ -25,6 +26,7 @@ pub use kind::{Kind, Property, Severity};
 pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
 pub use place::{Excerpt, Frame, Place, place_of};
+pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use thread::Thread;
 
@@ -58,6 +60,8 @@ pub enum Command {
     Explore,
     /// `rsan litmus`
     Litmus,
+    /// `rsan port`
+    Port,
 }
 
 impl Command {
@@ -70,6 +74,7 @@ impl Command {
             Self::Run => "run",
             Self::Explore => "explore",
             Self::Litmus => "litmus",
+            Self::Port => "port",
         }
     }
 }
@@ -89,6 +94,8 @@ pub enum Claim {
     /// No load with an unfenced store before it races with a store.
     #[serde(rename = "trf")]
     TriangularRaceFree,
+    /// Every execution on one machine is an execution on another one.
+    Portable,
 }
 
 /// The answer about one input.
@@ -100,9 +107,9 @@ pub struct Document {
     pub command: Command,
     /// The input as the user named it.
     pub subject: String,
-    /// The answer. For `fence`: about the repaired program.
+    /// The answer. For `fence`, and `port --fix`: about the repaired program.
     pub verdict: Judgement,
-    /// The memory model.
+    /// The memory model. For `port`: that of the language; the machines stand in `port`.
     #[serde(with = "model")]
     #[schemars(schema_with = "model::schema")]
     pub model: Model,
@@ -121,9 +128,12 @@ pub struct Document {
     /// The final states of a litmus test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub litmus: Option<LitmusAnswer>,
-    /// What `fence` proposes.
+    /// What `fence` or `port --fix` proposes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// From which machine to which one a program moves, and how that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<Port>,
     /// The repaired program, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -151,6 +161,7 @@ impl Document {
             notes: Vec::new(),
             litmus: None,
             repair: None,
+            port: None,
             diff: None,
             findings: Vec::new(),
             stats: Stats::default(),

@@ -58,6 +58,7 @@ impl Document {
         }
         self.litmus = self.litmus.take().or(other.litmus);
         self.repair = self.repair.take().or(other.repair);
+        self.port = self.port.take().or(other.port);
         self.diff = self.diff.take().or(other.diff);
         self.stats.absorb(other.stats);
         if self.stats.known.is_some() {

@@ -15,6 +15,7 @@ mod input;
 mod interrupt;
 mod litmus;
 mod manual;
+mod port;
 mod progress;
 mod quantity;
 mod report;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Explore(args) => explore::run(&args),
+        Command::Port(args) => port::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),

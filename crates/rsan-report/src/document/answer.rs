@@ -89,6 +89,9 @@ pub struct RepairChange {
     pub thread: Thread,
     /// Where, in the subject.
     pub location: Option<Place>,
+    /// Of a fence: behind what stands there, not before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub after: bool,
     /// The control state of an automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,

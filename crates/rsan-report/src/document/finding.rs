@@ -135,6 +135,7 @@ impl Finding {
             (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {
                 format!("{title} against {model}")
             }
+            (Kind::Reordering, Some(object), _) => format!("{title} of {object}"),
             (Kind::DataRace | Kind::TriangularRace, Some(object), _) => {
                 format!("{title} on {object}")
             }

@@ -205,6 +205,7 @@ pub(super) fn severity(kind: Kind) -> Severity {
         Kind::WeakBehaviour
         | Kind::ObservedWeakBehaviour
         | Kind::TriangularRace
+        | Kind::Reordering
         | Kind::LockOrderInversion
         | Kind::ThreadLeak
         | Kind::SignalErrno => Severity::Warning,
