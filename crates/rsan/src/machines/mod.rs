@@ -20,7 +20,7 @@ use rsan_mapping::{Rmws, Target, compile};
 use rsan_model::machine::Machine;
 use rsan_model::{EventId, Program, Witness};
 use rsan_report::document::{OnMachine, Shows, Variant};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Graphs after which the oracle gives up.
@@ -36,7 +36,7 @@ const MACHINES: [Machine; 5] = [
 ];
 
 /// What is known of a cycle: its shape if nothing else orders the accesses, and the same with all in it that might be there.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Cycle {
     pub(crate) weakest: Shape,
     /// `None` if it is the same.
@@ -46,7 +46,7 @@ pub(crate) struct Cycle {
 /// Answers, by what was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Machines {
-    known: BTreeMap<Cycle, Vec<OnMachine>>,
+    known: HashMap<Cycle, Vec<OnMachine>>,
 }
 
 impl Machines {

@@ -7,7 +7,7 @@ use rsan_model::{
 use std::collections::BTreeMap;
 
 /// What a step does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Act {
     /// Not atomic.
     PlainLoad,
@@ -34,7 +34,7 @@ impl Act {
 }
 
 /// A step of a thread.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Step {
     pub(crate) act: Act,
     /// Of it only the halves that apply count.
@@ -69,7 +69,7 @@ impl Step {
 pub(crate) type At = (usize, usize);
 
 /// How the memory orders two accesses of a location.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Order {
     /// The second reads what the first writes.
     Rf,
@@ -80,7 +80,7 @@ pub(crate) enum Order {
 }
 
 /// What has to be found: threads, and how the memory orders their accesses.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Shape {
     pub(crate) threads: Vec<Vec<Step>>,
     pub(crate) wanted: Vec<(At, Order, At)>,

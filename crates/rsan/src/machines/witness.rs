@@ -61,7 +61,9 @@ fn cycle(graph: &Graph, known: &[(EventId, Edge)]) -> Option<Vec<(EventId, Edge)
     let events = graph.sc_order().shortest_cycle()?;
     let next = events.iter().cycle().skip(1);
     let edges = events.iter().zip(next).map(|(from, to)| {
-        let found = relations.iter().find(|(order, _)| order.contains(*from, *to));
+        let found = relations
+            .iter()
+            .find(|(order, _)| order.contains(*from, *to));
         found.map(|(_, edge)| (*from, *edge))
     });
     edges.collect()
@@ -84,7 +86,9 @@ impl Builder<'_> {
         let mut steps: Vec<Step> = Vec::new();
         // The step that reads for an event, if it is part of the shape.
         let mut reads: BTreeMap<EventId, usize> = BTreeMap::new();
-        let own = graph.ids().filter(|e| graph.event(*e).thread == Some(thread));
+        let own = graph
+            .ids()
+            .filter(|e| graph.event(*e).thread == Some(thread));
         for event in own.take_while(|event| *event <= last) {
             let label = graph.label(event);
             let mut decided = BTreeSet::new();
@@ -102,7 +106,10 @@ impl Builder<'_> {
                 continue;
             }
             let known = |events: &BTreeSet<EventId>| -> Vec<usize> {
-                events.iter().filter_map(|e| reads.get(e).copied()).collect()
+                events
+                    .iter()
+                    .filter_map(|e| reads.get(e).copied())
+                    .collect()
             };
             let branch = known(&decided);
             if !branch.is_empty() {
