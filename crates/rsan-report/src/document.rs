@@ -10,6 +10,7 @@ mod execution;
 mod finding;
 mod harm;
 mod kind;
+mod machines;
 mod memory;
 mod place;
 mod port;
@@ -22,6 +23,7 @@ pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale
 pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use harm::{Effect, Harm};
 pub use kind::{Kind, Property, Severity};
+pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
 pub use place::{Excerpt, Frame, Place, place_of};
 pub use port::{Method, Port, PortAssumption, PortThread};

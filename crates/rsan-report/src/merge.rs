@@ -79,7 +79,11 @@ impl Finding {
             (one, other) => one.or(other),
         };
         self.fix = self.fix.take().or(other.fix);
-        self.execution = self.execution.take().or(other.execution);
+        // What is said of the machines is about the execution that is shown.
+        if self.execution.is_none() {
+            self.execution = other.execution;
+            self.machines = other.machines;
+        }
         self.recorded = self.recorded.take().or(other.recorded);
         if self.process != other.process {
             self.process = None;

@@ -1,6 +1,6 @@
 //! A finding.
 
-use super::{Access, Execution, Harm, Kind, Memory, Place, Property, Severity, Thread};
+use super::{Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Severity, Thread};
 use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct Finding {
     /// How it comes about: of `verify`, and of weak behaviours of compiled programs whose cycle is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// Which processors can show it, if that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<OnMachine>,
     /// In how many runs it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
@@ -92,6 +95,7 @@ impl Finding {
             harm: None,
             fix: None,
             execution: None,
+            machines: Vec::new(),
             runs: None,
             process: None,
             address: None,
