@@ -18,6 +18,7 @@
 //! - [`loops`]: the same for C programs with loops, which `rsan run --exhaustive` explores.
 //! - [`weak`]: the engine of weak executions against the graphs of its fragment.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
+//! - [`port`]: compiled programs against the axioms of C, and the static analysis of `rsan-ir` against enumeration.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
 
@@ -32,6 +33,7 @@ pub mod loops;
 mod mutate;
 mod observational;
 mod panel;
+pub mod port;
 mod profile;
 mod random;
 mod schedules;
