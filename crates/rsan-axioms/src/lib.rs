@@ -23,6 +23,7 @@
 mod axiom;
 mod enumerate;
 mod limits;
+pub mod machine;
 mod models;
 mod outcomes;
 pub mod relations;
