@@ -22,7 +22,7 @@ define void @accesses() {
 
 define i1 @updates(ptr %to) {
   %a = atomicrmw add ptr @x, i32 1 monotonic
-  %b = atomicrmw xchg ptr @p, ptr %to acq_rel
+  %b = atomicrmw xchg ptr %to, i64 7 acq_rel
   %c = cmpxchg ptr @x, i32 1, i32 2 acq_rel monotonic
   %d = cmpxchg weak ptr @x, i32 1, i32 2 seq_cst seq_cst
   %e = atomicrmw or ptr @x, i32 4 syncscope("singlethread") seq_cst

@@ -81,6 +81,8 @@ define void @aggregates(ptr %p, ptr %q, <2 x ptr> %vector) {
   %f = cmpxchg ptr %p, ptr %q, ptr null monotonic monotonic
   %g = extractvalue { ptr, i1 } %f, 0
   store i8 0, ptr %g, align 1
+  %h = atomicrmw xchg ptr @outside, ptr %q acq_rel
+  store i8 0, ptr %h, align 1
   %frame = alloca %node, align 8
   store ptr %frame, ptr @outside, align 8
   ret void
