@@ -19,6 +19,7 @@
 //! - [`weak`]: the engine of weak executions against the graphs of its fragment.
 //! - [`machine`]: the machines of `rsan-axioms` against each other, the models of C, and critical cycles.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
+//! - [`port`]: compiled programs against the axioms of C, and the static analysis of `rsan-ir` against enumeration.
 //!
 //! This crate is for tests and for `cargo xtask crosscheck`; nothing that users run depends on it.
 
@@ -34,6 +35,7 @@ pub mod machine;
 mod mutate;
 mod observational;
 mod panel;
+pub mod port;
 mod profile;
 mod random;
 mod schedules;

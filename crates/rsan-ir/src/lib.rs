@@ -1,6 +1,6 @@
 //! What programs do to memory, read from LLVM, and which pairs of accesses a weaker machine may swap.
 
-mod from_program;
+pub mod from_program;
 pub mod module;
 pub mod port;
 

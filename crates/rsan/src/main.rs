@@ -14,6 +14,7 @@ mod folders;
 mod input;
 mod interrupt;
 mod litmus;
+mod machines;
 mod manual;
 mod port;
 mod progress;

@@ -9,6 +9,7 @@ mod chain;
 pub(crate) mod compile;
 pub(crate) mod compiler;
 mod convert;
+mod cycle;
 mod execute;
 mod findings;
 pub(crate) mod guard;
