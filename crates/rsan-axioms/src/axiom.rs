@@ -17,10 +17,22 @@ pub enum Axiom {
     Atomicity,
     /// `psc` is acyclic: seq_cst operations have a total order (C++20, RC11).
     Psc,
-    /// `po|loc ∪ rf ∪ mo ∪ fr` is acyclic: SC per location (TSO).
+    /// `po|loc ∪ rf ∪ mo ∪ fr` is acyclic: SC per location (TSO, every machine).
     Uniproc,
-    /// `ghb` is acyclic (TSO).
+    /// `ghb` is acyclic (TSO, x86).
     GlobalHappensBefore,
+    /// `rmw ∩ (fre ; coe)` is empty: no write of another thread between the halves of an update (every machine).
+    Exclusive,
+    /// `ob` is acyclic (ARMv8).
+    OrderedBefore,
+    /// `ppo ∪ rfe ∪ co ∪ fr` is acyclic (RISC-V).
+    GlobalMemoryOrder,
+    /// `ppo ∪ fences ∪ rfe` is acyclic (ARMv7, Power).
+    MachineThinAir,
+    /// `fre ; prop ; hb*` is irreflexive (ARMv7, Power).
+    Observation,
+    /// `co ∪ prop` is acyclic (ARMv7, Power).
+    Propagation,
 }
 
 impl fmt::Display for Axiom {
@@ -36,6 +48,12 @@ impl fmt::Display for Axiom {
             Self::Psc => "seq_cst order: psc is acyclic",
             Self::Uniproc => "SC per location: po|loc ∪ rf ∪ mo ∪ fr is acyclic",
             Self::GlobalHappensBefore => "global happens-before: ghb is acyclic",
+            Self::Exclusive => "atomicity: rmw ∩ (fre ; coe) is empty",
+            Self::OrderedBefore => "external visibility: ob is acyclic",
+            Self::GlobalMemoryOrder => "global memory order: ppo ∪ rfe ∪ co ∪ fr is acyclic",
+            Self::MachineThinAir => "no thin air: ppo ∪ fences ∪ rfe is acyclic",
+            Self::Observation => "observation: fre ; prop ; hb* is irreflexive",
+            Self::Propagation => "propagation: co ∪ prop is acyclic",
         })
     }
 }

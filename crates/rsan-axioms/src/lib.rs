@@ -23,8 +23,10 @@
 mod axiom;
 mod enumerate;
 mod limits;
+pub mod machine;
 mod models;
 mod outcomes;
+pub mod port;
 pub mod relations;
 mod robustness;
 

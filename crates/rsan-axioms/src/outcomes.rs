@@ -2,7 +2,10 @@
 
 use crate::enumerate::{Visitor, enumerate};
 use crate::{Error, Execution, Limits};
-use rsan_model::{Model, Observable, Pc, Program, Quantifier, Reason, RegId, ThreadId, Value};
+use rsan_model::{
+    Condition, LocId, Model, Observable, Pc, Program, Quantifier, Reason, RegId, Register,
+    ThreadId, Value,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -19,6 +22,21 @@ pub struct ConditionResult {
     pub witnesses: u64,
     /// Executions whose final state does not.
     pub negative: u64,
+}
+
+impl ConditionResult {
+    /// So many executions with the condition, and so many without.
+    pub(crate) fn new(quantifier: Quantifier, witnesses: u64, negative: u64) -> Self {
+        Self {
+            holds: match quantifier {
+                Quantifier::Exists => witnesses > 0,
+                Quantifier::NotExists => witnesses == 0,
+                Quantifier::Forall => negative == 0,
+            },
+            witnesses,
+            negative,
+        }
+    }
 }
 
 /// What a program can end with.
@@ -62,7 +80,9 @@ pub fn outcomes_until(
     limits: &Limits,
     halt: &mut dyn FnMut(u64) -> Option<Reason>,
 ) -> Result<Outcomes, Error> {
-    let observables = observables(program);
+    let registers = program.threads.iter().map(|t| t.registers.as_slice());
+    let mentioned = (program.condition.as_ref(), program.observed.as_slice());
+    let observables = observables(mentioned, registers, program.locations.len());
     let mut found = Found {
         program,
         observables: &observables,
@@ -86,15 +106,8 @@ pub fn outcomes_until(
         halted,
         ..
     } = found;
-    let condition = program.condition.as_ref().map(|c| ConditionResult {
-        holds: match c.quantifier {
-            Quantifier::Exists => witnesses > 0,
-            Quantifier::NotExists => witnesses == 0,
-            Quantifier::Forall => negative == 0,
-        },
-        witnesses,
-        negative,
-    });
+    let condition = program.condition.as_ref();
+    let condition = condition.map(|c| ConditionResult::new(c.quantifier, witnesses, negative));
     Ok(Outcomes {
         observables,
         states,
@@ -158,32 +171,34 @@ fn value_of(execution: &Execution, observable: Observable) -> Value {
     }
 }
 
-fn observables(program: &Program) -> Vec<Observable> {
-    let mut mentioned: BTreeSet<Observable> = program.observed.iter().copied().collect();
-    if let Some(condition) = &program.condition {
+/// What is observed of a program with this condition and these `observed`, with the registers of each thread.
+pub(crate) fn observables<'p>(
+    (condition, observed): (Option<&Condition>, &[Observable]),
+    registers: impl Iterator<Item = &'p [Register]>,
+    locations: usize,
+) -> Vec<Observable> {
+    let mut mentioned: BTreeSet<Observable> = observed.iter().copied().collect();
+    if let Some(condition) = condition {
         condition.prop.for_each_observable(&mut |o| {
             mentioned.insert(o);
         });
     }
-    if mentioned.is_empty() && program.condition.is_none() {
-        mentioned = everything_named(program);
+    if mentioned.is_empty() && condition.is_none() {
+        mentioned = everything_named(registers, locations);
     }
     mentioned.into_iter().collect()
 }
 
-fn everything_named(program: &Program) -> BTreeSet<Observable> {
-    let registers = program.threads.iter().enumerate().flat_map(|(t, thread)| {
-        let named = |(_, r): &(usize, &rsan_model::Register)| is_source_name(&r.name);
+fn everything_named<'p>(
+    threads: impl Iterator<Item = &'p [Register]>,
+    locations: usize,
+) -> BTreeSet<Observable> {
+    let registers = threads.enumerate().flat_map(|(t, registers)| {
+        let named = |(_, r): &(usize, &Register)| is_source_name(&r.name);
         let register = move |(r, _)| Observable::Reg(ThreadId::new(t), RegId::new(r));
-        thread
-            .registers
-            .iter()
-            .enumerate()
-            .filter(named)
-            .map(register)
+        registers.iter().enumerate().filter(named).map(register)
     });
-    let locations =
-        (0..program.locations.len()).map(|l| Observable::Loc(rsan_model::LocId::new(l)));
+    let locations = (0..locations).map(|l| Observable::Loc(LocId::new(l)));
     registers.chain(locations).collect()
 }
 

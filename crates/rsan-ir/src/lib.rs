@@ -12,6 +12,7 @@ mod analyse;
 mod cycles;
 mod effects;
 mod flow;
+pub mod from_program;
 pub mod module;
 mod order;
 pub mod port;
@@ -23,4 +24,5 @@ mod threads;
 mod words;
 
 pub use analyse::analyse;
+pub use from_program::from_program;
 pub use repair::{apply, repair};

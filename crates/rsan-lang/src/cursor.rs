@@ -68,6 +68,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Whether no blank stands between the token taken last and the next one.
+    pub(crate) fn touches_last(&self) -> bool {
+        let last = self.pos.checked_sub(1);
+        last.is_some_and(|last| self.tokens[last].span.end == self.here().start)
+    }
+
     /// The text under a span.
     pub(crate) fn slice(&self, span: Span) -> &'a str {
         &self.text[span.start as usize..span.end as usize]

@@ -6,10 +6,13 @@
 //!
 //! This crate does no I/O and knows no memory model.
 
+mod asm;
 mod c;
+mod condition;
 mod cursor;
 mod diagnostic;
 pub mod emit;
+mod header;
 mod lexer;
 mod limits;
 mod lower;
@@ -18,7 +21,7 @@ mod tpl;
 mod trencher;
 
 pub use diagnostic::{Diagnostic, Diagnostics};
-use rsan_model::{Instr, Observable, Program, RegId, Source, Span};
+use rsan_model::{Instr, Observable, Program, RegId, Source, Span, machine};
 pub use tpl::{ExpectedVerdicts, Property, expected_verdicts};
 pub use trencher::{looks_like_automata, parse_automata};
 
@@ -94,6 +97,19 @@ pub fn parse(source: &Source, format: Format) -> Result<Program, Diagnostics> {
     };
     program.source = Some(source.clone());
     Ok(program)
+}
+
+/// Whether a text is an assembly litmus test, by the first word of its header.
+pub fn looks_like_assembly(text: &str) -> bool {
+    asm::is_assembly(text)
+}
+
+/// Reads an assembly litmus test.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_assembly(source: &Source) -> Result<machine::Program, Diagnostics> {
+    asm::parse(source)
 }
 
 /// Reads whatever bytes a fuzzer comes up with, and checks what must hold for every text.

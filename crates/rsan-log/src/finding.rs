@@ -257,6 +257,10 @@ record! {
         stack: Stack<'a>,
         /// To the next link; `None` for the last.
         edge: Option<Edge>,
+        /// The thread did no other atomic write and took no lock before the next link, which is its own, too. A relaxed write after
+        /// a release store may go unseen.
+        #[cfg_attr(feature = "read", serde(default))]
+        quiet: bool,
     }
 }
 

@@ -134,6 +134,7 @@ impl Values {
             memory: self.maybe(Self::memory),
             stack: self.stack(),
             edge: self.maybe(|v| v.one(Edge::ALL)),
+            quiet: self.pick(2) == 0,
         }
     }
 

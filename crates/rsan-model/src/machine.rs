@@ -312,10 +312,7 @@ mod tests {
     #[test]
     fn addresses_lead_back_to_their_locations() {
         for index in [0, 1, 7] {
-            assert_eq!(
-                location_at(address(LocId(index)), 8),
-                Some(LocId(index))
-            );
+            assert_eq!(location_at(address(LocId(index)), 8), Some(LocId(index)));
         }
         assert_eq!(location_at(address(LocId(8)), 8), None);
         assert_eq!(location_at(address(LocId(1)) + 4, 8), None);

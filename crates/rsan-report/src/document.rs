@@ -10,8 +10,11 @@ mod execution;
 mod finding;
 mod harm;
 mod kind;
+mod machines;
 mod memory;
+mod model;
 mod place;
+mod port;
 mod stats;
 mod thread;
 
@@ -21,13 +24,15 @@ pub use execution::{CycleEdge, Delay, Event, Execution, ModificationOrder, Stale
 pub use finding::{Change, Finding, Fix, Process, Recorded, Related};
 pub use harm::{Effect, Harm};
 pub use kind::{Kind, Property, Severity};
+pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
+pub use model::Rules;
 pub use place::{Excerpt, Frame, Place, place_of};
+pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;
-use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +61,8 @@ pub enum Command {
     Explore,
     /// `rsan litmus`
     Litmus,
+    /// `rsan port`
+    Port,
 }
 
 impl Command {
@@ -68,6 +75,7 @@ impl Command {
             Self::Run => "run",
             Self::Explore => "explore",
             Self::Litmus => "litmus",
+            Self::Port => "port",
         }
     }
 }
@@ -87,6 +95,8 @@ pub enum Claim {
     /// No load with an unfenced store before it races with a store.
     #[serde(rename = "trf")]
     TriangularRaceFree,
+    /// Every execution on one machine is an execution on another one.
+    Portable,
 }
 
 /// The answer about one input.
@@ -98,12 +108,10 @@ pub struct Document {
     pub command: Command,
     /// The input as the user named it.
     pub subject: String,
-    /// The answer. For `fence`: about the repaired program.
+    /// The answer. For `fence`, and `port --fix`: about the repaired program.
     pub verdict: Judgement,
-    /// The memory model.
-    #[serde(with = "model")]
-    #[schemars(schema_with = "model::schema")]
-    pub model: Model,
+    /// The memory model. For `port`: that of the language; the machines stand in `port`.
+    pub model: Rules,
     /// Of a violation: its findings aside, the verdict would be `unknown`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
@@ -119,9 +127,12 @@ pub struct Document {
     /// The final states of a litmus test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub litmus: Option<LitmusAnswer>,
-    /// What `fence` proposes.
+    /// What `fence` or `port --fix` proposes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
+    /// From which machine to which one a program moves, and how that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<Port>,
     /// The repaired program, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -136,19 +147,25 @@ pub struct Document {
 
 impl Document {
     /// A document without findings.
-    pub fn new(command: Command, subject: &str, verdict: Judgement, model: Model) -> Self {
+    pub fn new(
+        command: Command,
+        subject: &str,
+        verdict: Judgement,
+        model: impl Into<Rules>,
+    ) -> Self {
         Self {
             schema: Schema::V2,
             command,
             subject: subject.to_owned(),
             verdict,
-            model,
+            model: model.into(),
             incomplete: false,
             fail_on: Severity::default(),
             property: None,
             notes: Vec::new(),
             litmus: None,
             repair: None,
+            port: None,
             diff: None,
             findings: Vec::new(),
             stats: Stats::default(),
@@ -225,26 +242,4 @@ pub fn schema() -> String {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<Document>();
     serde_json::to_string_pretty(&schema).expect("a schema has string keys") + "\n"
-}
-
-/// Models by their names.
-mod model {
-    use rsan_model::Model;
-    use schemars::{Schema, SchemaGenerator, json_schema};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
-        let names = Model::ALL.map(Model::name);
-        json_schema!({ "type": "string", "enum": names })
-    }
-
-    pub(super) fn serialize<S: Serializer>(model: &Model, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(model.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Model, D::Error> {
-        let name = String::deserialize(from)?;
-        name.parse()
-            .map_err(|_| Error::custom(format!("`{name}` is no memory model")))
-    }
 }

@@ -42,7 +42,8 @@ impl Checked<'_> {
                 Claim::Robust
                 | Claim::RobustForAllInstances
                 | Claim::Observational
-                | Claim::TriangularRaceFree,
+                | Claim::TriangularRaceFree
+                | Claim::Portable,
             ) => Judgement::Robust,
             // Proved safe, which is less.
             (Verdict::Robust, Claim::Safe) => Judgement::NoFinding,

@@ -58,6 +58,7 @@ impl Document {
         }
         self.litmus = self.litmus.take().or(other.litmus);
         self.repair = self.repair.take().or(other.repair);
+        self.port = self.port.take().or(other.port);
         self.diff = self.diff.take().or(other.diff);
         self.stats.absorb(other.stats);
         if self.stats.known.is_some() {
@@ -78,7 +79,11 @@ impl Finding {
             (one, other) => one.or(other),
         };
         self.fix = self.fix.take().or(other.fix);
-        self.execution = self.execution.take().or(other.execution);
+        // What is said of the machines is about the execution that is shown.
+        if self.execution.is_none() {
+            self.execution = other.execution;
+            self.machines = other.machines;
+        }
         self.recorded = self.recorded.take().or(other.recorded);
         if self.process != other.process {
             self.process = None;

@@ -35,7 +35,10 @@ impl Rule {
 /// Summary, meaning and fix.
 fn words(kind: Kind) -> (&'static str, &'static str, &'static str) {
     match kind {
-        Kind::WeakBehaviour | Kind::ObservedWeakBehaviour | Kind::TriangularRace => weak(kind),
+        Kind::WeakBehaviour
+        | Kind::ObservedWeakBehaviour
+        | Kind::TriangularRace
+        | Kind::Reordering => weak(kind),
         Kind::DataRace
         | Kind::DescriptorRace
         | Kind::Deadlock
@@ -64,6 +67,13 @@ fn weak(kind: Kind) -> (&'static str, &'static str, &'static str) {
             "On x86 the store can wait in the store buffer while the load reads memory. A program without such races \
              behaves as if it were sequentially consistent.",
             "Put a full fence between the store and the load, or make the store seq_cst.",
+        ),
+        Kind::Reordering => (
+            "Two accesses that one machine keeps in order may be swapped on another one, where threads can see it.",
+            "The program may rely on an order that the machine it was tested on gives for nothing. On the weaker machine there is an \
+             execution that the stronger one does not have.",
+            "Put a fence between the accesses, or make one of them an acquire load or a release store; `rsan port --fix` finds the \
+             cheapest change.",
         ),
         Kind::ObservedWeakBehaviour => (
             "An access can do what no interleaving of the threads shows, and the program uses the result.",

@@ -10,7 +10,7 @@ mod flow;
 mod log;
 mod places;
 
-use crate::document::{Document, Finding, Frame, Kind, Place, Severity, place_of};
+use crate::document::{Document, Finding, Frame, Kind, Place, Severity, can_happen, place_of};
 use crate::fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
 use crate::judgement::Judgement;
 use crate::rules;
@@ -176,6 +176,7 @@ impl Builder<'_> {
         let properties = OutcomeProperties {
             replay: recorded.map(|recorded| recorded.command.clone()),
             harm: finding.harm.clone(),
+            machines: finding.machines.clone(),
         };
         Outcome {
             rule_id: finding.kind.name(),
@@ -197,7 +198,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The sentence, why, and the fix.
+    /// The sentence, why, the fix, and which machines can show it.
     fn message(self) -> String {
         let Self { finding, .. } = self;
         let mut sentences = vec![finding.message.clone()];
@@ -207,6 +208,8 @@ impl Builder<'_> {
         if let Some(fix) = &finding.fix {
             sentences.push(format!("Fix: {}", fix.message));
         }
+        let machines = can_happen(&finding.machines);
+        sentences.extend(machines.map(|machines| sentence_case(&machines)));
         let sentence = |text: String| match text.ends_with('.') {
             true => text,
             false => text + ".",

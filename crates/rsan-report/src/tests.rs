@@ -4,6 +4,7 @@ mod fingerprint;
 mod harm;
 mod junit;
 mod litmus;
+mod machines;
 mod reread;
 mod samples;
 mod sarif;

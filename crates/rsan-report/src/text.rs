@@ -3,11 +3,12 @@
 mod execution;
 mod finding;
 mod litmus;
+mod port;
 mod repair;
 mod runs;
 mod stack;
 
-use crate::document::{Claim, Command, Document, Finding, Severity, Stats};
+use crate::document::{Claim, Command, Document, Finding, Rules, Severity, Stats};
 use crate::judgement::Judgement;
 use crate::number::{bytes, plural, seconds};
 use crate::printable::name;
@@ -36,6 +37,9 @@ pub fn text(document: &Document, style: Style, details: Details) -> String {
     }
     if let Some(diff) = &document.diff {
         return diff.clone();
+    }
+    if let Some(port) = &document.port {
+        return port::text(document, port, style, details);
     }
     if document.repair.is_some() {
         return repair::text(document, style);
@@ -106,7 +110,7 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
 }
 
 /// The model, where it is worth a word: C and C++ programs that are run are judged by C++20 unless told otherwise.
-pub(crate) fn model(document: &Document) -> Option<Model> {
+pub(crate) fn model(document: &Document) -> Option<Rules> {
     let told = document.stats.runs.is_none() || document.model != Model::C20;
     told.then_some(document.model)
 }
@@ -120,9 +124,13 @@ fn summary(document: &Document, style: Style) -> String {
 }
 
 /// What a proof says.
-pub(crate) fn promise(claim: Option<Claim>, model: Model) -> String {
-    match claim {
-        None | Some(Claim::Robust) => format!("robust against {model}"),
+pub(crate) fn promise(document: &Document) -> String {
+    let model = document.model;
+    if let Some(port) = &document.port {
+        return port.promise();
+    }
+    match document.property {
+        None | Some(Claim::Robust | Claim::Portable) => format!("robust against {model}"),
         Some(Claim::RobustForAllInstances) => {
             format!("robust against {model} for any number of copies of each thread")
         }
@@ -145,7 +153,7 @@ fn searched(document: &Document, style: Style) -> String {
         }
         Judgement::Robust | Judgement::NoFinding => format!(
             "{subject}: {} ({})\n",
-            style.paint(Role::Good, &promise(document.property, document.model)),
+            style.paint(Role::Good, &promise(document)),
             proof(stats),
         ),
         Judgement::Unknown if document.command == Command::Fence => format!(

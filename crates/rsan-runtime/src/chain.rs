@@ -86,6 +86,22 @@ pub struct Chain {
     pub fences_known: bool,
 }
 
+impl Chain {
+    /// Whether the thread of a link did no other atomic write before the next link, which is its own, too, and took no lock: each
+    /// begins an epoch. So may a read after a release, which cannot be told from a relaxed write there.
+    pub fn is_quiet_after(&self, index: usize) -> bool {
+        let Some([link, next]) = self.links.get(index..index + 2) else {
+            return false;
+        };
+        // The access of a violation, the last link, is not made yet.
+        let is_made = index + 2 < self.links.len();
+        let (link, next) = (&link.step, &next.step);
+        let least = link.epoch + u32::from(is_made && next.act.writes());
+        let most = least + u32::from(link.act.writes() && link.order.releases());
+        link.thread == next.thread && (least..=most).contains(&next.epoch)
+    }
+}
+
 /// The trails that were looked at.
 #[derive(Default)]
 struct Trails(Map<ThreadId, Option<(u32, Vec<Note>)>>);

@@ -3,18 +3,20 @@
 mod explore;
 mod flags;
 mod help;
+mod port;
 mod values;
 
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
+pub(crate) use port::PortArgs;
 pub(crate) use values::{Goal, OutputFormat, Shell, Volatile, volatile};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
     AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
-    EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, REPORT_HELP, RUN_HELP,
-    VERIFY_HELP,
+    EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP, PORT_USAGE,
+    REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -63,6 +65,9 @@ pub(crate) enum Command {
     /// Runs a program with loads that return what C++20 allows, and reports what goes wrong
     #[command(after_help = EXPLORE_HELP, override_usage = EXPLORE_USAGE)]
     Explore(ExploreArgs),
+    /// Says what breaks on a weaker machine, for LLVM's IR, C, C++ and Rust, and fixes it
+    #[command(after_help = PORT_HELP, override_usage = PORT_USAGE)]
+    Port(PortArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),

@@ -14,7 +14,9 @@ mod folders;
 mod input;
 mod interrupt;
 mod litmus;
+mod machines;
 mod manual;
+mod port;
 mod progress;
 mod quantity;
 mod report;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Explore(args) => explore::run(&args),
+        Command::Port(args) => port::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::{Reply, Session, accept_all, baseline};
 use crate::status::Status;
-use crate::{terminal, tso};
+use crate::{machines, terminal, tso};
 use rsan_model::{Model, Reason, Verdict};
 use rsan_report::{Checked, Claim, Command, Effort, complaint, document};
 use rsan_verify::{Error, Options, Outcome, Property, Stats};
@@ -106,9 +106,15 @@ pub(crate) fn answer(
         verdict: &outcome.verdict,
         effort: effort(&outcome.stats),
     };
+    let mut document = document(&checked);
+    if let (Verdict::Violation(witness), Some(finding)) =
+        (&outcome.verdict, document.findings.first_mut())
+    {
+        finding.machines = machines::of_witness(&input.program, witness);
+    }
     Ok(Reply {
         status: checked.judgement().into(),
-        document: document(&checked),
+        document,
         interrupted: outcome.verdict == Verdict::Unknown(Reason::Interrupted),
     })
 }

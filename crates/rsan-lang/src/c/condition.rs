@@ -1,13 +1,12 @@
 //! Final conditions: `exists (0:r1=1 /\ x=2)`, and `locations [x; 0:r1;]`.
-//!
-//! As in herd, `\/` binds loosest, then `/\`, then `=>`, then `~`.
 
 use super::Parser;
-use crate::cursor::Name;
+use crate::condition::Names;
+use crate::cursor::{Cursor, Name};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::limits;
 use crate::lower::too_many;
-use rsan_model::{Atom, Condition, LocId, Observable, Prop, Quantifier, RegId, Span, ThreadId};
+use rsan_model::{Atom, Condition, LocId, Observable, RegId, Span, ThreadId};
 
 impl<'a> Parser<'a> {
     /// Everything after the processes.
@@ -22,7 +21,8 @@ impl<'a> Parser<'a> {
             } else if self.cur.at_end() {
                 return Ok(());
             } else {
-                let quantifier = self.quantifier()?;
+                let quantifier =
+                    self.quantifier("a process, `locations`, `exists`, `~exists` or `forall`")?;
                 if self.program.condition.is_some() {
                     return Err(Diagnostic::new(start, "a second final condition"));
                 }
@@ -31,25 +31,6 @@ impl<'a> Parser<'a> {
                 self.cur.eat(";");
             }
         }
-    }
-
-    fn quantifier(&mut self) -> Result<Quantifier> {
-        let negated = self.cur.at("~") || self.cur.at_word("not");
-        let quantifier = match self.cur.word_at(usize::from(negated)) {
-            Some("exists") if negated => Quantifier::NotExists,
-            Some("exists") => Quantifier::Exists,
-            Some("forall") if !negated => Quantifier::Forall,
-            _ => {
-                return Err(self
-                    .cur
-                    .unexpected("a process, `locations`, `exists`, `~exists` or `forall`"));
-            }
-        };
-        if negated {
-            self.cur.bump();
-        }
-        self.cur.bump();
-        Ok(quantifier)
     }
 
     /// `[x; 0:r1; a[2];]`
@@ -67,90 +48,6 @@ impl<'a> Parser<'a> {
         }
         self.cur.expect("]")?;
         Ok(())
-    }
-
-    fn disjunction(&mut self) -> Result<Prop> {
-        let mut parts = vec![self.conjunction()?];
-        while self.cur.eat("\\/") || self.cur.eat("||") {
-            parts.push(self.conjunction()?);
-        }
-        Ok(balanced(parts, &|p, q| Prop::Or(p.into(), q.into())))
-    }
-
-    fn conjunction(&mut self) -> Result<Prop> {
-        let mut parts = vec![self.implication()?];
-        while self.cur.eat("/\\") || self.cur.eat("&&") {
-            parts.push(self.implication()?);
-        }
-        Ok(balanced(parts, &|p, q| Prop::And(p.into(), q.into())))
-    }
-
-    fn implication(&mut self) -> Result<Prop> {
-        let left = self.literal()?;
-        if !self.cur.eat("=>") {
-            return Ok(left);
-        }
-        self.cur.enter()?;
-        let right = self.implication()?;
-        self.cur.leave();
-        Ok(Prop::Or(Prop::Not(left.into()).into(), right.into()))
-    }
-
-    fn literal(&mut self) -> Result<Prop> {
-        self.cur.enter()?;
-        let prop = if self.cur.eat("~") || self.cur.eat("!") || self.cur.eat_word("not") {
-            Prop::Not(self.literal()?.into())
-        } else if self.cur.eat("(") {
-            let inner = self.disjunction()?;
-            self.cur.expect(")")?;
-            inner
-        } else if self.cur.eat_word("true") {
-            Prop::True
-        } else if self.cur.eat_word("false") {
-            Prop::False
-        } else {
-            self.equality()?
-        };
-        self.cur.leave();
-        Ok(prop)
-    }
-
-    fn equality(&mut self) -> Result<Prop> {
-        let left = self.observable()?;
-        let differs = self.cur.eat("!=") || self.cur.eat("<>");
-        if !differs && !self.cur.eat("==") {
-            self.cur.expect("=")?;
-        }
-        let is_number = self.cur.at("-")
-            || matches!(self.cur.peek().kind, crate::lexer::Kind::Int(_))
-                && !self.cur.at_nth(1, ":");
-        let atom = if is_number {
-            Atom::Is(left, self.cur.int32("a number")?)
-        } else {
-            Atom::Same(left, self.observable()?)
-        };
-        Ok(if differs {
-            Prop::Not(Prop::Atom(atom).into())
-        } else {
-            Prop::Atom(atom)
-        })
-    }
-
-    fn observable(&mut self) -> Result<Observable> {
-        if let Some((thread, name)) = self.register_reference()? {
-            let index = self.constant_index()?;
-            return self.register_of(thread, name, index);
-        }
-        let bracket = self.cur.eat("[");
-        if !bracket {
-            self.cur.eat("*");
-        }
-        let name = self.cur.name("a register such as `0:r1`, or a location")?;
-        if bracket {
-            self.cur.expect("]")?;
-        }
-        let index = self.constant_index()?;
-        self.location(name, index).map(Observable::Loc)
     }
 
     /// `[2]`, if it comes next.
@@ -218,18 +115,36 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The parts joined so that the tree is only as high as the logarithm of their number.
-fn balanced(mut parts: Vec<Prop>, join: &dyn Fn(Prop, Prop) -> Prop) -> Prop {
-    while parts.len() > 1 {
-        let mut halved = Vec::with_capacity(parts.len().div_ceil(2));
-        let mut rest = parts.into_iter();
-        while let Some(first) = rest.next() {
-            halved.push(match rest.next() {
-                Some(second) => join(first, second),
-                None => first,
-            });
-        }
-        parts = halved;
+impl<'a> Names<'a> for Parser<'a> {
+    fn cursor(&mut self) -> &mut Cursor<'a> {
+        &mut self.cur
     }
-    parts.pop().expect("at least one part")
+
+    fn observable(&mut self) -> Result<Observable> {
+        if let Some((thread, name)) = self.register_reference()? {
+            let index = self.constant_index()?;
+            return self.register_of(thread, name, index);
+        }
+        let bracket = self.cur.eat("[");
+        if !bracket {
+            self.cur.eat("*");
+        }
+        let name = self.cur.name("a register such as `0:r1`, or a location")?;
+        if bracket {
+            self.cur.expect("]")?;
+        }
+        let index = self.constant_index()?;
+        self.location(name, index).map(Observable::Loc)
+    }
+
+    fn equal_to(&mut self, left: Observable) -> Result<Atom> {
+        let is_number = self.cur.at("-")
+            || matches!(self.cur.peek().kind, crate::lexer::Kind::Int(_))
+                && !self.cur.at_nth(1, ":");
+        Ok(if is_number {
+            Atom::Is(left, self.cur.int32("a number")?)
+        } else {
+            Atom::Same(left, self.observable()?)
+        })
+    }
 }

@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
 }
 
 /// The number in `P3`.
-pub(super) fn process_number(word: &str) -> Option<usize> {
+pub(crate) fn process_number(word: &str) -> Option<usize> {
     let digits = word.strip_prefix('P')?;
     let plain = digits.len() <= 6 && digits.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| digits.parse().ok()).flatten()

@@ -21,7 +21,6 @@ mod call;
 mod condition;
 mod decl;
 mod expr;
-mod header;
 mod init;
 mod lower;
 mod order;
@@ -34,7 +33,7 @@ use crate::lexer::{Comments, Dialect};
 use crate::limits;
 use crate::lower::{Builder, too_many};
 use decl::{Shared, Symbol};
-use init::process_number;
+pub(crate) use init::process_number;
 use rsan_model::{Domain, Program, RegId, Source, Span, Value};
 use std::collections::HashMap;
 use stmt::Loop;
@@ -83,7 +82,7 @@ struct Body<'a> {
 /// # Errors
 /// When it is not one.
 pub(crate) fn parse(source: &Source) -> std::result::Result<Program, Diagnostics> {
-    let header = header::read(&source.text)?;
+    let header = crate::header::read_c(&source.text)?;
     let mut parser = Parser {
         cur: Cursor::new(&source.text, header.end, DIALECT)?,
         program: Program::new(header.name, Domain::Int32),

@@ -1,7 +1,8 @@
 //! A finding.
 
-use super::{Access, Execution, Harm, Kind, Memory, Place, Property, Severity, Thread};
-use rsan_model::Model;
+use super::{
+    Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Rules, Severity, Thread,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,9 @@ pub struct Finding {
     /// How it comes about: of `verify`, and of weak behaviours of compiled programs whose cycle is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// Which processors can show it, if that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<OnMachine>,
     /// In how many runs it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
@@ -92,6 +96,7 @@ impl Finding {
             harm: None,
             fix: None,
             execution: None,
+            machines: Vec::new(),
             runs: None,
             process: None,
             address: None,
@@ -125,12 +130,13 @@ impl Finding {
     }
 
     /// What it is, in a few words: `data race on `x``, `not robust against rc20`.
-    pub fn headline(&self, model: Option<Model>) -> String {
+    pub fn headline(&self, model: Option<Rules>) -> String {
         let title = self.kind.title();
         match (self.kind, &self.object, model) {
             (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {
                 format!("{title} against {model}")
             }
+            (Kind::Reordering, Some(object), _) => format!("{title} of {object}"),
             (Kind::DataRace | Kind::TriangularRace, Some(object), _) => {
                 format!("{title} on {object}")
             }

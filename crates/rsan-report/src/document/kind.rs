@@ -15,6 +15,8 @@ pub enum Kind {
     ObservedWeakBehaviour,
     /// A load with an unfenced store before it races with a store.
     TriangularRace,
+    /// Accesses that one machine keeps in order may be swapped on another one.
+    Reordering,
     /// Conflicting accesses, one of them non-atomic, are not ordered by happens-before.
     DataRace,
     /// A descriptor is closed and used without an order.
@@ -63,6 +65,8 @@ pub enum Property {
     ObservationalRobustness,
     /// No triangular race.
     TriangularRaceFreedom,
+    /// Every execution on one machine is an execution on another one.
+    Portability,
     /// Conflicting accesses are ordered.
     RaceFreedom,
     /// Assertions hold.
@@ -129,10 +133,11 @@ impl Severity {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::WeakBehaviour,
         Self::ObservedWeakBehaviour,
         Self::TriangularRace,
+        Self::Reordering,
         Self::DataRace,
         Self::DescriptorRace,
         Self::Assertion,
@@ -159,6 +164,7 @@ impl Kind {
             Self::WeakBehaviour => "weak-behaviour",
             Self::ObservedWeakBehaviour => "observed-weak-behaviour",
             Self::TriangularRace => "triangular-race",
+            Self::Reordering => "reordering",
             Self::DataRace => "data-race",
             Self::DescriptorRace => "descriptor-race",
             Self::Assertion => "assertion",
@@ -186,6 +192,7 @@ impl Kind {
             Self::WeakBehaviour => "not robust",
             Self::ObservedWeakBehaviour => "not observationally robust",
             Self::TriangularRace => "triangular race",
+            Self::Reordering => "reordering",
             Self::DataRace => "data race",
             Self::DescriptorRace => "descriptor race",
             Self::Assertion => "assertion fails",
@@ -213,6 +220,7 @@ impl Kind {
             Self::WeakBehaviour => Property::Robustness,
             Self::ObservedWeakBehaviour => Property::ObservationalRobustness,
             Self::TriangularRace => Property::TriangularRaceFreedom,
+            Self::Reordering => Property::Portability,
             Self::DataRace | Self::DescriptorRace => Property::RaceFreedom,
             Self::Assertion => Property::Assertions,
             Self::Trap => Property::TrapFreedom,
@@ -237,6 +245,7 @@ impl Kind {
             Self::WeakBehaviour
             | Self::ObservedWeakBehaviour
             | Self::TriangularRace
+            | Self::Reordering
             | Self::Assertion
             | Self::Trap
             | Self::Crash
@@ -257,7 +266,10 @@ impl Kind {
     /// Whether it is about weak memory.
     pub fn is_weak(self) -> bool {
         match self {
-            Self::WeakBehaviour | Self::ObservedWeakBehaviour | Self::TriangularRace => true,
+            Self::WeakBehaviour
+            | Self::ObservedWeakBehaviour
+            | Self::TriangularRace
+            | Self::Reordering => true,
             Self::DataRace
             | Self::DescriptorRace
             | Self::Assertion

@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::markup::{Prose, Sentence, Text};
 use super::source::{self, Sources};
 use super::{access, cycle_in_letters, event_place, schedule, svg};
-use crate::document::{Document, Execution, Finding, Harm, Severity};
+use crate::document::{Document, Execution, Finding, Harm, Severity, can_happen};
 use crate::number::plural;
 use crate::text::model;
 use std::fmt::Write;
@@ -67,6 +67,9 @@ pub(super) fn article(
     }
     harm(out, finding);
     fix(out, finding);
+    if let Some(machines) = can_happen(&finding.machines) {
+        let _ = writeln!(out, "<p class=\"machines\">{}</p>", Sentence(&machines));
+    }
     source::excerpts(out, finding, sources);
     if let Some(execution) = &finding.execution {
         drawing(out, execution, id);

@@ -22,7 +22,7 @@ pub(super) fn title(documents: &[Document]) -> String {
 fn headline(document: &Document) -> String {
     match document.verdict {
         Judgement::Robust => {
-            let promise = promise(document.property, document.model);
+            let promise = promise(document);
             let repaired = document.repair.as_ref();
             match repaired.is_some_and(|repair| !repair.changes.is_empty()) {
                 true => format!("{promise} once it is repaired"),

@@ -1,6 +1,6 @@
 //! The part of SARIF 2.1.0 that we write, by the names of the standard.
 
-use crate::document::Harm;
+use crate::document::{Harm, OnMachine};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -165,18 +165,20 @@ pub(super) struct Provenance {
     pub(super) invocation_index: usize,
 }
 
-/// How to see it again, and whether it hurts.
+/// How to see it again, whether it hurts, and which machines can show it.
 #[derive(Debug, Serialize)]
 pub(super) struct OutcomeProperties {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) replay: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) harm: Option<Harm>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) machines: Vec<OnMachine>,
 }
 
 impl OutcomeProperties {
     pub(super) fn is_empty(&self) -> bool {
-        self.replay.is_none() && self.harm.is_none()
+        self.replay.is_none() && self.harm.is_none() && self.machines.is_empty()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Details, execution, model, sentence_case, stack};
 use crate::document::{
     Access, Document, Finding, Fix, Frame, HeldLock, Kind, LockMode, Place, Role as Part, Severity,
-    place_of,
+    can_happen, place_of,
 };
 use crate::excerpt::{Mark, excerpt, width};
 use crate::number::plural;
@@ -55,7 +55,8 @@ pub(super) fn write(
     let fix = fix.map(|fix| fixed(document, finding, fix, style));
     let lines = sentences.chain(held(finding));
     let lines = lines.chain(harm(finding, style)).chain(fix);
-    for line in lines.chain(runs(document, finding)) {
+    let lines = lines.chain(runs(document, finding));
+    for line in lines.chain(can_happen(&finding.machines)) {
         let _ = writeln!(out, "{indent}= {line}");
     }
     // Without a source the stacks are all there is to say where.

@@ -102,6 +102,34 @@ fn store_buffering() {
     assert_eq!(find(&search), None);
 }
 
+/// A write that is no link may be a fence on some machine.
+#[test]
+fn other_writes_between_links_are_seen() {
+    let quiet = |between: fn(&mut Thread, &mut Location)| {
+        let (mut one, mut two) = (Thread::new(2_000_005), Thread::new(2_000_006));
+        let [mut x, mut y] = locations();
+        let [mut other, _] = locations();
+        let missed = one.access(&mut x, Act::Store, 1, false);
+        one.access(&mut y, Act::Load, 2, false);
+        two.access(&mut y, Act::Store, 3, true);
+        between(&mut two, &mut other);
+        let search = Search {
+            access: two.step(Act::Load, 4),
+            missed,
+            address: 8,
+            along: Along::ScOrder,
+        };
+        let chain = find(&search).expect("the chain is known");
+        assert_eq!(chain.links.len(), 4);
+        [0, 1, 2, 3].map(|index| chain.is_quiet_after(index))
+    };
+    assert_eq!(quiet(|_, _| ()), [true, false, true, false]);
+    let with_update = quiet(|thread, other| {
+        thread.access(other, Act::Rmw, 9, false);
+    });
+    assert_eq!(with_update, [true, false, false, false]);
+}
+
 #[test]
 fn independent_reads() {
     let [mut a, mut b, mut c, mut d] = [1, 2, 3, 4].map(|n| Thread::new(2_000_010 + n));

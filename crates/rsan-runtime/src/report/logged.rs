@@ -186,6 +186,7 @@ impl<'a> Logger<'a> {
                     memory: link.address.and_then(|address| self.memory(address)),
                     stack: self.stack(link.step.place.site()),
                     edge: (index != last).then_some(link.edge),
+                    quiet: chain.is_quiet_after(index),
                 })
                 .collect(),
         }

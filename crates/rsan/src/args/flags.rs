@@ -1,4 +1,5 @@
-//! What `rsan check` and `rsan explore` take beside their own options: flags for the compiler among them, and arguments of the program after `--`.
+//! What `rsan check`, `rsan explore` and `rsan port` take beside their own options: flags for the compiler among them, and arguments of
+//! the program, or more flags, after `--`.
 
 use super::{Cli, Command};
 use clap::error::ErrorKind;
@@ -27,6 +28,7 @@ const PREFIXES: &[&str] = &[
     "-pedantic",
     "--param=",
     "--sysroot=",
+    "--target=",
 ];
 /// The same, whole words.
 const WORDS: &[&str] = &[
@@ -68,7 +70,7 @@ const WITH_VALUE: &[&str] = &[
 /// # Errors
 /// What is wrong with it, or the help that was asked for.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let compiles = |command: &OsString| command == "check" || command == "explore";
+    let compiles = |command: &OsString| ["check", "explore", "port"].iter().any(|c| command == c);
     if !words.get(1).is_some_and(compiles) {
         return Cli::try_parse_from(words);
     }
@@ -99,6 +101,7 @@ fn with(
             let message = "a file to compile, or `--` and a program, is missing";
             return Err(missing(message));
         }
+        Command::Port(args) => args.flags = [flags, arguments.to_vec()].concat(),
         Command::Explore(args) => {
             args.build.flags = flags;
             args.words = arguments.to_vec();

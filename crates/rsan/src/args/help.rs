@@ -9,6 +9,7 @@ Examples:
   rsan check dekker.c                      compile it, run it, report
   rsan explore queue.c                     run it with weak memory: what goes wrong?
   rsan verify peterson.litmus              is it robust against C++20?
+  rsan port --to armv8 queue.c             it works on x86: what breaks on Arm?
   rsan litmus --model rc11 iriw.litmus     which final states are allowed?";
 
 pub(super) const VERIFY_HELP: &str = "\
@@ -149,6 +150,31 @@ Examples:
   rsan explore --strategy pctwm:depth=2 --seed 7 --window 100000 -- ./server_test
   rsan explore --exhaustive small_test.c
   rsan explore --replay rsan-out/weak-1.sched --minimize -- ./queue_test";
+
+pub(super) const PORT_USAGE: &str =
+    "rsan port [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- FLAGS OF THE COMPILER]";
+
+pub(super) const PORT_HELP: &str = "\
+A program is robust from one machine to a weaker one if the weaker one shows no execution that the stronger one does not have. Sources
+are compiled by clang or rustc to LLVM's IR; all of them, and all .bc and .ll files, are one program. Its functions that threads run are
+analysed for any number of threads: those that it starts threads with, or those that --thread names. `robust` is a proof; a warning names
+two accesses that may be swapped, and says what it rests on. Compile IR with -g, so that warnings have lines, and with -O1 or higher.
+
+A .litmus or .tpl file is answered exactly, by all its executions on both machines; a violation is one.
+
+Machines: sc (none has it, but programs may be written for it), x86, armv8, riscv, armv7, power.
+
+RSAN_CC and RSAN_CXX name a clang; RSAN_LLVM names the library of LLVM that reads the IR. Without them, what is installed is taken.
+
+Exit status: 0 robust, or with --fix made robust; 1 not robust; 2 wrong usage or bad input; 3 undecided (a limit was reached, something is not
+understood, or there is no LLVM).
+
+Examples:
+  rsan port --from x86 --to armv8 queue.c
+  rsan port --fix --diff queue.c | patch -p0
+  rsan port --from sc --to riscv --thread worker build/*.bc
+  rsan port --fix --emit-llvm fixed.ll queue.ll
+  rsan port --to power sb.litmus";
 
 pub(super) const REPORT_HELP: &str = "\
 Answers about the same subject are merged: a finding of several of them is one, and runs add up. With --baseline only findings that

@@ -184,6 +184,7 @@ fn change(input: &Input, change: &Proved) -> RepairChange {
         },
         thread: Thread::Name(thread.name.clone()),
         location: place(source, Some(thread.span(site.pc))),
+        after: false,
         state: None,
         from: (site.kind == Kind::Raise).then(|| orders(old)),
         to: orders(&option.instr),

@@ -273,6 +273,7 @@ fn fence(
         kind: RepairKind::Fence,
         thread: Thread::Name(thread.name.clone()),
         location: next.and_then(|(_, transition)| d.place_of(transition)),
+        after: false,
         state: input.origin.is_none().then(|| state.clone()),
         from: None,
         to: "seq_cst".to_owned(),

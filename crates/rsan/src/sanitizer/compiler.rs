@@ -96,6 +96,36 @@ impl Compiler {
         Self::named(&name)
     }
 
+    /// The clang that the variable names, or that is installed; none if there is none.
+    ///
+    /// # Errors
+    /// The message for the user, if the variable names something else.
+    pub(crate) fn clang(language: Language) -> Result<Option<Self>, String> {
+        let variable = language.variable();
+        let chosen = env::var(variable).unwrap_or_default();
+        if !chosen.trim().is_empty() {
+            let named = Self::named(&chosen).map_err(|error| format!("{variable}: {error}"))?;
+            return match named.family {
+                Family::Clang => Ok(Some(named)),
+                Family::Gcc => Err(format!(
+                    "{variable} names gcc, which does not write LLVM's IR: name a clang, or give the program as .bc or .ll files"
+                )),
+            };
+        }
+        let [_, clang] = language.names();
+        let versions = CLANG_VERSIONS.rev().map(|n| format!("{clang}-{n}"));
+        let mut names = std::iter::once(clang.to_owned()).chain(versions);
+        let name = names.find(|name| path_of(OsStr::new(name)).is_some());
+        name.map(|name| Self::named(&name)).transpose()
+    }
+
+    /// What runs the compiler.
+    pub(crate) fn command(&self, words: &[OsString]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.first).args(words);
+        command
+    }
+
     /// A compiler by name or path, perhaps with first arguments.
     fn named(text: &str) -> Result<Self, String> {
         // A path may have blanks.
@@ -138,8 +168,7 @@ impl Compiler {
     /// # Errors
     /// The message for the user, when it cannot be started.
     pub(crate) fn run(&self, words: &[OsString]) -> Result<ExitStatus, String> {
-        let mut command = Command::new(&self.program);
-        let status = command.args(&self.first).args(words).status();
+        let status = self.command(words).status();
         status.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("{} is not installed", self.program.display()),
             _ => format!("{}: {error}", self.program.display()),

@@ -1,6 +1,7 @@
 //! What the runtime logged, as a finding with functions, lines and names.
 
 use super::chain;
+use super::cycle;
 use super::memory::{described, value};
 use super::misuse;
 use super::names::Names;
@@ -8,6 +9,7 @@ use super::race;
 use super::sentence;
 use super::symbols::{Symbols, of_libc};
 use super::verdict::ended;
+use crate::machines::Machines;
 use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
@@ -22,6 +24,7 @@ pub(super) struct Resolver {
     pub(super) symbols: Symbols,
     pub(super) names: Names,
     pub(super) model: Model,
+    machines: Machines,
 }
 
 impl Resolver {
@@ -30,6 +33,7 @@ impl Resolver {
             symbols: Symbols::default(),
             names: Names::default(),
             model,
+            machines: Machines::default(),
         }
     }
 }
@@ -130,6 +134,11 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             about.finding(Kind::LockOrderInversion, message, locks)
         }
     };
+    // A race that no chain of accesses leads to shows everywhere.
+    if finding.execution.is_some() {
+        let cycle = cycle::of(logged);
+        finding.machines = cycle.map_or_else(Vec::new, |cycle| resolver.machines.of(cycle));
+    }
     finding.in_libraries = is_in_libraries(&finding);
     labels(&mut finding);
     finding.fix = finding.fix.or_else(|| fix(finding.kind));
@@ -205,6 +214,7 @@ pub(super) fn severity(kind: Kind) -> Severity {
         Kind::WeakBehaviour
         | Kind::ObservedWeakBehaviour
         | Kind::TriangularRace
+        | Kind::Reordering
         | Kind::LockOrderInversion
         | Kind::ThreadLeak
         | Kind::SignalErrno => Severity::Warning,

@@ -9,7 +9,7 @@ use std::path::Path;
 const FILES: usize = 100;
 
 /// The lines around the places of the findings. What cannot be read is left out.
-pub(super) fn excerpts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Excerpt> {
+pub(crate) fn excerpts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Excerpt> {
     let mut wanted: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for finding in findings {
         let events = finding

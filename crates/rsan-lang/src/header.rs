@@ -1,45 +1,64 @@
-//! The lines before the initial state: `C NAME`, then documentation and `Key=value` lines.
+//! The lines of a litmus test before its initial state: `C NAME`, then documentation and `Key=value` lines.
 
 use crate::diagnostic::{Diagnostic, Result};
 use rsan_model::Span;
 
 /// What the header says.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(crate) struct Header {
     /// The test's name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Where the initial state begins.
-    pub(super) end: usize,
+    pub(crate) end: usize,
 }
 
-/// Reads the header of a test.
+/// The first word of a test, which names its language, and the byte where it begins.
+pub(crate) fn language(text: &str) -> Option<(usize, &str)> {
+    let start = skip_blank(text, 0).ok()?;
+    let line = line_at(text, start);
+    let (word, _) = line.split_once([' ', '\t'])?;
+    Some((start, word))
+}
+
+/// Reads the header of a C test.
 ///
 /// # Errors
 /// When there is none, or something in it is not understood.
-pub(super) fn read(text: &str) -> Result<Header> {
-    let start = skip_blank(text, 0)?;
-    let line = line_at(text, start);
-    let name = match line.strip_prefix('C') {
-        Some(rest) if rest.starts_with([' ', '\t']) => rest,
+pub(crate) fn read_c(text: &str) -> Result<Header> {
+    match language(text) {
+        Some((_, "C")) => read(text),
         _ => {
+            let start = skip_blank(text, 0)?;
+            let line = line_at(text, start);
             let len = line.find(char::is_whitespace).unwrap_or(line.len());
-            return Err(Diagnostic::new(
+            Err(Diagnostic::new(
                 Span::new(start, start + len),
                 "expected the header of a C litmus test",
             )
-            .with_help("the first line is `C` and the test's name"));
+            .with_help("the first line is `C` and the test's name"))
         }
-    };
+    }
+}
+
+/// Reads the header of a test whose language is known.
+///
+/// # Errors
+/// When something in it is not understood.
+pub(crate) fn read(text: &str) -> Result<Header> {
+    let start = skip_blank(text, 0)?;
+    let line = line_at(text, start);
+    let word = line.find([' ', '\t']).unwrap_or(line.len());
+    let name = &line[word..];
     let stop = ["(*", "/*", "//", "{", "\""]
         .iter()
         .filter_map(|mark| name.find(mark))
         .min()
         .unwrap_or(name.len());
-    let pos = start + 1 + stop;
+    let pos = start + word + stop;
     let name = name[..stop].trim();
     if name.is_empty() {
         return Err(Diagnostic::new(
-            Span::new(start, start + 1),
+            Span::new(start, start + word),
             "this test has no name",
         ));
     }
@@ -49,7 +68,6 @@ pub(super) fn read(text: &str) -> Result<Header> {
         end,
     })
 }
-
 /// From `pos` to the `{` of the initial state.
 fn skip_metadata(text: &str, mut pos: usize) -> Result<usize> {
     loop {

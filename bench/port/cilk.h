@@ -1,0 +1,87 @@
+// The queue of Cilk-5 (Frigo, Leiserson and Randall, 1998): a worker pushes and pops at the tail, thieves
+// steal at the head, under a lock. FENCE() stands where x86 needs a fence.
+
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum { SIZE = 64 };
+
+static atomic_int head, tail, guard, tasks[SIZE];
+// What each thread has done is its own.
+static _Thread_local volatile int done, stolen;
+
+static void lock(void) {
+    while (atomic_exchange_explicit(&guard, 1, memory_order_acq_rel))
+        ;
+}
+
+static void unlock(void) {
+    atomic_store_explicit(&guard, 0, memory_order_release);
+}
+
+// Takes the newest task; 0 if there is none.
+static int pop(void) {
+    int t = atomic_load_explicit(&tail, memory_order_relaxed) - 1;
+    atomic_store_explicit(&tail, t, memory_order_relaxed);
+    FENCE();
+    if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
+        atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+        lock();
+        atomic_store_explicit(&tail, t, memory_order_relaxed);
+        if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
+            atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+            unlock();
+            return 0;
+        }
+        unlock();
+    }
+    return atomic_load_explicit(&tasks[t % SIZE], memory_order_relaxed);
+}
+
+static void push(int task) {
+    int t = atomic_load_explicit(&tail, memory_order_relaxed);
+    atomic_store_explicit(&tasks[t % SIZE], task, memory_order_relaxed);
+    atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+}
+
+// Takes the oldest task; 0 if there is none.
+static int steal(void) {
+    int task = 0;
+    lock();
+    int h = atomic_load_explicit(&head, memory_order_relaxed);
+    atomic_store_explicit(&head, h + 1, memory_order_relaxed);
+    FENCE();
+    if (h + 1 > atomic_load_explicit(&tail, memory_order_relaxed))
+        atomic_store_explicit(&head, h, memory_order_relaxed);
+    else
+        task = atomic_load_explicit(&tasks[h % SIZE], memory_order_relaxed);
+    unlock();
+    return task;
+}
+
+static void *worker(void *unused) {
+    (void)unused;
+    for (int task = 1;; task++) {
+        push(task);
+        done += pop();
+    }
+}
+
+static void *thief(void *unused) {
+    (void)unused;
+    for (;;)
+        stolen += steal();
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, worker, NULL);
+    pthread_create(&threads[1], NULL, thief, NULL);
+    pthread_create(&threads[2], NULL, thief, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}

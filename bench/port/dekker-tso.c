@@ -1,0 +1,62 @@
+// Dekker's mutual exclusion (Dijkstra, 1965) for two threads, with the fences that x86 needs: after each
+// announcement.
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static atomic_int want0, want1, turn, shared;
+
+static void *p0(void *unused) {
+    (void)unused;
+    for (;;) {
+        atomic_store_explicit(&want0, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        while (atomic_load_explicit(&want1, memory_order_relaxed)) {
+            if (atomic_load_explicit(&turn, memory_order_relaxed) != 0) {
+                atomic_store_explicit(&want0, 0, memory_order_relaxed);
+                while (atomic_load_explicit(&turn, memory_order_relaxed) != 0)
+                    ;
+                atomic_store_explicit(&want0, 1, memory_order_relaxed);
+                atomic_thread_fence(memory_order_seq_cst);
+            }
+        }
+        atomic_store_explicit(&shared, 0, memory_order_relaxed);
+        if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
+            abort();
+        atomic_store_explicit(&turn, 1, memory_order_relaxed);
+        atomic_store_explicit(&want0, 0, memory_order_relaxed);
+    }
+}
+
+static void *p1(void *unused) {
+    (void)unused;
+    for (;;) {
+        atomic_store_explicit(&want1, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        while (atomic_load_explicit(&want0, memory_order_relaxed)) {
+            if (atomic_load_explicit(&turn, memory_order_relaxed) != 1) {
+                atomic_store_explicit(&want1, 0, memory_order_relaxed);
+                while (atomic_load_explicit(&turn, memory_order_relaxed) != 1)
+                    ;
+                atomic_store_explicit(&want1, 1, memory_order_relaxed);
+                atomic_thread_fence(memory_order_seq_cst);
+            }
+        }
+        atomic_store_explicit(&shared, 1, memory_order_relaxed);
+        if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
+            abort();
+        atomic_store_explicit(&turn, 0, memory_order_relaxed);
+        atomic_store_explicit(&want1, 0, memory_order_relaxed);
+    }
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, p0, NULL);
+    pthread_create(&threads[1], NULL, p1, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}

@@ -1,0 +1,44 @@
+// A ticket lock (Mellor-Crummey and Scott, 1991).
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static atomic_uint next, serving;
+static atomic_int shared;
+
+static void *p0(void *unused) {
+    (void)unused;
+    for (;;) {
+        unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
+        while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
+            ;
+        atomic_store_explicit(&shared, 0, memory_order_relaxed);
+        if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
+            abort();
+        atomic_store_explicit(&serving, mine + 1, memory_order_release);
+    }
+}
+
+static void *p1(void *unused) {
+    (void)unused;
+    for (;;) {
+        unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
+        while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
+            ;
+        atomic_store_explicit(&shared, 1, memory_order_relaxed);
+        if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
+            abort();
+        atomic_store_explicit(&serving, mine + 1, memory_order_release);
+    }
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, p0, NULL);
+    pthread_create(&threads[1], NULL, p1, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}

@@ -1,0 +1,181 @@
+//! Which machines can show what was found.
+//!
+//! **Decides** for each kind of processor whether it can show the cycle of a finding: the accesses of the cycle, with all that is known
+//! to stand between them in their threads, are a program ([`Shape`]); it is compiled as compilers do (`rsan-mapping`), and
+//! the oracle (`rsan-axioms`) is asked for an execution in which the memory orders the accesses as the cycle does. Nothing is guessed:
+//! what the oracle does not decide within [`GRAPHS`] is unknown.
+//!
+//! **Deviations**: dependencies of C programs that are run are not known, so none is taken to be there.
+//!
+//! **Cost**: equal shapes are asked once.
+
+mod shape;
+mod witness;
+
+pub(crate) use shape::{Act, At, Order, Shape, Step};
+
+use rsan_axioms::Limits;
+use rsan_axioms::machine::{Candidate, Event, executions};
+use rsan_mapping::{Rmws, Target, compile};
+use rsan_model::machine::Machine;
+use rsan_model::{EventId, Program, Witness};
+use rsan_report::document::{OnMachine, Shows, Variant};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// Graphs after which the oracle gives up.
+const GRAPHS: u64 = 20_000;
+
+/// The machines, in the order in which they are named.
+const MACHINES: [Machine; 5] = [
+    Machine::X86,
+    Machine::Armv8,
+    Machine::Riscv,
+    Machine::Power,
+    Machine::Armv7,
+];
+
+/// What is known of a cycle: its shape if nothing else orders the accesses, and the same with all in it that might be there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Cycle {
+    pub(crate) weakest: Shape,
+    /// `None` if it is the same.
+    pub(crate) strongest: Option<Shape>,
+}
+
+/// Answers, by what was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Machines {
+    known: HashMap<Cycle, Vec<OnMachine>>,
+}
+
+impl Machines {
+    /// Which machines can show a cycle.
+    pub(crate) fn of(&mut self, cycle: Cycle) -> Vec<OnMachine> {
+        let cycle = Cycle {
+            weakest: cycle.weakest.normal(),
+            strongest: cycle.strongest.map(Shape::normal),
+        };
+        if let Some(known) = self.known.get(&cycle) {
+            return known.clone();
+        }
+        let answer: Vec<_> = MACHINES
+            .into_iter()
+            .flat_map(|machine| on(machine, &cycle))
+            .collect();
+        self.known.insert(cycle, answer.clone());
+        answer
+    }
+}
+
+/// Which machines can show the weak behaviour of a witness; none if it has none.
+pub(crate) fn of_witness(program: &Program, witness: &Witness) -> Vec<OnMachine> {
+    let cycle = witness::shape(program, witness).map(|weakest| Cycle {
+        weakest,
+        strongest: None,
+    });
+    cycle.map_or_else(Vec::new, |cycle| Machines::default().of(cycle))
+}
+
+/// Whether a machine shows the cycle; and with other instructions, if that is another answer.
+fn on(machine: Machine, cycle: &Cycle) -> Vec<OnMachine> {
+    let usual = Target::new(machine);
+    let answer = |variant, target| OnMachine {
+        machine,
+        variant,
+        shows: shows(&target, cycle),
+    };
+    let first = answer(None, usual);
+    let others = match machine {
+        Machine::Armv8 => vec![
+            (
+                Variant::Ldapr,
+                Target {
+                    rcpc: true,
+                    ..usual
+                },
+            ),
+            (
+                Variant::Lse,
+                Target {
+                    rmws: Rmws::Instructions,
+                    ..usual
+                },
+            ),
+        ],
+        _ => Vec::new(),
+    };
+    let others = others
+        .into_iter()
+        .map(|(variant, target)| answer(Some(variant), target));
+    let others = others.filter(|other| other.shows != first.shows);
+    std::iter::once(first).chain(others).collect()
+}
+
+fn shows(target: &Target, cycle: &Cycle) -> Shows {
+    let weakest = find(target, &cycle.weakest);
+    match (&cycle.strongest, weakest) {
+        (None, _) | (_, Shows::No) => weakest,
+        (Some(strongest), _) => match find(target, strongest) {
+            Shows::Yes => Shows::Yes,
+            Shows::No | Shows::Unknown => Shows::Unknown,
+        },
+    }
+}
+
+/// Whether the machine has an execution of the shape.
+fn find(target: &Target, shape: &Shape) -> Shows {
+    let Ok(program) = compile(&shape.program(), target) else {
+        return Shows::Unknown;
+    };
+    let limits = Limits {
+        max_graphs: GRAPHS,
+        ..Limits::default()
+    };
+    let mut found = false;
+    let mut visit = |candidate: &Candidate| {
+        found = is_wanted(candidate, shape);
+        match found {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let summary = executions(&program, target.machine, &limits, &mut visit);
+    match summary {
+        Ok(_) if found => Shows::Yes,
+        Ok(summary) if summary.cut.reason(&limits).is_none() => Shows::No,
+        Ok(_) | Err(_) => Shows::Unknown,
+    }
+}
+
+/// Whether the memory orders the accesses as it should.
+fn is_wanted(candidate: &Candidate, shape: &Shape) -> bool {
+    let event = |(thread, step): At, is: fn(&Event) -> bool| -> Option<EventId> {
+        let own = |event: &Event| {
+            let thread_of = event.thread.map(rsan_model::ThreadId::index);
+            thread_of == Some(thread) && event.origin as usize == step && is(event)
+        };
+        candidate.events.iter().position(own).map(EventId::new)
+    };
+    shape.wanted.iter().all(|(from, order, to)| {
+        let ends = match order {
+            Order::Rf => (event(*from, Event::is_write), event(*to, Event::is_read)),
+            Order::Mo => (event(*from, Event::is_write), event(*to, Event::is_write)),
+            Order::Fr => (event(*from, Event::is_read), event(*to, Event::is_write)),
+        };
+        let (Some(from), Some(to)) = ends else {
+            return false;
+        };
+        match order {
+            Order::Rf => candidate.rf.contains(from, to),
+            Order::Mo => candidate.co.contains(from, to),
+            Order::Fr => {
+                let mut sources = candidate.rf.pairs().filter(|(_, read)| *read == from);
+                sources.any(|(write, _)| candidate.co.contains(write, to))
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;
