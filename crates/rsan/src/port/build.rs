@@ -132,7 +132,11 @@ fn by_clang(
     words.push("-Wno-unused-command-line-argument".into());
     words.push(format!("-O{level}").into());
     words.extend(args.flags.iter().cloned());
-    words.extend(overlay.iter().flat_map(|file| ["-ivfsoverlay".into(), file.into()]));
+    words.extend(
+        overlay
+            .iter()
+            .flat_map(|file| ["-ivfsoverlay".into(), file.into()]),
+    );
     words.extend(["-o".into(), out.into(), named(file).into()]);
     Ok(clang.command(&words))
 }

@@ -14,7 +14,12 @@ use rsan_report::document::{
 use rsan_report::{Claim, Command, Document, Judgement};
 
 /// A document about two machines, of which only these are known.
-pub(super) fn empty(args: &PortArgs, subject: &str, verdict: Judgement, method: Method) -> Document {
+pub(super) fn empty(
+    args: &PortArgs,
+    subject: &str,
+    verdict: Judgement,
+    method: Method,
+) -> Document {
     let mut document = Document::new(Command::Port, subject, verdict, Model::C20);
     document.property = Some(Claim::Portable);
     document.port = Some(Port {
@@ -67,7 +72,9 @@ pub(super) fn of(args: &PortArgs, subject: &str, answer: &Answer, places: &Place
     }
     let machines = (args.from, args.to);
     let findings = answer.warnings.iter();
-    document.findings = findings.map(|warning| finding(warning, machines, places)).collect();
+    document.findings = findings
+        .map(|warning| finding(warning, machines, places))
+        .collect();
     document.sources = excerpts(document.findings.iter());
     document
 }
@@ -82,11 +89,7 @@ fn threads(answer: &Answer, places: &Places<'_>) -> Vec<PortThread> {
 }
 
 /// A warning as a finding.
-fn finding(
-    warning: &Warning,
-    (from, to): (Machine, Machine),
-    places: &Places<'_>,
-) -> Finding {
+fn finding(warning: &Warning, (from, to): (Machine, Machine), places: &Places<'_>) -> Finding {
     let (first, second) = (&warning.first, &warning.second);
     let (from, to) = (from.title(), to.title());
     let message = format!(
@@ -108,7 +111,9 @@ fn finding(
     finding.location = at(first);
     finding.label = Some(format!("this {}", first.what));
     let mut relate = |site: &Site, message: String| {
-        finding.related.extend(at(site).map(|location| Related { message, location }));
+        finding
+            .related
+            .extend(at(site).map(|location| Related { message, location }));
     };
     relate(second, format!("and this {}", second.what));
     for (earlier, later) in &warning.partners {
@@ -119,7 +124,10 @@ fn finding(
     }
     let why = [&warning.unordered, &warning.ordered];
     let why = why.into_iter().chain(&warning.because);
-    finding.because = why.filter(|sentence| !sentence.is_empty()).cloned().collect();
+    finding.because = why
+        .filter(|sentence| !sentence.is_empty())
+        .cloned()
+        .collect();
     finding
 }
 
@@ -142,7 +150,11 @@ fn access(site: &Site, places: &Places<'_>) -> String {
             site.number
         ),
     };
-    format!("the {order} {} {to} {}{at}", site.what, quoted(&site.object))
+    format!(
+        "the {order} {} {to} {}{at}",
+        site.what,
+        quoted(&site.object)
+    )
 }
 
 fn quoted(object: &str) -> String {

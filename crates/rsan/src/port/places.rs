@@ -84,7 +84,10 @@ impl<'a> Places<'a> {
         let Some(instr) = self.instr(function, number) else {
             return Vec::new();
         };
-        let calls = instr.inlined.iter().filter_map(|Inlined { call, .. }| *call);
+        let calls = instr
+            .inlined
+            .iter()
+            .filter_map(|Inlined { call, .. }| *call);
         let chain = instr.place.into_iter().chain(calls);
         // Line 0 is what the compiler made up.
         chain.filter(|place| place.line > 0).collect()
@@ -125,7 +128,9 @@ fn cleaned(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_))) =>
+            {
                 out.pop();
             }
             _ => out.push(part),

@@ -65,7 +65,9 @@ impl Code {
         let rest = &self.bytes[start..];
         let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
         let within = match column {
-            0 => rest[..length].iter().position(|b| !b.is_ascii_whitespace())?,
+            0 => rest[..length]
+                .iter()
+                .position(|b| !b.is_ascii_whitespace())?,
             _ => column as usize - 1,
         };
         (within < length).then_some(start + within)
@@ -319,7 +321,10 @@ fn blank_end(bytes: &[u8], at: usize, dialect: Dialect) -> usize {
 }
 
 fn starts_line(bytes: &[u8], at: usize) -> bool {
-    let before = bytes[..at].iter().rev().find(|b| !matches!(b, b' ' | b'\t'));
+    let before = bytes[..at]
+        .iter()
+        .rev()
+        .find(|b| !matches!(b, b' ' | b'\t'));
     before.is_none_or(|b| *b == b'\n')
 }
 
@@ -362,13 +367,22 @@ mod tests {
     fn statements_are_found_in_c() {
         let found = |text: &str| statement(text, Dialect::C);
         let is = |text: &str, bare, simple| Some((text.to_owned(), bare, simple));
-        assert_eq!(found("{ a(); /* ; */ @b(\";\"); }"), is("b(\";\");", false, true));
-        assert_eq!(found("{ int r = @load(x); }"), is("int r = load(x);", false, true));
+        assert_eq!(
+            found("{ a(); /* ; */ @b(\";\"); }"),
+            is("b(\";\");", false, true)
+        );
+        assert_eq!(
+            found("{ int r = @load(x); }"),
+            is("int r = load(x);", false, true)
+        );
         assert_eq!(found("{ if (c) @s(x); }"), is("s(x);", true, true));
         assert_eq!(found("{ if (c) {} else @s(x); }"), is("s(x);", true, true));
         assert_eq!(found("{ out: @s(x); }"), is("s(x);", false, true));
         assert_eq!(found("{ case 1: @s(x); }"), is("s(x);", false, true));
-        assert_eq!(found("#define A ;\n{ return @l(x); }"), is("return l(x);", false, false));
+        assert_eq!(
+            found("#define A ;\n{ return @l(x); }"),
+            is("return l(x);", false, false)
+        );
         assert_eq!(found("{ f(1, @l(x)); }"), is("f(1, l(x));", false, true));
         assert_eq!(found("{ while (@l(x)) ; }"), None);
         assert_eq!(found("{ for (;; @l(x)) ; }"), None);
@@ -384,7 +398,10 @@ mod tests {
         assert_eq!(found("{ while x.@load() == 1 {} }"), None);
         assert_eq!(found("{ let f = || x.@load(); }"), None);
         assert_eq!(found("{ match y { 1 => x.@load(), } }"), None);
-        assert_eq!(found("fn f<'a>(x: &'a A) { x.@store('\\''); }"), is("x.store('\\'');", true));
+        assert_eq!(
+            found("fn f<'a>(x: &'a A) { x.@store('\\''); }"),
+            is("x.store('\\'');", true)
+        );
     }
 
     #[test]
@@ -396,7 +413,10 @@ mod tests {
             Some(text[range].to_owned())
         };
         let is = |text: &str| Some(text.to_owned());
-        assert_eq!(call("if (q->slots[i % n].@load(f(1)) == 2)"), is("q->slots[i % n].load(f(1))"));
+        assert_eq!(
+            call("if (q->slots[i % n].@load(f(1)) == 2)"),
+            is("q->slots[i % n].load(f(1))")
+        );
         assert_eq!(call("x = @atomic_load(&y);"), is("atomic_load(&y)"));
         assert_eq!(call("x = get(a).m.@load();"), is("get(a).m.load()"));
         assert_eq!(call("x @= 1;"), None);

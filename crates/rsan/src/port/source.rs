@@ -59,12 +59,7 @@ pub(crate) fn rewrite(text: &str, dialect: Dialect, changes: &[SourceChange]) ->
     }
 }
 
-fn edits_of(
-    code: &Code,
-    text: &str,
-    dialect: Dialect,
-    wanted: &SourceChange,
-) -> Option<Vec<Edit>> {
+fn edits_of(code: &Code, text: &str, dialect: Dialect, wanted: &SourceChange) -> Option<Vec<Edit>> {
     let at = code.position(wanted.line, wanted.column)?;
     let (fence, after) = match &wanted.change {
         Change::Order(order) => return reordered(code, text, at, *order),
@@ -90,7 +85,9 @@ fn edits_of(
 
 /// A fence on a line of its own, as far in as its neighbour.
 fn beside(text: &str, position: usize, fence: &str, after: bool) -> Edit {
-    let line = text[..position].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[..position]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
     let blank = |c: char| c == ' ' || c == '\t';
     let indent: String = text[line..].chars().take_while(|c| blank(*c)).collect();
     let new = match after {
@@ -112,13 +109,7 @@ fn braced(text: &str, range: &Range<usize>, fence: &str, after: bool) -> Vec<Edi
 }
 
 /// An access that is a part of an expression, with a fence right before or behind it; only calls are known to end somewhere.
-fn around(
-    code: &Code,
-    at: usize,
-    fence: &str,
-    after: bool,
-    dialect: Dialect,
-) -> Option<Vec<Edit>> {
+fn around(code: &Code, at: usize, fence: &str, after: bool, dialect: Dialect) -> Option<Vec<Edit>> {
     let call = code.call(at)?;
     let (open, close) = match (dialect, after) {
         (Dialect::Rust, true) => ("{ let value = ".to_owned(), format!("; {fence}; value }}")),
@@ -247,14 +238,17 @@ fn reordered(code: &Code, text: &str, at: usize, order: Order) -> Option<Vec<Edi
         let name = text[word..].bytes().take_while(|b| is_word(*b)).count();
         let open = code.skip_blanks(word + name);
         let arguments = code.arguments(open, call.end - 1);
-        let named = arguments.iter().filter_map(|range| named_order(text, range));
+        let named = arguments
+            .iter()
+            .filter_map(|range| named_order(text, range));
         let named: Vec<_> = named.collect();
         let Some((range, spelling, _)) = named.first() else {
             continue;
         };
         let mut edits = vec![(range.clone(), spelling.write(order)?)];
         // A compare-exchange that fails reads with what its success reads with.
-        if let (Some((range, spelling, Order::Relaxed)), Some(read)) = (named.get(1), reading(order))
+        if let (Some((range, spelling, Order::Relaxed)), Some(read)) =
+            (named.get(1), reading(order))
         {
             edits.push((range.clone(), spelling.write(read)?));
         }

@@ -48,13 +48,21 @@ fn fences_stand_around_an_access_that_is_no_statement() {
     );
     let after = Change::FenceAfter(Order::Acquire);
     assert_eq!(
-        changed("{ if (q->x.@load() == 1) f(); }", Dialect::Cpp, after.clone()),
+        changed(
+            "{ if (q->x.@load() == 1) f(); }",
+            Dialect::Cpp,
+            after.clone()
+        ),
         is(
             "{ if (({ auto value_ = q->x.load(); std::atomic_thread_fence(std::memory_order_acquire); value_; }) == 1) f(); }"
         )
     );
     assert_eq!(
-        changed("{ while x.@load(Relaxed) != 1 {} }", Dialect::Rust, after.clone()),
+        changed(
+            "{ while x.@load(Relaxed) != 1 {} }",
+            Dialect::Rust,
+            after.clone()
+        ),
         is(
             "{ while { let value = x.load(Relaxed); std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire); value } != 1 {} }"
         )
@@ -71,11 +79,17 @@ fn fences_stand_around_an_access_that_is_no_statement() {
 fn orders_are_changed_in_their_own_spelling() {
     let release = |text, dialect| changed(text, dialect, Change::Order(Order::Release));
     assert_eq!(
-        release("{ @atomic_store_explicit(&x, f(1, 2), memory_order_relaxed); }", Dialect::C),
+        release(
+            "{ @atomic_store_explicit(&x, f(1, 2), memory_order_relaxed); }",
+            Dialect::C
+        ),
         is("{ atomic_store_explicit(&x, f(1, 2), memory_order_release); }")
     );
     assert_eq!(
-        release("{ @__atomic_store_n(&x, 1, __ATOMIC_RELAXED); }", Dialect::C),
+        release(
+            "{ @__atomic_store_n(&x, 1, __ATOMIC_RELAXED); }",
+            Dialect::C
+        ),
         is("{ __atomic_store_n(&x, 1, __ATOMIC_RELEASE); }")
     );
     assert_eq!(
