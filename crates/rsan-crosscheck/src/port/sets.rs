@@ -127,9 +127,11 @@ pub(super) fn is_straight(program: &Program) -> bool {
     })
 }
 
-/// Which functions the threads of an instance run: all multisets of the largest size, up to three, that is not too large to enumerate.
-pub(super) fn instances(set: &Program) -> Vec<Vec<usize>> {
+/// Which functions the threads of an instance run: multisets of the largest size, up to three, that is not too large to enumerate; a few
+/// if there are many.
+pub(super) fn instances(set: &Program, random: &mut Random) -> Vec<Vec<usize>> {
     const ACCESSES: usize = 8;
+    const MOST: usize = 5;
     let cost = |f: usize| {
         let code = &set.threads[f].code;
         code.iter().filter(|i| i.place().is_some()).count()
@@ -147,6 +149,9 @@ pub(super) fn instances(set: &Program) -> Vec<Vec<usize>> {
             }
             found.extend(third.into_iter().map(|c| vec![a, b, c]));
         }
+    }
+    while found.len() > MOST {
+        found.remove(random.below(found.len()));
     }
     found
 }

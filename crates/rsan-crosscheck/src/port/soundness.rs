@@ -113,6 +113,7 @@ fn of_seed(seed: u64) -> PortTally {
         ..PortTally::default()
     };
     let mut random = Random::new(!seed);
+    let instances = instances(&set, &mut random);
     let mut targets = BTreeMap::new();
     let mut sc_on = BTreeSet::new();
     for (m, k) in PAIRS {
@@ -126,7 +127,7 @@ fn of_seed(seed: u64) -> PortTally {
                 .or_insert_with(|| random.pick(&variants))
         };
         let (m, k) = (pick(m), pick(k));
-        let mut case = Case::new(&set, (m, k), &mut sc_on);
+        let mut case = Case::new(&set, (m, k), &instances, &mut sc_on);
         if let Err(message) = case.compare(&mut tally) {
             let text = mini::print(&set).unwrap_or_else(|_| crate::listing(&set));
             tally.difference = Some((seed, format!("{m} to {k}: {message}\n{text}")));
@@ -143,7 +144,7 @@ struct Case<'p> {
     question: Question,
     from: Target,
     to: Target,
-    instances: Vec<Vec<usize>>,
+    instances: &'p [Vec<usize>],
     /// Programs of the set, unchanged, that only do on a machine what SC does: nothing stronger forbids that.
     sc_on: &'p mut BTreeSet<(Machine, Vec<usize>)>,
 }
@@ -152,6 +153,7 @@ impl<'p> Case<'p> {
     fn new(
         set: &'p Program,
         (from, to): (Target, Target),
+        instances: &'p [Vec<usize>],
         sc_on: &'p mut BTreeSet<(Machine, Vec<usize>)>,
     ) -> Self {
         let question = Question {
@@ -173,7 +175,7 @@ impl<'p> Case<'p> {
                 spurious: true,
                 ..to
             },
-            instances: instances(set),
+            instances,
             sc_on,
         }
     }
@@ -262,7 +264,7 @@ impl<'p> Case<'p> {
         let compiled = |program: &Program, target| {
             compile(program, target).expect("random sets spawn no threads")
         };
-        for functions in &self.instances {
+        for functions in self.instances {
             let program = (self.to.machine, functions.clone());
             if changes.is_empty() && self.sc_on.contains(&program) {
                 continue;
