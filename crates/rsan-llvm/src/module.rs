@@ -3,7 +3,8 @@
 use crate::context::Context;
 use crate::ffi::{self, BlockRef, LayoutRef, MachineRef, ModuleRef, ValueRef};
 use crate::library::Library;
-use crate::value::{Type, Value};
+use crate::ty::Type;
+use crate::value::Value;
 use std::ffi::{CStr, c_char};
 
 /// A module. It belongs to a context, and is freed when it is dropped.

@@ -3,8 +3,9 @@
 use crate::error::{Error, Place};
 use crate::ffi::{BuilderRef, type_kind};
 use crate::module::{Block, Module};
+use crate::opcode::Opcode;
 use crate::read::function::numbered;
-use crate::value::{Opcode, Value, ask};
+use crate::value::{Value, ask};
 use rsan_ir::module::{Change, Edit, Order};
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -58,7 +59,7 @@ pub fn apply(module: &Module<'_>, edits: &[Edit]) -> Result<(), Error> {
         }
         .map_err(|message| refuse(edit, &message))?;
     }
-    let context = edits.first().map(|edit| place(edit));
+    let context = edits.first().map(place);
     module.verify().map_err(|message| Error::Edit {
         place: context.unwrap_or(Place {
             function: String::new(),
