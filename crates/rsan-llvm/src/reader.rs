@@ -131,8 +131,8 @@ impl Reader {
             return Error::Memory;
         }
         let how = match end.status.signal() {
-            Some(signal) => format!("LLVM ended by signal {signal}"),
-            None => format!("LLVM ended its process ({})", end.status),
+            Some(signal) => format!("LLVM crashed on it (signal {signal})"),
+            None => format!("LLVM gave up ({})", end.status),
         };
         let first = printed.lines().find(|line| !line.trim().is_empty());
         let message = match first {
