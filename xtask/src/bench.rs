@@ -5,6 +5,7 @@ mod explore;
 pub(crate) mod measure;
 mod peer;
 mod peers;
+mod port;
 mod report;
 mod sanitizer;
 mod scheduling;
@@ -41,6 +42,8 @@ pub(crate) enum Bench {
     /// The environment variable RSAN_C11TESTER names a command that is called as `COMMAND FILE RUNS`, for a C file, and prints one line: of 100
     /// runs, those that found something, and milliseconds of CPU for a run.
     Explore(explore::Args),
+    /// `rsan port` on the programs of published tables: fences beside the published numbers, time, and growth with the size
+    Port(port::Args),
 }
 
 /// Runs a benchmark; fails only when something cannot be run at all.
@@ -52,6 +55,7 @@ pub(crate) fn run(bench: &Bench) -> ExitCode {
         Bench::Tso(args) => tso::run(args),
         Bench::Peers(args) => peers::run(args),
         Bench::Explore(args) => explore::run(args),
+        Bench::Port(args) => port::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

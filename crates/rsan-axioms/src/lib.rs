@@ -26,6 +26,7 @@ mod limits;
 pub mod machine;
 mod models;
 mod outcomes;
+pub mod port;
 pub mod relations;
 mod robustness;
 

@@ -1,6 +1,6 @@
 //! A litmus test as a module: each thread is a function that threads run, each location a global variable.
 //!
-//! Instructions have the numbers of their program counters. An operation that blocks is a loop that ends when it succeeds, and
+//! Instructions have the numbers that [`number`] gives. An operation that blocks is a loop that ends when it succeeds, and
 //! an assertion or assumption a branch to the end. Functions have the names of the threads, made different if they are not.
 
 use crate::module::{
@@ -11,6 +11,16 @@ use rsan_model::{
     self as model, FenceOrd, LocId, Pc, Program, ReadOrd, RmwOrd, ThreadId, WriteOrd,
 };
 use std::collections::BTreeSet;
+
+/// The number of the instruction at `pc`. Odd numbers are those of the ends of blocks: one more than their last instruction's.
+pub fn number(pc: Pc) -> u32 {
+    2 * pc.0
+}
+
+/// The instruction with a number, or the one before the end of the block with that number.
+pub fn instruction(number: u32) -> Pc {
+    Pc(number / 2)
+}
 
 /// Size of a location.
 const BYTES: u32 = 4;
@@ -139,11 +149,11 @@ impl<'p> Translation<'p> {
         }
     }
 
-    fn block(&mut self, number: usize) -> Block {
-        let from = self.leaders[number];
-        let Some(&to) = self.leaders.get(number + 1) else {
+    fn block(&mut self, index: usize) -> Block {
+        let from = self.leaders[index];
+        let Some(&to) = self.leaders.get(index + 1) else {
             return Block {
-                end: self.thread.code.len() as u32,
+                end: number(Pc::new(from)) + 1,
                 ..Block::default()
             };
         };
@@ -161,7 +171,7 @@ impl<'p> Translation<'p> {
             successors,
             on_success: self.on_success(last),
             returns: None,
-            end: last as u32,
+            end: number(Pc::new(last)) + 1,
         }
     }
 
@@ -188,7 +198,7 @@ impl<'p> Translation<'p> {
     fn on_success(&self, pc: usize) -> Option<u32> {
         let code = &self.thread.code;
         match &code[pc] {
-            model::Instr::Bcas { .. } => Some(pc as u32),
+            model::Instr::Bcas { .. } => Some(number(Pc::new(pc))),
             model::Instr::Branch {
                 cond: model::Expr::Reg(tested),
                 then,
@@ -200,7 +210,7 @@ impl<'p> Translation<'p> {
                 let model::Instr::Cas { success, .. } = &code[before] else {
                     return None;
                 };
-                (same_block && *success == Some(*tested)).then_some(before as u32)
+                (same_block && *success == Some(*tested)).then(|| number(Pc::new(before)))
             }
             _ => None,
         }
@@ -250,7 +260,7 @@ impl<'p> Translation<'p> {
             | model::Instr::Halt => return None,
         };
         Some(Instr {
-            number: pc as u32,
+            number: number(Pc::new(pc)),
             op,
             place: self.place(pc),
             inlined: Vec::new(),

@@ -1,1 +1,38 @@
 //! LLVM by its C API, loaded at run time from the Rust toolchain or the system; a small safe wrapper.
+//!
+//! Two parts. The wrapper: a [`Library`] is found and loaded, a [`Context`] owns what LLVM allocates, a [`Module`] is parsed in
+//! it, and [`Value`]s are handles that cannot outlive it. And what rsan needs of a module: [`read`] makes a
+//! [`rsan_ir::module::Module`] of it, [`patch`] applies edits.
+//!
+//! LLVM ends its process when it is given what it cannot bear. So nobody loads it into a process that has something to
+//! lose: [`serve()`] does the work in a child, [`Reader`] is the parent's side, and an abort of the child is an error with
+//! what it printed.
+//!
+//! Versions 14 to 22 are tried. Functions that not all of them have are looked up, never assumed; what the C API of some
+//! version does not tell is read from LLVM's own text of the value.
+
+mod assembly;
+mod context;
+mod error;
+mod ffi;
+mod input;
+mod library;
+mod merge;
+mod module;
+pub mod patch;
+mod producer;
+pub mod read;
+mod reader;
+mod serve;
+mod title;
+mod value;
+
+pub use context::Context;
+pub use error::{Error, Place};
+pub use library::{Library, Version, find};
+pub use module::{Block, Module};
+pub use read::Read;
+pub use reader::{Form, Limits, Reader};
+pub use serve::{NAME, serve};
+pub use title::title;
+pub use value::{Type, Value};

@@ -46,6 +46,10 @@ pub(crate) fn lower(
         starts.push(lowering.code.len());
         lowering.origin = pc as u32;
         lowering.instr(instr, Pc::new(pc));
+        if lowering.code.len() == starts[pc] {
+            // So that each instruction has a place.
+            lowering.jump(Pc::new(pc + 1));
+        }
     }
     starts.push(lowering.code.len());
     if let Some(end) = flags.end[id.index()] {

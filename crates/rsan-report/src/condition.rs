@@ -1,24 +1,14 @@
 //! Conditions and observables in herd's syntax.
 
-use rsan_model::{Atom, Condition, Observable, Program, Prop, Quantifier};
-
-/// `0:r1` or `x`: the name of an observable in conditions and states.
-pub(crate) fn name(program: &Program, observable: Observable) -> String {
-    match observable {
-        Observable::Reg(thread, reg) => {
-            let register = &program.threads[thread.index()].registers[reg.index()];
-            format!("{}:{}", thread.0, register.name)
-        }
-        Observable::Loc(loc) => program.location_name(loc).to_owned(),
-    }
-}
+use crate::test::Test;
+use rsan_model::{Atom, Condition, Prop, Quantifier, Value};
 
 /// The condition in herd's syntax, with no more brackets than it needs.
-pub fn condition(program: &Program, condition: &Condition) -> String {
+pub fn condition(test: &dyn Test, condition: &Condition) -> String {
     format!(
         "{} ({})",
         quantifier(condition.quantifier),
-        prop(program, &condition.prop, 0)
+        prop(test, &condition.prop, 0)
     )
 }
 
@@ -32,26 +22,28 @@ pub(crate) fn quantifier(quantifier: Quantifier) -> &'static str {
 }
 
 /// `level` is how tightly the context binds: 0 for none, 1 inside `\/`, 2 inside `/\`, 3 inside `~`.
-fn prop(program: &Program, p: &Prop, level: u8) -> String {
+fn prop(test: &dyn Test, p: &Prop, level: u8) -> String {
     let (text, own) = match p {
         Prop::True => ("true".to_owned(), 3),
         Prop::False => ("false".to_owned(), 3),
-        Prop::Atom(Atom::Is(o, v)) => (format!("{}={v}", name(program, *o)), 3),
-        Prop::Atom(Atom::Same(a, b)) => (format!("{}={}", name(program, *a), name(program, *b)), 3),
+        Prop::Atom(Atom::Is(o, v)) => (format!("{}={}", test.observable(*o), value(test, *v)), 3),
+        Prop::Atom(Atom::Same(a, b)) => (
+            format!("{}={}", test.observable(*a), test.observable(*b)),
+            3,
+        ),
         // herd wants brackets after `~`, whatever follows.
-        Prop::Not(p) => (format!("~({})", prop(program, p, 0)), 3),
-        Prop::And(p, q) => (
-            format!("{} /\\ {}", prop(program, p, 2), prop(program, q, 2)),
-            2,
-        ),
-        Prop::Or(p, q) => (
-            format!("{} \\/ {}", prop(program, p, 1), prop(program, q, 1)),
-            1,
-        ),
+        Prop::Not(p) => (format!("~({})", prop(test, p, 0)), 3),
+        Prop::And(p, q) => (format!("{} /\\ {}", prop(test, p, 2), prop(test, q, 2)), 2),
+        Prop::Or(p, q) => (format!("{} \\/ {}", prop(test, p, 1), prop(test, q, 1)), 1),
     };
     if own < level {
         format!("({text})")
     } else {
         text
     }
+}
+
+fn value(test: &dyn Test, value: Value) -> String {
+    let location = test.location_at(value);
+    location.map_or_else(|| value.to_string(), str::to_owned)
 }

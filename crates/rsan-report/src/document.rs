@@ -12,6 +12,7 @@ mod harm;
 mod kind;
 mod machines;
 mod memory;
+mod model;
 mod place;
 mod port;
 mod stats;
@@ -25,13 +26,13 @@ pub use harm::{Effect, Harm};
 pub use kind::{Kind, Property, Severity};
 pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
+pub use model::Rules;
 pub use place::{Excerpt, Frame, Place, place_of};
 pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;
-use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -110,9 +111,7 @@ pub struct Document {
     /// The answer. For `fence`, and `port --fix`: about the repaired program.
     pub verdict: Judgement,
     /// The memory model. For `port`: that of the language; the machines stand in `port`.
-    #[serde(with = "model")]
-    #[schemars(schema_with = "model::schema")]
-    pub model: Model,
+    pub model: Rules,
     /// Of a violation: its findings aside, the verdict would be `unknown`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
@@ -148,13 +147,18 @@ pub struct Document {
 
 impl Document {
     /// A document without findings.
-    pub fn new(command: Command, subject: &str, verdict: Judgement, model: Model) -> Self {
+    pub fn new(
+        command: Command,
+        subject: &str,
+        verdict: Judgement,
+        model: impl Into<Rules>,
+    ) -> Self {
         Self {
             schema: Schema::V2,
             command,
             subject: subject.to_owned(),
             verdict,
-            model,
+            model: model.into(),
             incomplete: false,
             fail_on: Severity::default(),
             property: None,
@@ -238,26 +242,4 @@ pub fn schema() -> String {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let schema = settings.into_generator().into_root_schema_for::<Document>();
     serde_json::to_string_pretty(&schema).expect("a schema has string keys") + "\n"
-}
-
-/// Models by their names.
-mod model {
-    use rsan_model::Model;
-    use schemars::{Schema, SchemaGenerator, json_schema};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
-        let names = Model::ALL.map(Model::name);
-        json_schema!({ "type": "string", "enum": names })
-    }
-
-    pub(super) fn serialize<S: Serializer>(model: &Model, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(model.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Model, D::Error> {
-        let name = String::deserialize(from)?;
-        name.parse()
-            .map_err(|_| Error::custom(format!("`{name}` is no memory model")))
-    }
 }

@@ -22,6 +22,7 @@ mod read;
 mod rules;
 mod sarif;
 mod style;
+mod test;
 mod text;
 mod verified;
 mod witness;
@@ -43,6 +44,7 @@ pub use read::{ReadError, read};
 pub use rules::Rule;
 pub use sarif::sarif;
 pub use style::{Role, Style};
+pub use test::Test;
 pub use text::{Details, text};
 pub use verified::{document, excerpt, place, sentence};
 

@@ -1,11 +1,12 @@
 //! The answer about a litmus test: its final states, and whether its condition holds.
 
-use crate::condition::{self, name, quantifier};
-use crate::describe;
+use crate::condition::{self, quantifier};
+use crate::document::Rules;
 use crate::document::{self, Command, Document, FinalState, Finding, Kind, LitmusAnswer, Severity};
 use crate::judgement::Judgement;
 use crate::number::plural;
-use rsan_model::{Model, Observable, Pc, Program, Quantifier, Reason, ThreadId, Value};
+use crate::test::Test;
+use rsan_model::{Observable, Pc, Quantifier, Reason, ThreadId, Value};
 use std::time::Duration;
 
 /// A final state and the number of consistent executions that end in it.
@@ -22,10 +23,12 @@ pub struct Final {
 pub struct Litmus<'a> {
     /// The input as the user named it.
     pub subject: &'a str,
-    /// The program in it.
-    pub program: &'a Program,
+    /// The test in it.
+    pub program: &'a dyn Test,
     /// The memory model.
-    pub model: Model,
+    pub model: Rules,
+    /// What a C test was compiled for.
+    pub arch: Option<&'a str>,
     /// What is observed at the end, in the order in which it is shown.
     pub observables: &'a [Observable],
     /// The final states, sorted.
@@ -71,7 +74,7 @@ impl Litmus<'_> {
     /// found, so a state settles `exists` and refutes the others, and an assertion fails, even when executions
     /// are missing; everything else needs them all. Undefined behaviour leaves only what was found.
     pub fn answer(&self) -> Answer {
-        let (found, when_found) = match &self.program.condition {
+        let (found, when_found) = match self.program.condition() {
             None => (!self.failed_asserts.is_empty(), Answer::Fails),
             Some(condition) => {
                 let (yes, no) = self.tally();
@@ -110,7 +113,7 @@ impl Litmus<'_> {
     }
 
     fn satisfies(&self, state: &Final) -> Option<bool> {
-        let condition = self.program.condition.as_ref()?;
+        let condition = self.program.condition()?;
         let value = |o: Observable| {
             let position = self.observables.iter().position(|&other| other == o);
             position.map_or(0, |i| state.values[i])
@@ -133,7 +136,7 @@ impl Litmus<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(reason) = self.incomplete {
-            let effect = match (self.answer(), &self.program.condition) {
+            let effect = match (self.answer(), self.program.condition()) {
                 (Answer::Undecided, _) => "states may be missing, so the answer is open",
                 (_, Some(_)) => "states may be missing, but the condition is already decided",
                 (_, None) => "states may be missing",
@@ -150,9 +153,8 @@ impl Litmus<'_> {
         }
         for &(thread, pc) in self.failed_asserts {
             notes.push(format!(
-                "the assertion of {}{} fails in some execution",
-                self.program.threads[thread.index()].name,
-                describe::at(self.program, describe::span(self.program, thread, pc))
+                "the assertion of {} fails in some execution",
+                self.program.place(thread, pc)
             ));
         }
         if self.blocked > 0 {
@@ -179,13 +181,20 @@ pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
         Some(Reason::LoopBound(n)) => Some(*n),
         _ => None,
     };
-    let names = litmus.observables.iter().map(|&o| name(program, o));
+    let names = litmus.observables.iter().map(|&o| program.observable(o));
     let names: Vec<String> = names.collect();
     let states = litmus.finals.iter().map(|state| FinalState {
         values: names
             .iter()
             .cloned()
             .zip(state.values.iter().copied())
+            .collect(),
+        addresses: names
+            .iter()
+            .zip(&state.values)
+            .filter_map(|(name, &value)| {
+                Some((name.clone(), program.location_at(value)?.to_owned()))
+            })
             .collect(),
         executions: state.executions,
         satisfies: litmus.satisfies(state),
@@ -194,7 +203,8 @@ pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
     let mut document = Document::new(Command::Litmus, litmus.subject, answer.into(), litmus.model);
     document.notes = litmus.notes();
     document.litmus = Some(LitmusAnswer {
-        name: program.name.clone(),
+        name: program.name().to_owned(),
+        arch: litmus.arch.map(str::to_owned),
         condition: condition_document(litmus, answer),
         observed: names,
         states,
@@ -209,7 +219,7 @@ pub fn litmus_document(litmus: &Litmus<'_>) -> Document {
 
 fn condition_document(litmus: &Litmus<'_>, answer: Answer) -> Option<document::Condition> {
     let (satisfied, unsatisfied) = litmus.tally();
-    let condition = litmus.program.condition.as_ref();
+    let condition = litmus.program.condition();
     condition.map(|condition| document::Condition {
         quantifier: quantifier(condition.quantifier).to_owned(),
         text: condition::condition(litmus.program, condition),
@@ -225,7 +235,7 @@ fn condition_document(litmus: &Litmus<'_>, answer: Answer) -> Option<document::C
 }
 
 fn finding(litmus: &Litmus<'_>, answer: Answer) -> Option<Finding> {
-    let condition = litmus.program.condition.as_ref();
+    let condition = litmus.program.condition();
     let condition = condition.filter(|_| answer == Answer::Fails)?;
     let text = condition::condition(litmus.program, condition);
     let message = format!("`{text}` does not hold under {}", litmus.model);

@@ -8,7 +8,7 @@ mod repair;
 mod runs;
 mod stack;
 
-use crate::document::{Claim, Command, Document, Finding, Severity, Stats};
+use crate::document::{Claim, Command, Document, Finding, Rules, Severity, Stats};
 use crate::judgement::Judgement;
 use crate::number::{bytes, plural, seconds};
 use crate::printable::name;
@@ -110,7 +110,7 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
 }
 
 /// The model, where it is worth a word: C and C++ programs that are run are judged by C++20 unless told otherwise.
-pub(crate) fn model(document: &Document) -> Option<Model> {
+pub(crate) fn model(document: &Document) -> Option<Rules> {
     let told = document.stats.runs.is_none() || document.model != Model::C20;
     told.then_some(document.model)
 }

@@ -7,7 +7,7 @@
 //! lws      = [M];po|loc;[W]
 //! dob      = addr ∪ data ∪ ctrl;[W] ∪ addr;po;[W] ∪ (addr ∪ data);rfi
 //! isb      = (ctrl ∪ pick.ctrl ∪ (addr ∪ pick.addr);po) ; [isb] ; po ; [M]
-//! pob      = pick.addr;[W] ∪ pick.data ∪ pick.ctrl;[W] ∪ pick.addr;po;[W]
+//! pob      = (pick.addr ∪ pick.data ∪ pick.ctrl);[W] ∪ pick.addr;po;[W]
 //! aob      = rmw ∪ rmw;rfi;[A ∪ Q]
 //! bob      = [M];po;[dmb];po;[M] ∪ [R];po;[dmb ld];po;[M] ∪ [W];po;[dmb st];po;[W]
 //!          ∪ [L];po;[A] ∪ [A ∪ Q];po;[M] ∪ [M];po;[L] ∪ [range([A];amo;[L])];po;[M]
@@ -17,7 +17,8 @@
 //! ```
 //!
 //! `dmb ld` does not order reads whose value the program does not see (`stadd`). A pick dependency passes the condition of a
-//! selection (`csel`, the comparison of `cas`); the processor may guess that. The manual's `rfi` is between a store and the next loads of
+//! selection (`csel`, the comparison of `cas`); the processor may guess that. `pick.data` also leads to a load that follows the store of a
+//! picked value to its location. The manual's `rfi` is between a store and the next loads of
 //! its thread whether they see it or not; a load that sees a later write of another thread is after the store by `obs` anyway.
 
 use super::{Candidate, Communication, Rules};
@@ -107,9 +108,9 @@ fn isb(c: &Candidate) -> Relation {
 
 fn pob(c: &Candidate) -> Relation {
     let pick = &c.pick;
-    let to_writes = pick.addr.union(&pick.ctrl).union(&pick.addr.then(&c.po));
-    pick.data
-        .union(&to_writes.between(c.accesses(), c.writes()))
+    let picks = pick.addr.union(&pick.data).union(&pick.ctrl);
+    let behind = pick.addr.then(&c.po);
+    picks.union(&behind).between(c.accesses(), c.writes())
 }
 
 fn bob(c: &Candidate) -> Relation {

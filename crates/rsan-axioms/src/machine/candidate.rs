@@ -49,7 +49,7 @@ pub struct Access {
 pub struct Dependencies {
     /// The later access has an address that depends on it.
     pub addr: Relation,
-    /// The later write has a value that depends on it.
+    /// The later write has a value that depends on it; picks also lead to the next loads of that location.
     pub data: Relation,
     /// A branch between them depends on it; to every event behind the branch, fences included.
     pub ctrl: Relation,

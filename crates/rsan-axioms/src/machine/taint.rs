@@ -10,14 +10,36 @@ pub(super) struct Taint {
     pub(super) value: EventSet,
     /// Through at least one choice between values: ARMv8's pick dependencies.
     pub(super) pick: EventSet,
+    /// Whether chance has a part in it: a store-exclusive may fail for no reason.
+    chance: bool,
 }
 
 impl Taint {
+    /// Of what chance decides.
+    pub(super) const CHANCE: Self = Self {
+        value: EventSet::EMPTY,
+        pick: EventSet::EMPTY,
+        chance: true,
+    };
+
+    /// Whether the value is the same in all executions.
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Only what it depends on through choices.
+    pub(super) fn picked(self) -> Self {
+        Self {
+            value: EventSet::EMPTY,
+            ..self
+        }
+    }
+
     /// Of a value that `event` gives.
     pub(super) fn of(event: EventSet) -> Self {
         Self {
             value: event,
-            pick: EventSet::EMPTY,
+            ..Self::default()
         }
     }
 
@@ -26,6 +48,7 @@ impl Taint {
         Self {
             value: self.value.union(other.value),
             pick: self.pick.union(other.pick),
+            chance: self.chance || other.chance,
         }
     }
 
@@ -34,6 +57,7 @@ impl Taint {
         Self {
             value: EventSet::EMPTY,
             pick: self.value.union(self.pick),
+            ..self
         }
     }
 
@@ -42,6 +66,7 @@ impl Taint {
         Self {
             value: self.value.minus(own),
             pick: self.pick.minus(own),
+            ..self
         }
     }
 

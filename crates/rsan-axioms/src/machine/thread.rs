@@ -27,7 +27,7 @@ pub(super) struct Step {
     pub(super) kind: Kind,
     /// What the address depends on.
     pub(super) addr: Taint,
-    /// What the stored value depends on.
+    /// What the stored value depends on; for a load, by what choices what it may see of its own thread was made.
     pub(super) data: Taint,
     /// What branches before it depend on.
     pub(super) ctrl: Taint,
@@ -36,6 +36,9 @@ pub(super) struct Step {
     /// For a write: what a load of it depends on where dependencies pass through memory (ARMv8).
     memory: Taint,
 }
+
+/// How often a thread may take a backward jump on which neither memory nor chance decides.
+const COUNTED: u32 = 1_000;
 
 /// The values that each location may hold.
 pub(super) type Values = Vec<BTreeSet<Value>>;
@@ -153,9 +156,16 @@ impl Walker<'_> {
                 state.push(pc, Kind::Fence(*fence), [Taint::default(); 2]);
             }
             Op::Branch { condition, target } => {
-                state.ctrl = state.ctrl.join(self.taint(state, pc, condition)?);
+                let taint = self.taint(state, pc, condition)?;
+                state.ctrl = state.ctrl.join(taint);
                 if self.value(state, pc, condition)? != 0 {
-                    return Ok(state.jump(pc, *target, self.unroll));
+                    // A loop that nothing decides but the thread itself ends by itself, or never.
+                    let bound = if taint.is_empty() {
+                        COUNTED
+                    } else {
+                        self.unroll
+                    };
+                    return Ok(state.jump(pc, *target, bound));
                 }
             }
             Op::Jump { target } => return Ok(state.jump(pc, *target, self.unroll)),
@@ -229,14 +239,13 @@ impl Walker<'_> {
 
     /// Adds a read that sets a register.
     fn read(&self, state: &mut State, pc: usize, read: Access, addr: Taint, dst: RegId) -> usize {
-        let memory = state.last_write(read.loc);
-        let index = state.push(pc, Kind::Read(read), [addr, Taint::default()]);
-        let own = Taint::of(only(index));
         // Arm's dependencies go through addresses of loads and through the thread's own stores.
-        let taint = match self.machine {
-            Machine::Armv8 => own.join(addr).join(memory),
-            _ => own,
+        let (through, memory) = match self.machine {
+            Machine::Armv8 => (addr, state.last_write(read.loc)),
+            _ => (Taint::default(), Taint::default()),
         };
+        let index = state.push(pc, Kind::Read(read), [addr, memory.picked()]);
+        let taint = Taint::of(only(index)).join(through).join(memory);
         state.set(dst, read.value, taint);
         index
     }
@@ -274,7 +283,7 @@ impl Walker<'_> {
                 // Only on RISC-V does what the status decides depend on the store.
                 let taint = match self.machine {
                     Machine::Riscv => Taint::of(only(index)),
-                    _ => Taint::default(),
+                    _ => Taint::CHANCE,
                 };
                 way.set(*status, *on_success, taint);
             }
@@ -283,7 +292,7 @@ impl Walker<'_> {
         let mut way = state.clone();
         way.reservation = None;
         if let Some(status) = status {
-            way.set(*status, 1 - on_success, Taint::default());
+            way.set(*status, 1 - on_success, Taint::CHANCE);
         }
         ways.push(way);
         Ok(Next::Each(ways))

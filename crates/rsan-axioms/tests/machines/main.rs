@@ -149,6 +149,7 @@ const PICK: &[Row] = &[
     ("MP+full+pick-addr", "w x 1; full; w y 1 ‖ r a y; pick b a c; r d x @b", "1:a=1 1:d=0", "8"),
     ("LB+pick-data", "r a x; pick b a c; w y 1 +b ‖ r d y; full; w x 1", "0:a=1 1:d=1", ""),
     ("LB+pick-addr-po", "r a x; pick b a c; r e z @b; w y 1 ‖ r d y; full; w x 1", "0:a=1 1:d=1", ""),
+    ("LB+pick-data-rfi-acq-po", "r a x; pick b a c; w z 1 +b; r.acq e z; w y 1 ‖ r d y; full; w x 1", "0:a=1 1:d=1", "7p"),
     ("MP+full+pick-ctrl-isync", "w x 1; full; w y 1 ‖ r a y; pick b a c; ctrl b; isync; r d x", "1:a=1 1:d=0", "r"),
 ];
 

@@ -91,6 +91,44 @@ fn loops_are_cut_and_that_is_said() {
 }
 
 #[test]
+fn loops_that_only_count_run_to_their_end() {
+    let mut p = program("w x 1; r a x; ctrl n", "0:n=10", Machine::Armv8);
+    let thread = &mut p.threads[0];
+    thread.code.pop();
+    let n = Expr::Reg(RegId(1));
+    let plus = Expr::Binary(BinOp::Add, n.clone().into(), Expr::Const(1).into());
+    thread.code.push(Op::Assign {
+        dst: RegId(1),
+        value: plus,
+    });
+    thread.code.push(Op::Branch {
+        condition: Expr::Binary(BinOp::Lt, n.into(), Expr::Const(10).into()),
+        target: 2,
+    });
+    thread.spans = vec![thread.spans[0]; 4];
+    thread.origins = vec![0, 1, 2, 3];
+    let found = outcomes(&p, Machine::Armv8, &Limits::default()).expect("an answer");
+    assert_eq!(found.cut, None);
+    assert_eq!(states(&found), [[10]]);
+}
+
+#[test]
+fn a_store_that_may_fail_for_ever_is_cut() {
+    let mut p = program("lx a x; try s x 1", "0:s=0", Machine::Armv8);
+    let thread = &mut p.threads[0];
+    thread.code.push(Op::Branch {
+        condition: Expr::Reg(RegId(1)),
+        target: 0,
+    });
+    thread.spans = vec![thread.spans[0]; 3];
+    thread.origins = vec![0, 1, 2];
+    let found = outcomes(&p, Machine::Armv8, &Limits::default()).expect("an answer");
+    assert_eq!(found.cut, Some(Reason::LoopBound(3)));
+    assert_eq!(states(&found), [[0]]);
+    assert_eq!(found.executions, 4);
+}
+
+#[test]
 fn what_is_waited_for_holds() {
     let mut p = program("r a x; r b x ‖ w x 1; w x 2", "0:b=2", Machine::Power);
     let thread = &mut p.threads[0];

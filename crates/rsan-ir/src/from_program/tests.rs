@@ -9,7 +9,7 @@ fn module(text: &str) -> Module {
 
 /// The blocks: numbers of instructions, successors.
 fn blocks(function: &Function) -> Vec<(Vec<u32>, Vec<u32>)> {
-    let numbers = |b: &Block| b.instrs.iter().map(|i| i.number).collect();
+    let numbers = |b: &Block| b.instrs.iter().map(|i| instruction(i.number).0).collect();
     let successors = |b: &Block| b.successors.iter().map(|s| s.0).collect();
     let blocks = function.blocks.iter();
     blocks.map(|b| (numbers(b), successors(b))).collect()

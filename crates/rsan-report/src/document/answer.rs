@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 pub struct LitmusAnswer {
     /// Of the test.
     pub name: String,
+    /// What a C test was compiled for: a machine, and which of its mappings (`armv8+rcpc`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arch: Option<String>,
     /// Absent when the test has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
@@ -46,11 +49,24 @@ pub struct Condition {
 pub struct FinalState {
     /// By name.
     pub values: BTreeMap<String, Value>,
+    /// Of the values that are addresses, the locations; their numbers mean nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
     /// Number of consistent executions that end in it.
     pub executions: u64,
     /// Whether it satisfies the formula of the condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfies: Option<bool>,
+}
+
+impl FinalState {
+    /// The value of what has this name, as it is shown.
+    pub fn shown(&self, name: &str) -> String {
+        match (self.addresses.get(name), self.values.get(name)) {
+            (Some(location), _) => location.clone(),
+            (None, value) => value.copied().unwrap_or_default().to_string(),
+        }
+    }
 }
 
 /// The cheapest changes that make a program robust.

@@ -1,9 +1,9 @@
 //! A finding.
 
 use super::{
-    Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Severity, Thread, can_happen,
+    Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Rules, Severity, Thread,
+    can_happen,
 };
-use rsan_model::Model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ impl Finding {
     }
 
     /// What it is, in a few words: `data race on `x``, `not robust against rc20`.
-    pub fn headline(&self, model: Option<Model>) -> String {
+    pub fn headline(&self, model: Option<Rules>) -> String {
         let title = self.kind.title();
         match (self.kind, &self.object, model) {
             (Kind::WeakBehaviour | Kind::ObservedWeakBehaviour, _, Some(model)) => {

@@ -62,12 +62,7 @@ fn states(out: &mut String, answer: &LitmusAnswer) {
         };
         let _ = write!(out, "<tr{class}>");
         for name in names {
-            let value = state.values.get(name).map(ToString::to_string);
-            let _ = write!(
-                out,
-                "<td class=\"figure\">{}</td>",
-                Text(value.unwrap_or_default())
-            );
+            let _ = write!(out, "<td class=\"figure\">{}</td>", Text(state.shown(name)));
         }
         let _ = writeln!(
             out,

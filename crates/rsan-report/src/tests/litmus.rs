@@ -36,7 +36,8 @@ fn litmus<'a>(program: &'a Program, finals: &'a [Final]) -> Litmus<'a> {
     Litmus {
         subject: "sb.litmus",
         program,
-        model: rsan_model::Model::C20,
+        model: rsan_model::Model::C20.into(),
+        arch: None,
         observables: &OBSERVED,
         finals,
         incomplete: None,
@@ -125,7 +126,7 @@ fn a_data_race_leaves_the_program_without_meaning() {
     assert_eq!(racy.answer(), Answer::Undecided);
     assert!(shown(&racy).contains("\nUndef\n"));
     let machine = Litmus {
-        model: rsan_model::Model::Tso,
+        model: rsan_model::Model::Tso.into(),
         ..racy
     };
     assert_eq!(machine.answer(), Answer::Holds);

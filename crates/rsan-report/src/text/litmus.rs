@@ -83,7 +83,7 @@ fn verdict(
 fn values(litmus: &LitmusAnswer, state: &FinalState) -> String {
     let mut out = String::new();
     for name in &litmus.observed {
-        let value = state.values.get(name).copied().unwrap_or_default();
+        let value = state.shown(name);
         let _ = write!(out, "{name}={value}; ");
     }
     out.trim_end().to_owned()

@@ -97,9 +97,10 @@ pub(super) fn hint(document: &Document) -> String {
     if !(asked && weak && file) {
         return String::new();
     }
-    let model = match document.model {
-        Model::C20 => String::new(),
-        other => format!(" --model {other}"),
+    let model = if document.model == Model::C20 {
+        String::new()
+    } else {
+        format!(" --model {}", document.model)
     };
     let subject = name(&document.subject);
     format!("  `rsan fence{model} --diff {subject}` finds the cheapest fix\n")

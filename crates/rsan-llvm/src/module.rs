@@ -1,0 +1,249 @@
+//! A module of LLVM, its functions and their blocks.
+
+use crate::context::Context;
+use crate::ffi::{self, BlockRef, LayoutRef, MachineRef, ModuleRef, ValueRef};
+use crate::library::Library;
+use crate::value::{Type, Value};
+use std::ffi::{CStr, c_char};
+
+/// A module. It belongs to a context, and is freed when it is dropped.
+pub struct Module<'c> {
+    context: &'c Context<'c>,
+    raw: ModuleRef,
+}
+
+impl<'c> Module<'c> {
+    pub(crate) fn new(context: &'c Context<'_>, raw: ModuleRef) -> Self {
+        Self { context, raw }
+    }
+
+    /// The context it was read in.
+    pub fn context(&self) -> &'c Context<'c> {
+        self.context
+    }
+
+    fn library(&self) -> &'c Library {
+        self.context.library()
+    }
+
+    /// Checks that it is well-formed, as LLVM's passes expect.
+    ///
+    /// # Errors
+    /// LLVM's message.
+    pub fn verify(&self) -> Result<(), String> {
+        let mut message: *mut c_char = std::ptr::null_mut();
+        // SAFETY: the module is alive.
+        let broken = unsafe {
+            (self.library().api.verify_module)(self.raw, ffi::RETURN_STATUS, &mut message)
+        };
+        let text = self.context.take(message);
+        (broken == 0).then_some(()).ok_or(text)
+    }
+
+    /// Runs passes of LLVM, as `opt -passes=` names them. The module is borrowed mutably because handles of what a pass removes must not
+    /// be left.
+    ///
+    /// # Errors
+    /// LLVM's message: it does not know a pass.
+    pub fn run_passes(&mut self, passes: &CStr) -> Result<(), String> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive, the name is NUL-terminated, no target machine is needed; an error's message is the caller's.
+        unsafe {
+            let options = (api.pass_options_create)();
+            let error = (api.run_passes)(self.raw, passes.as_ptr(), MachineRef::NULL, options);
+            (api.pass_options_dispose)(options);
+            let Some(error) = error.get() else {
+                return Ok(());
+            };
+            let message = (api.error_message)(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (api.error_message_dispose)(message);
+            Err(text)
+        }
+    }
+
+    /// Adds an attribute to a function, or removes it.
+    pub fn set_attribute(&mut self, function: &str, attribute: &str, set: bool) {
+        let api = &self.library().api;
+        // SAFETY: a name with its length.
+        let kind = unsafe { (api.attribute_kind)(attribute.as_ptr().cast(), attribute.len()) };
+        let found = self.functions().find(|value| value.name() == function);
+        let Some(function) = found.filter(|_| kind != 0) else {
+            return;
+        };
+        // SAFETY: a function of the module, and an attribute without a value.
+        unsafe {
+            match set {
+                true => {
+                    let attribute = (api.attribute_create)(self.context.raw(), kind, 0);
+                    (api.attribute_add)(function.raw, ffi::FUNCTION_INDEX, attribute);
+                }
+                false => (api.attribute_remove)(function.raw, ffi::FUNCTION_INDEX, kind),
+            }
+        }
+    }
+
+    /// As text.
+    pub fn print(&self) -> String {
+        // SAFETY: the module is alive.
+        let text = unsafe { (self.library().api.print_module)(self.raw) };
+        self.context.take(text)
+    }
+
+    /// As bitcode.
+    pub fn bitcode(&self) -> Vec<u8> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive, and the buffer is read before it is disposed of.
+        unsafe {
+            let buffer = (api.write_bitcode)(self.raw);
+            let (start, size) = ((api.buffer_start)(buffer), (api.buffer_size)(buffer));
+            let bytes = std::slice::from_raw_parts(start.cast::<u8>(), size).to_vec();
+            (api.buffer_dispose)(buffer);
+            bytes
+        }
+    }
+
+    /// Sizes of types.
+    pub fn layout(&self) -> Layout<'_> {
+        // SAFETY: the module is alive and owns the layout.
+        let raw = unsafe { (self.library().api.data_layout)(self.raw) };
+        let library = self.library();
+        Layout { library, raw }
+    }
+
+    /// Its functions, in order.
+    pub fn functions(&self) -> impl Iterator<Item = Value<'_>> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive.
+        let first = unsafe { (api.first_function)(self.raw) };
+        self.list(first, api.next_function)
+    }
+
+    /// Its global variables, in order.
+    pub fn globals(&self) -> impl Iterator<Item = Value<'_>> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive.
+        let first = unsafe { (api.first_global)(self.raw) };
+        self.list(first, api.next_global)
+    }
+
+    /// Its aliases, in order.
+    pub fn aliases(&self) -> impl Iterator<Item = Value<'_>> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive.
+        let first = unsafe { (api.first_alias)(self.raw) };
+        self.list(first, api.next_alias)
+    }
+
+    fn list(
+        &self,
+        first: ValueRef,
+        next: unsafe extern "C" fn(ValueRef) -> ValueRef,
+    ) -> impl Iterator<Item = Value<'_>> {
+        // SAFETY: each is of the list that `next` goes along.
+        std::iter::successors(first.get(), move |raw| unsafe { next(*raw) }.get())
+            .filter_map(|raw| self.context.value(raw))
+    }
+
+    /// The number that this kind of metadata has.
+    pub(crate) fn metadata_kind(&self, name: &str) -> u32 {
+        let length = u32::try_from(name.len()).unwrap_or(0);
+        // SAFETY: a name with its length.
+        unsafe {
+            (self.library().api.metadata_kind_id)(self.context.raw(), name.as_ptr().cast(), length)
+        }
+    }
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        // SAFETY: values borrow the module, so none is left.
+        unsafe { (self.library().api.module_dispose)(self.raw) };
+    }
+}
+
+/// Sizes of types in memory.
+#[derive(Clone, Copy)]
+pub struct Layout<'m> {
+    library: &'m Library,
+    raw: LayoutRef,
+}
+
+impl Layout<'_> {
+    /// Bytes of a pointer.
+    pub fn pointer_size(&self) -> u64 {
+        // SAFETY: the layout is its module's, which is alive.
+        u64::from(unsafe { (self.library.api.pointer_size)(self.raw) })
+    }
+
+    /// How many bytes a store writes; `None` if that depends on the machine.
+    pub fn store_size(&self, ty: Type<'_>) -> Option<u64> {
+        // SAFETY: sized and not scalable, which is what the function demands.
+        ty.has_size()
+            .then(|| unsafe { (self.library.api.store_size)(self.raw, ty.raw) })
+    }
+
+    /// How far elements of an array are apart.
+    pub fn stride(&self, ty: Type<'_>) -> Option<u64> {
+        // SAFETY: as above.
+        ty.has_size()
+            .then(|| unsafe { (self.library.api.abi_size)(self.raw, ty.raw) })
+    }
+
+    /// Where a field of a struct is.
+    pub fn field(&self, ty: Type<'_>, index: u32) -> Option<u64> {
+        let known = ty.has_size() && index < ty.fields()?;
+        // SAFETY: a struct of known size with such a field.
+        known.then(|| unsafe { (self.library.api.offset_of_element)(self.raw, ty.raw, index) })
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Copy)]
+pub struct Block<'m> {
+    pub(crate) library: &'m Library,
+    pub(crate) raw: BlockRef,
+}
+
+impl PartialEq for Block<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl<'m> Block<'m> {
+    /// Its instructions, in order.
+    pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
+        let api = &self.library.api;
+        // SAFETY: the block is alive as long as its module.
+        let first = unsafe { (api.first_instruction)(self.raw) };
+        let next = api.next_instruction;
+        // SAFETY: each is an instruction of this block.
+        std::iter::successors(first.get(), move |raw| unsafe { next(*raw) }.get())
+            .filter_map(move |raw| Value::new(self.library, raw))
+    }
+
+    /// Its last instruction.
+    pub fn terminator(self) -> Option<Value<'m>> {
+        // SAFETY: the block is alive as long as its module.
+        Value::new(self.library, unsafe {
+            (self.library.api.terminator)(self.raw)
+        })
+    }
+
+    /// Where it may go on.
+    pub fn successors(self) -> Vec<Self> {
+        let api = &self.library.api;
+        let Some(end) = self.terminator() else {
+            return Vec::new();
+        };
+        // SAFETY: the instruction ends a block, and there are so many.
+        let count = unsafe { (api.successor_count)(end.raw) };
+        let successor = |index| Block {
+            library: self.library,
+            // SAFETY: as above.
+            raw: unsafe { (api.successor)(end.raw, index) },
+        };
+        (0..count).map(successor).collect()
+    }
+}

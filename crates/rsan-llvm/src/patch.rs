@@ -1,0 +1,366 @@
+//! Applies edits to a module: fences, and stronger orders.
+
+use crate::error::{Error, Place};
+use crate::ffi::{BuilderRef, type_kind};
+use crate::module::{Block, Module};
+use crate::read::function::numbered;
+use crate::value::{Opcode, Value, ask};
+use rsan_ir::module::{Change, Edit, Order};
+use std::collections::HashMap;
+use std::ffi::c_int;
+
+/// Applies edits, and checks the module afterwards. Numbers of instructions are those of the module as it was before.
+///
+/// # Errors
+/// [`Error::Edit`] for the first edit that cannot be made. The module is of no use then.
+pub fn apply(module: &Module<'_>, edits: &[Edit]) -> Result<(), Error> {
+    let functions: HashMap<String, Value<'_>> = module
+        .functions()
+        .map(|value| (value.name(), value))
+        .collect();
+    let mut bodies: HashMap<&str, Vec<Value<'_>>> = HashMap::new();
+    let mut places = Vec::new();
+    for edit in edits {
+        let refused = |message: &str| refuse(edit, message);
+        let function = functions
+            .get(&edit.function)
+            .ok_or_else(|| refused("there is no such function"))?;
+        let body = bodies
+            .entry(&edit.function)
+            .or_insert_with(|| numbered(*function));
+        let place = body
+            .get(edit.number as usize)
+            .ok_or_else(|| refused("there is no such instruction"))?;
+        places.push(*place);
+    }
+    let builder = Builder::new(module);
+    // What is replaced because its order cannot be set: later edits find the new one.
+    let mut replaced = HashMap::new();
+    for (edit, at) in edits.iter().zip(places) {
+        let at = *replaced.get(&at).unwrap_or(&at);
+        let blocks = || functions[&edit.function].blocks().collect();
+        match &edit.change {
+            Change::FenceBefore(order) => builder.fence(at, *order),
+            Change::MachineFenceBefore(name) => builder.machine_fence(at, name),
+            Change::FenceAfter(order) => after(at, blocks).and_then(|places| {
+                places
+                    .into_iter()
+                    .try_for_each(|at| builder.fence(at, *order))
+            }),
+            Change::MachineFenceAfter(name) => after(at, blocks).and_then(|places| {
+                places
+                    .into_iter()
+                    .try_for_each(|at| builder.machine_fence(at, name))
+            }),
+            Change::Order(order) => builder
+                .raise(at, *order)
+                .map(|new| replaced.extend(new.map(|new| (at, new)))),
+        }
+        .map_err(|message| refuse(edit, &message))?;
+    }
+    let context = edits.first().map(|edit| place(edit));
+    module.verify().map_err(|message| Error::Edit {
+        place: context.unwrap_or(Place {
+            function: String::new(),
+            number: 0,
+        }),
+        message: format!("LLVM does not accept the changed module: {message}"),
+    })
+}
+
+fn place(edit: &Edit) -> Place {
+    Place {
+        function: edit.function.clone(),
+        number: edit.number,
+    }
+}
+
+fn refuse(edit: &Edit, message: &str) -> Error {
+    Error::Edit {
+        place: place(edit),
+        message: message.to_owned(),
+    }
+}
+
+/// The instructions before which something has to stand in order to come right after this one: the next one, or, if it ends a block, the
+/// first ones of all blocks that it may lead to.
+fn after<'m>(
+    at: Value<'m>,
+    blocks: impl FnOnce() -> Vec<Block<'m>>,
+) -> Result<Vec<Value<'m>>, String> {
+    let next = ask!(at, next_instruction);
+    if let Some(next) = Value::new(at.library, next) {
+        return Ok(vec![next]);
+    }
+    let block = blocks()
+        .into_iter()
+        .find(|block| block.terminator() == Some(at))
+        .ok_or("it is not in its function")?;
+    let successors = block.successors();
+    if successors.is_empty() {
+        return Err("nothing comes after it".to_owned());
+    }
+    successors.into_iter().map(begin).collect()
+}
+
+/// Where code may stand first in a block.
+fn begin(block: Block<'_>) -> Result<Value<'_>, String> {
+    let first = block
+        .instructions()
+        .find(|value| !value.is(Opcode::Phi) && !value.is(Opcode::LandingPad))
+        .ok_or("a block without instructions comes after it")?;
+    let printed = first.print();
+    match printed.contains("catchswitch") || printed.contains("pad within") {
+        true => Err(
+            "a handler of exceptions comes after it that begins with no place for a fence"
+                .to_owned(),
+        ),
+        false => Ok(first),
+    }
+}
+
+fn number(order: Order) -> c_int {
+    match order {
+        Order::Plain => 0,
+        Order::Relaxed => 2,
+        Order::Acquire => 4,
+        Order::Release => 5,
+        Order::AcqRel => 6,
+        Order::SeqCst => 7,
+    }
+}
+
+const PLAIN_UPDATE: &str = "a read-modify-write cannot be plain";
+/// Before this version `LLVMSetOrdering` takes a read-modify-write for a store.
+const SETS_UPDATES: u32 = 19;
+
+/// Sets the order of a load, store or compare-exchange.
+fn set(module: &Module<'_>, at: Value<'_>, order: Order) -> Result<(), String> {
+    let name = name(order);
+    if at.is(Opcode::Load) || at.is(Opcode::Store) {
+        let load = at.is(Opcode::Load);
+        let what = if load { "load" } else { "store" };
+        let possible = match order {
+            Order::Plain | Order::Relaxed | Order::SeqCst => true,
+            Order::Acquire => load,
+            Order::Release => !load,
+            Order::AcqRel => false,
+        };
+        if !possible {
+            return Err(format!("a {what} cannot be {name}"));
+        }
+        if order != Order::Plain {
+            can_be_atomic(module, at)?;
+        }
+        ask!(at, set_ordering, number(order));
+        return Ok(());
+    }
+    if !at.is(Opcode::CompareExchange) {
+        return Err("it is no access and no fence, and has no order".to_owned());
+    }
+    if order == Order::Plain {
+        return Err(PLAIN_UPDATE.to_owned());
+    }
+    ask!(at, set_success_ordering, number(order));
+    // A failed one is a load; as strong as the success asks for on that side.
+    let wanted = match order {
+        Order::SeqCst => Order::SeqCst,
+        Order::Acquire | Order::AcqRel => Order::Acquire,
+        Order::Plain | Order::Relaxed | Order::Release => Order::Relaxed,
+    };
+    if at
+        .failure_ordering()
+        .is_some_and(|now| now < number(wanted))
+    {
+        ask!(at, set_failure_ordering, number(wanted));
+    }
+    Ok(())
+}
+
+/// LLVM's atomic accesses are of integers, pointers and floating-point numbers, and rsan makes only aligned ones.
+fn can_be_atomic(module: &Module<'_>, at: Value<'_>) -> Result<(), String> {
+    let content = match at.is(Opcode::Load) {
+        true => at,
+        false => at.operand(0).ok_or("it stores nothing")?,
+    };
+    let ty = content.ty();
+    let scalar = matches!(ty.kind(), type_kind::INTEGER | type_kind::POINTER)
+        || (type_kind::HALF..=type_kind::DOUBLE).contains(&ty.kind());
+    let size = module.layout().store_size(ty).unwrap_or(0);
+    let whole = ty
+        .int_width()
+        .is_none_or(|bits| u64::from(bits) == size * 8);
+    if !scalar || !whole || !size.is_power_of_two() || size > 16 {
+        return Err(format!(
+            "an access of {size} bytes of this type cannot be atomic"
+        ));
+    }
+    match at.alignment().is_some_and(|bytes| u64::from(bytes) >= size) {
+        true => Ok(()),
+        false => Err(format!(
+            "it cannot be atomic: it is not aligned to its {size} bytes"
+        )),
+    }
+}
+
+fn name(order: Order) -> &'static str {
+    match order {
+        Order::Plain => "plain",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+        Order::SeqCst => "seq_cst",
+    }
+}
+
+/// Puts instructions into a module.
+struct Builder<'m> {
+    module: &'m Module<'m>,
+    raw: BuilderRef,
+}
+
+impl<'m> Builder<'m> {
+    fn new(module: &'m Module<'_>) -> Self {
+        let context = module.context();
+        // SAFETY: the context is alive.
+        let raw = unsafe { (context.library().api.builder_create)(context.raw()) };
+        Self { module, raw }
+    }
+
+    fn fence(&self, before: Value<'_>, order: Order) -> Result<(), String> {
+        let before = behind_phis(before);
+        if matches!(order, Order::Plain | Order::Relaxed) {
+            return Err(format!("a fence cannot be {}", name(order)));
+        }
+        let api = &self.module.context().library().api;
+        // SAFETY: the instruction is in a function of the module.
+        unsafe {
+            (api.builder_before)(self.raw, before.raw);
+            (api.build_fence)(self.raw, number(order), 0, c"".as_ptr());
+        }
+        Ok(())
+    }
+
+    /// A fence of the machine is assembly that the compiler moves no access across.
+    fn machine_fence(&self, before: Value<'_>, text: &str) -> Result<(), String> {
+        let known = text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || " ,.".contains(c));
+        if !known || text.is_empty() {
+            return Err(format!("`{text}` is no fence"));
+        }
+        let before = behind_phis(before);
+        let context = self.module.context();
+        let api = &context.library().api;
+        let clobbers = "~{memory}";
+        // SAFETY: strings with their lengths, which LLVM copies; the instruction is in a function of the module.
+        unsafe {
+            let ty =
+                (api.function_type)((api.void_type)(context.raw()), std::ptr::null_mut(), 0, 0);
+            let assembly = (api.inline_assembly)(
+                ty,
+                text.as_ptr().cast(),
+                text.len(),
+                clobbers.as_ptr().cast(),
+                clobbers.len(),
+                1,
+                0,
+                0,
+                0,
+            );
+            (api.builder_before)(self.raw, before.raw);
+            (api.build_call)(
+                self.raw,
+                ty,
+                assembly,
+                std::ptr::null_mut(),
+                0,
+                c"".as_ptr(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Sets an order; gives what now stands for the instruction, if it had to be replaced.
+    fn raise(&self, at: Value<'m>, order: Order) -> Result<Option<Value<'m>>, String> {
+        if at.is(Opcode::Fence) {
+            self.fence(at, order)?;
+            return Ok(self.replace(at));
+        }
+        if !at.is(Opcode::AtomicRmw) {
+            return set(self.module, at, order).map(|()| None);
+        }
+        if order == Order::Plain {
+            return Err(PLAIN_UPDATE.to_owned());
+        }
+        if at.library.version().major >= SETS_UPDATES {
+            ask!(at, set_ordering, number(order));
+            return Ok(None);
+        }
+        self.update(at, order).map(Some)
+    }
+
+    /// The same read-modify-write with another order.
+    fn update(&self, old: Value<'m>, order: Order) -> Result<Value<'m>, String> {
+        if old.is_volatile() {
+            return Err(
+                "this version of LLVM cannot change a volatile read-modify-write".to_owned(),
+            );
+        }
+        let operands = old.operand(0).zip(old.operand(1));
+        let (pointer, value) = operands.ok_or("it has no operands")?;
+        let (operation, single) = (
+            ask!(old, rmw_operation),
+            c_int::from(old.is_single_thread()),
+        );
+        let api = &self.module.context().library().api;
+        // SAFETY: operands of an instruction of the module, before which the new one stands; then nobody uses the old one.
+        let new = unsafe {
+            (api.builder_before)(self.raw, old.raw);
+            let new = (api.build_rmw)(
+                self.raw,
+                operation,
+                pointer.raw,
+                value.raw,
+                number(order),
+                single,
+            );
+            (api.replace_uses)(old.raw, new);
+            (api.erase)(old.raw);
+            new
+        };
+        Value::new(old.library, new).ok_or_else(|| "LLVM did not build it".to_owned())
+    }
+
+    /// Removes a fence, and gives the one that stands right before it.
+    fn replace(&self, old: Value<'m>) -> Option<Value<'m>> {
+        let api = &self.module.context().library().api;
+        // SAFETY: the fence is in a block, and no one uses it.
+        let new = unsafe {
+            let new = (api.previous_instruction)(old.raw);
+            (api.erase)(old.raw);
+            new
+        };
+        Value::new(old.library, new)
+    }
+}
+
+/// The first place at or behind an instruction where code may stand.
+fn behind_phis(mut at: Value<'_>) -> Value<'_> {
+    while at.is(Opcode::Phi) || at.is(Opcode::LandingPad) {
+        let next = ask!(at, next_instruction);
+        match Value::new(at.library, next) {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    at
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`.
+        unsafe { (self.module.context().library().api.builder_dispose)(self.raw) };
+    }
+}
