@@ -17,6 +17,7 @@
 //! - [`Campaign`]: many programs, on several cores. [`on_all_cores`]: any work.
 //! - [`loops`]: the same for C programs with loops, which `rsan run --exhaustive` explores.
 //! - [`weak`]: the engine of weak executions against the graphs of its fragment.
+//! - [`machine`]: the machines of `rsan-axioms` against each other, the models of C, and critical cycles.
 //! - [`compare_tso`]: the same for the search of `rsan-tso`.
 //! - [`port`]: compiled programs against the axioms of C, and the static analysis of `rsan-ir` against enumeration.
 //!
@@ -30,6 +31,7 @@ mod edit;
 mod generate;
 mod interleave;
 pub mod loops;
+pub mod machine;
 mod mutate;
 mod observational;
 mod panel;

@@ -1,9 +1,14 @@
 //! What is known of a program: its functions, their control flow, and what they do to memory.
 //!
 //! A module is what a reader of LLVM's IR leaves of it: values only as far as they say where a pointer comes from,
-//! instructions only as far as they touch memory, order it, or call. It is plain data, and travels as JSON.
+//! instructions only as far as they touch memory, order it, or call. It is plain data, and travels as JSON, without what is empty.
 
 use serde::{Deserialize, Serialize};
+
+/// What is false is not written: most flags are.
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
 
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {
@@ -44,13 +49,17 @@ pub struct Module {
     /// Files that it was read from.
     pub name: String,
     /// Its functions, declarations included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<Function>,
     /// Its global variables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub globals: Vec<Global>,
     /// Source files; places index here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<File>,
     /// Access types of type-based alias information; accesses index here. The first one of a chain is what was accessed, `parent` leads to
     /// what it is a kind of; two types alias if one is an ancestor of the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<AccessType>,
 }
 
@@ -89,14 +98,19 @@ pub struct Global {
     /// Its name.
     pub name: String,
     /// Never written.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub constant: bool,
     /// Each thread has its own.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub thread_local: bool,
     /// No other module can name it.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub internal: bool,
     /// Functions whose addresses its initial value holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionId>,
     /// Globals whose addresses its initial value holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub globals: Vec<GlobalId>,
 }
 
@@ -108,16 +122,21 @@ pub struct Function {
     /// Its name for people.
     pub title: String,
     /// No other module can name it.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub internal: bool,
     /// Number of its parameters.
     pub parameters: u32,
     /// Where it is defined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// Values that pointers come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Value>,
     /// Its blocks; empty for a declaration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
     /// Of a declaration: it neither reads nor writes memory that its caller can see.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub pure: bool,
 }
 
@@ -148,12 +167,16 @@ pub enum Value {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Block {
     /// What it does, in order. Only instructions that matter are here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instrs: Vec<Instr>,
     /// Where it may go on; empty if it returns or cannot end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub successors: Vec<BlockId>,
     /// It branches on whether the compare-exchange of this number succeeded: the first successor is where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_success: Option<u32>,
     /// It returns this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<ValueId>,
     /// Its terminator's number.
     pub end: u32,
@@ -167,8 +190,10 @@ pub struct Instr {
     /// What it does.
     pub op: Op,
     /// Where it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// Functions that it was inlined from, the innermost first: their names and the place of the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
 }
 
@@ -178,6 +203,7 @@ pub struct Inlined {
     /// The function whose body it is.
     pub function: String,
     /// Where it was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Place>,
 }
 
@@ -191,6 +217,7 @@ pub enum Op {
         /// Where and how.
         access: Access,
         /// What.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<ValueId>,
     },
     /// An atomic read-modify-write.
@@ -198,8 +225,10 @@ pub enum Op {
         /// Where and how.
         access: Access,
         /// What is stored if it may be a pointer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<ValueId>,
         /// Its order if it fails: a compare-exchange. It may fail.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Order>,
     },
     /// A fence between threads. Fences against signal handlers only are not here.
@@ -209,8 +238,10 @@ pub enum Op {
     /// Several bytes are read or written (`memcpy`, `memset`): plain accesses.
     Bulk {
         /// Written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<ValueId>,
         /// Read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<ValueId>,
     },
     /// A call.
@@ -218,6 +249,7 @@ pub enum Op {
         /// Whom.
         callee: Callee,
         /// Its arguments; `None` for what can be no pointer.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         arguments: Vec<Option<ValueId>>,
     },
     /// Assembly that is not understood.
@@ -243,8 +275,10 @@ pub struct Access {
     /// Its order.
     pub order: Order,
     /// Marked `volatile`.
+    #[serde(default, skip_serializing_if = "is_not")]
     pub volatile: bool,
     /// An index into [`Module::types`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<u32>,
 }
 

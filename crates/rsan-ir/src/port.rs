@@ -42,6 +42,34 @@ pub struct Counts {
     pub on_cycles: usize,
     /// Fences and accesses that are stronger than relaxed.
     pub fences: usize,
+    /// Steps of all threads, copies of functions included.
+    pub steps: usize,
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The program starts no thread that is known.
+    NoThreads,
+    /// No function has this name.
+    UnknownThread(String),
+    /// The machine `to` is not weaker than the machine `from`.
+    NotWeaker,
+    /// The caller did not want to go on.
+    Stopped,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoThreads => {
+                f.write_str("no function that a thread runs was found: name one with --thread")
+            }
+            Self::UnknownThread(name) => write!(f, "the program has no function `{name}`"),
+            Self::NotWeaker => f.write_str("the machine that the program moves to is not weaker"),
+            Self::Stopped => f.write_str("a limit was reached"),
+        }
+    }
 }
 
 /// A function that threads run.
@@ -109,6 +137,8 @@ pub struct Repair {
     pub cost: f64,
     /// How many fences the published scheme places (one after each pair's first access, as it finds them).
     pub naive: usize,
+    /// Nothing cheaper orders every pair. Else the choices were too many to compare them all.
+    pub exact: bool,
 }
 
 /// A change of one instruction.
@@ -122,6 +152,33 @@ pub struct Placed {
     pub change: Change,
     /// Where.
     pub place: Option<Place>,
+}
+
+/// What changes cost.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Costs {
+    /// A seq_cst fence.
+    pub full_fence: f64,
+    /// An acquire fence.
+    pub acquire_fence: f64,
+    /// A release fence.
+    pub release_fence: f64,
+    /// An acq_rel fence.
+    pub acq_rel_fence: f64,
+    /// `dmb ishst` of ARMv8, which C cannot say; `None`: it is not used.
+    pub store_fence: Option<f64>,
+    /// An acquire load instead of a relaxed one.
+    pub acquire_load: f64,
+    /// A seq_cst load.
+    pub seq_cst_load: f64,
+    /// A release store.
+    pub release_store: f64,
+    /// A seq_cst store.
+    pub seq_cst_store: f64,
+    /// A read-modify-write that acquires or releases; both cost twice as much.
+    pub update: f64,
+    /// A change in a loop costs so many times as much.
+    pub in_loop: f64,
 }
 
 /// What a repair may use.

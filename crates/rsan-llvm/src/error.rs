@@ -22,7 +22,7 @@ pub enum Error {
     Corrupt {
         /// Which.
         file: String,
-        /// What LLVM says.
+        /// What LLVM says; of text it begins with line and column.
         message: String,
     },
     /// A file is of a newer LLVM than the one that was loaded.
@@ -84,6 +84,12 @@ impl fmt::Display for Error {
                     .try_for_each(|place| write!(f, "\n  looked for {place}"))
             }
             Self::File { file, message } => write!(f, "{file}: {message}"),
+            // LLVM's words on text begin with line and column.
+            Self::Corrupt { file, message }
+                if message.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                write!(f, "{file}:{message}")
+            }
             Self::Corrupt { file, message } => {
                 write!(f, "{file}: LLVM does not accept this file: {message}")
             }

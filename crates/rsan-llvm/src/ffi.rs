@@ -205,6 +205,9 @@ api! {
         builder_before = c"LLVMPositionBuilderBefore"(BuilderRef, ValueRef);
         build_fence = c"LLVMBuildFence"(BuilderRef, c_int, c_int, *const c_char) -> ValueRef;
         build_call = c"LLVMBuildCall2"(BuilderRef, TypeRef, ValueRef, *mut ValueRef, c_uint, *const c_char) -> ValueRef;
+        build_rmw = c"LLVMBuildAtomicRMW"(BuilderRef, c_int, ValueRef, ValueRef, c_int, c_int) -> ValueRef;
+        rmw_operation = c"LLVMGetAtomicRMWBinOp"(ValueRef) -> c_int;
+        replace_uses = c"LLVMReplaceAllUsesWith"(ValueRef, ValueRef);
         void_type = c"LLVMVoidTypeInContext"(ContextRef) -> TypeRef;
         function_type = c"LLVMFunctionType"(TypeRef, *mut TypeRef, c_uint, c_int) -> TypeRef;
         inline_assembly = c"LLVMGetInlineAsm"(TypeRef, *const c_char, usize, *const c_char, usize, c_int, c_int, c_int, c_int) -> ValueRef;

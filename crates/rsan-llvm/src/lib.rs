@@ -20,6 +20,7 @@ mod library;
 mod merge;
 mod module;
 pub mod patch;
+mod producer;
 pub mod read;
 mod reader;
 mod serve;

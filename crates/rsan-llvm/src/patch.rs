@@ -34,7 +34,7 @@ pub fn apply(module: &Module<'_>, edits: &[Edit]) -> Result<(), Error> {
         places.push(*place);
     }
     let builder = Builder::new(module);
-    // A fence whose order changes is replaced: later edits find the new one.
+    // What is replaced because its order cannot be set: later edits find the new one.
     let mut replaced = HashMap::new();
     for (edit, at) in edits.iter().zip(places) {
         let at = *replaced.get(&at).unwrap_or(&at);
@@ -52,10 +52,9 @@ pub fn apply(module: &Module<'_>, edits: &[Edit]) -> Result<(), Error> {
                     .into_iter()
                     .try_for_each(|at| builder.machine_fence(at, name))
             }),
-            Change::Order(order) if at.is(Opcode::Fence) => builder
-                .fence(at, *order)
-                .map(|()| replaced.extend(builder.replace(at).map(|new| (at, new)))),
-            Change::Order(order) => raise(module, at, *order),
+            Change::Order(order) => builder
+                .raise(at, *order)
+                .map(|new| replaced.extend(new.map(|new| (at, new)))),
         }
         .map_err(|message| refuse(edit, &message))?;
     }
@@ -131,7 +130,12 @@ fn number(order: Order) -> c_int {
     }
 }
 
-fn raise(module: &Module<'_>, at: Value<'_>, order: Order) -> Result<(), String> {
+const PLAIN_UPDATE: &str = "a read-modify-write cannot be plain";
+/// Before this version `LLVMSetOrdering` takes a read-modify-write for a store.
+const SETS_UPDATES: u32 = 19;
+
+/// Sets the order of a load, store or compare-exchange.
+fn set(module: &Module<'_>, at: Value<'_>, order: Order) -> Result<(), String> {
     let name = name(order);
     if at.is(Opcode::Load) || at.is(Opcode::Store) {
         let load = at.is(Opcode::Load);
@@ -151,15 +155,11 @@ fn raise(module: &Module<'_>, at: Value<'_>, order: Order) -> Result<(), String>
         ask!(at, set_ordering, number(order));
         return Ok(());
     }
-    if matches!(order, Order::Plain) {
-        return Err("a read-modify-write cannot be plain".to_owned());
-    }
-    if at.is(Opcode::AtomicRmw) {
-        ask!(at, set_ordering, number(order));
-        return Ok(());
-    }
     if !at.is(Opcode::CompareExchange) {
         return Err("it is no access and no fence, and has no order".to_owned());
+    }
+    if order == Order::Plain {
+        return Err(PLAIN_UPDATE.to_owned());
     }
     ask!(at, set_success_ordering, number(order));
     // A failed one is a load; as strong as the success asks for on that side.
@@ -280,6 +280,57 @@ impl<'m> Builder<'m> {
             );
         }
         Ok(())
+    }
+
+    /// Sets an order; gives what now stands for the instruction, if it had to be replaced.
+    fn raise(&self, at: Value<'m>, order: Order) -> Result<Option<Value<'m>>, String> {
+        if at.is(Opcode::Fence) {
+            self.fence(at, order)?;
+            return Ok(self.replace(at));
+        }
+        if !at.is(Opcode::AtomicRmw) {
+            return set(self.module, at, order).map(|()| None);
+        }
+        if order == Order::Plain {
+            return Err(PLAIN_UPDATE.to_owned());
+        }
+        if at.library.version().major >= SETS_UPDATES {
+            ask!(at, set_ordering, number(order));
+            return Ok(None);
+        }
+        self.update(at, order).map(Some)
+    }
+
+    /// The same read-modify-write with another order.
+    fn update(&self, old: Value<'m>, order: Order) -> Result<Value<'m>, String> {
+        if old.is_volatile() {
+            return Err(
+                "this version of LLVM cannot change a volatile read-modify-write".to_owned(),
+            );
+        }
+        let operands = old.operand(0).zip(old.operand(1));
+        let (pointer, value) = operands.ok_or("it has no operands")?;
+        let (operation, single) = (
+            ask!(old, rmw_operation),
+            c_int::from(old.is_single_thread()),
+        );
+        let api = &self.module.context().library().api;
+        // SAFETY: operands of an instruction of the module, before which the new one stands; then nobody uses the old one.
+        let new = unsafe {
+            (api.builder_before)(self.raw, old.raw);
+            let new = (api.build_rmw)(
+                self.raw,
+                operation,
+                pointer.raw,
+                value.raw,
+                number(order),
+                single,
+            );
+            (api.replace_uses)(old.raw, new);
+            (api.erase)(old.raw);
+            new
+        };
+        Value::new(old.library, new).ok_or_else(|| "LLVM did not build it".to_owned())
     }
 
     /// Removes a fence, and gives the one that stands right before it.

@@ -14,6 +14,7 @@ use crate::ffi::{linkage, value_kind};
 use crate::input::{self, Piece};
 use crate::merge;
 use crate::module::Module;
+use crate::producer;
 use crate::title::title;
 use crate::value::Value;
 use debug::Debug;
@@ -81,29 +82,18 @@ pub fn files(
 pub(crate) fn parse<'c>(context: &'c Context<'_>, piece: &Piece) -> Result<Module<'c>, Error> {
     context
         .parse(&piece.name, &piece.bytes)
-        .map_err(|message| refused(context, &piece.name, message))
+        .map_err(|message| refused(context, piece, message))
 }
 
-/// LLVM's words for files of later versions.
-const NEWER: [&str; 5] = [
-    "Unknown attribute kind",
-    "Invalid record",
-    "Incompatible epoch",
-    "Unknown type",
-    "Invalid value reference in attribute",
-];
-
-fn refused(context: &Context<'_>, file: &str, message: String) -> Error {
-    let file = file.to_owned();
-    // The bitcode names the version that wrote it.
-    let producer = message
-        .split("Producer: 'LLVM")
-        .nth(1)
-        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next())
-        .and_then(|major| major.parse::<u32>().ok());
+fn refused(context: &Context<'_>, piece: &Piece, message: String) -> Error {
+    let file = piece.name.clone();
+    // The file is named by whoever shows the message.
+    let message = message
+        .strip_prefix(&format!("{file}:"))
+        .unwrap_or(&message);
+    let message = message.trim().trim_start_matches("error: ").to_owned();
     let version = context.library().version();
-    let newer = producer.is_some_and(|major| major > version.major)
-        && NEWER.iter().any(|words| message.contains(words));
+    let newer = producer::major(&piece.bytes).is_some_and(|major| major > version.major);
     match newer || message.contains("Incompatible epoch") {
         true => Error::TooNew {
             file,

@@ -19,6 +19,9 @@ use std::path::PathBuf;
 /// The first word of the command line that calls for [`serve`].
 pub const NAME: &str = "--llvm--";
 
+/// What the loader says when a limit of memory leaves no room for a library.
+const NO_ROOM: &str = "failed to map segment";
+
 /// What the parent asks for, on the child's standard input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,7 +107,11 @@ fn finish<T: Serialize>(output: &mut impl Write, answer: Result<T, Error>) -> io
 }
 
 fn with_context<T>(work: impl FnOnce(&Context<'_>) -> Result<T, Error>) -> Result<T, Error> {
-    let library = find()?;
+    let library = find().map_err(|error| match &error {
+        // A library that does not fit below the limit.
+        Error::Missing { looked } if looked.iter().any(|l| l.contains(NO_ROOM)) => Error::Memory,
+        _ => error,
+    })?;
     let context = Context::new(&library);
     let answer = work(&context);
     // The process ends now: freeing a large module node by node takes longer than that.

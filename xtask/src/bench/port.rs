@@ -85,7 +85,9 @@ impl Bench {
         println!(
             "| program | from | to | verdict | there | published | inserted | published | naive | published | ms | with repair |"
         );
-        println!("| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+        println!(
+            "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        );
         let mut more = 0;
         for program in programs::all(args.only.as_deref())? {
             let bitcode = self.compiled(&program)?;
@@ -101,7 +103,11 @@ impl Bench {
         for size in &args.sizes {
             let (cycles, seconds) = self.generated(*size)?;
             let factor = before.map_or(String::new(), |(less, time)| {
-                format!("{:.1} (size {:.1})", seconds / time, *size as f64 / less as f64)
+                format!(
+                    "{:.1} (size {:.1})",
+                    seconds / time,
+                    *size as f64 / less as f64
+                )
             });
             println!("| {size} | {cycles} | {seconds:.3} | {factor} |");
             before = Some((*size, seconds));
@@ -132,7 +138,10 @@ impl Bench {
                 return Err(format!("{}: no answer", file.display()));
             }
             let answer = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-            if best.as_ref().is_none_or(|(_, known)| cost.wall < known.wall) {
+            if best
+                .as_ref()
+                .is_none_or(|(_, known)| cost.wall < known.wall)
+            {
                 best = Some((answer, cost));
             }
             if cost.wall > 1.0 {

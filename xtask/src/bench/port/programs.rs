@@ -72,7 +72,10 @@ pub(crate) fn generated(accesses: usize) -> String {
                     _ => "monotonic",
                 };
                 let _ = match store {
-                    true => writeln!(out, "  store atomic i32 1, ptr @v{variable} {order}, align 4"),
+                    true => writeln!(
+                        out,
+                        "  store atomic i32 1, ptr @v{variable} {order}, align 4"
+                    ),
                     false => writeln!(
                         out,
                         "  %r{block}.{slot} = load atomic i32, ptr @v{variable} {order}, align 4"

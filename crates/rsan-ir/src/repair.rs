@@ -1,0 +1,287 @@
+//! The cheapest fences and stronger orders that order every pair.
+//!
+//! *Decides*: a set of changes with the least cost after which [`analyse`](crate::analyse) has no warning.
+//!
+//! *Method*: a choice is a fence in a gap between two instructions, or a stronger order of an access; a clause, from a path between the accesses of an unordered pair,
+//! says that one of the choices that order the pair on this path is made. There are too many paths to write
+//! down: solve, look for a path that is still unordered, add its clause, and begin again (`rsan-cover` solves exactly). Two choices that
+//! only together order a path (a release store before a load that waits for it) are a choice of their own, free, which implies both.
+//!
+//! *Deviations*: with very many clauses choices are made greedily, and the answer says so. A change may let the machine
+//! `from` order more, too; what that asks for in addition is taken as asked for anyway. Both can make a repair dearer, never wrong.
+
+mod apply;
+mod choices;
+mod costs;
+
+use crate::analyse::{self, Prepared};
+use crate::effects::{Changes, Effects};
+use crate::flow::{EventId, NodeId};
+use crate::module::Module;
+use crate::port::{Answer, Costs, Means, Placed, Question, Refusal, Repair};
+use crate::search::{Search, Want};
+pub use apply::apply;
+use choices::{Choices, Paths};
+use rsan_cover::Clause;
+use rsan_model::machine::Machine;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More clauses than this are satisfied greedily.
+const CLAUSES: usize = 1_500;
+/// Paths that one round adds.
+const PATHS: usize = 2_000;
+/// More pairs than this are not fenced one by one for the comparison: each first access is.
+const NAIVE: usize = 400;
+
+/// Finds the cheapest changes that order every pair of `answer`. `go_on` is asked again and again; once it says no, the answer is
+/// [`Refusal::Stopped`].
+pub fn repair(
+    module: &Module,
+    question: &Question,
+    answer: &Answer,
+    means: Means,
+    costs: &Costs,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Repair, Refusal> {
+    if answer.warnings.is_empty() {
+        return Ok(Repair {
+            changes: Vec::new(),
+            cost: 0.0,
+            naive: 0,
+            exact: true,
+        });
+    }
+    let prepared = analyse::prepare(module, question, go_on)?;
+    let task = Task {
+        module,
+        question,
+        costs,
+        prepared: &prepared,
+    };
+    let mut best = task.solve(means, go_on)?;
+    let orders_cost =
+        means == Means::FencesAndOrders && !matches!(question.from, Machine::Sc | Machine::X86);
+    if orders_cost {
+        // There a stronger order lets the machine `from` order more, too, and may ask for more than it gives.
+        let fences = task.solve(Means::Fences, go_on)?;
+        best = if fences.cost < best.cost {
+            fences
+        } else {
+            best
+        };
+    }
+    Ok(best)
+}
+
+struct Task<'a> {
+    module: &'a Module,
+    question: &'a Question,
+    costs: &'a Costs,
+    prepared: &'a Prepared,
+}
+
+impl Task<'_> {
+    fn solve(&self, means: Means, go_on: &mut dyn FnMut() -> bool) -> Result<Repair, Refusal> {
+        let Self {
+            module,
+            question,
+            costs,
+            prepared,
+        } = *self;
+        let mut choices = Choices::new(&prepared.graph, question, means, costs);
+        let mut clauses: BTreeSet<Clause> = BTreeSet::new();
+        let mut chosen: Vec<usize> = Vec::new();
+        let mut exact = true;
+        let naive = naive(prepared, question, &choices, go_on)?;
+        loop {
+            let changes = choices.changes(&chosen);
+            let effects = Effects::new(&prepared.graph, question, &changes);
+            let paths = unordered_paths(prepared, &effects, go_on)?;
+            if paths.is_empty() {
+                break;
+            }
+            let before = clauses.len();
+            for path in &paths {
+                clauses.extend(choices.clauses(path));
+            }
+            assert!(
+                clauses.len() > before,
+                "a path that no choice orders is left"
+            );
+            let list: Vec<Clause> = clauses.iter().cloned().collect();
+            exact &= list.len() <= CLAUSES;
+            chosen = if exact {
+                rsan_cover::cheapest(&list, &choices.exclusive(), |c| choices.cost(c))
+                    .expect("a fence in every gap satisfies all clauses")
+            } else {
+                greedy(&list, &choices, go_on)?
+            };
+            if !go_on() {
+                return Err(Refusal::Stopped);
+            }
+        }
+        let made: Vec<usize> = chosen
+            .into_iter()
+            .filter(|c| !choices.is_combination(*c))
+            .collect();
+        let cost = made.iter().map(|c| choices.price(*c)).sum();
+        let mut changes: Vec<Placed> = made.iter().map(|c| choices.placed(module, *c)).collect();
+        changes.sort_by(|a, b| {
+            (a.function, a.number, &a.change).cmp(&(b.function, b.number, &b.change))
+        });
+        Ok(Repair {
+            changes,
+            cost,
+            naive,
+            exact,
+        })
+    }
+}
+
+/// Paths of pairs that are not ordered, the shortest one for each.
+fn unordered_paths(
+    prepared: &Prepared,
+    effects: &Effects,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Paths, Refusal> {
+    let pairs = analyse::pairs(prepared, effects, go_on)?;
+    let mut by_source: BTreeMap<EventId, BTreeSet<EventId>> = BTreeMap::new();
+    for (first, second) in &pairs.unordered {
+        by_source.entry(*first).or_default().insert(*second);
+    }
+    let mut search = Search::new(&prepared.graph);
+    let mut paths: BTreeSet<Vec<NodeId>> = BTreeSet::new();
+    for (source, seconds) in by_source {
+        for found in search.from(source, effects, Want::Unordered, go_on)? {
+            if found.unordered && seconds.contains(&found.event) {
+                paths.insert(search.path(found));
+            }
+        }
+        if paths.len() > PATHS {
+            break;
+        }
+    }
+    Ok(paths)
+}
+
+/// Choices that satisfy all clauses: what satisfies most for its price first, then without what the others make superfluous.
+fn greedy(
+    clauses: &[Clause],
+    choices: &Choices<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<usize>, Refusal> {
+    let single = |c: &usize| !choices.is_combination(*c);
+    let asked: Vec<Vec<usize>> = clauses
+        .iter()
+        .filter(|c| c.unless.is_empty())
+        .map(|c| c.wanted.iter().copied().filter(single).collect())
+        .collect();
+    let mut left: BTreeSet<usize> = (0..asked.len()).collect();
+    let mut chosen: Vec<usize> = Vec::new();
+    while !left.is_empty() {
+        if !go_on() {
+            return Err(Refusal::Stopped);
+        }
+        let mut gains: BTreeMap<usize, f64> = BTreeMap::new();
+        for clause in &left {
+            for choice in &asked[*clause] {
+                *gains.entry(*choice).or_default() += 1.0 / choices.cost(*choice);
+            }
+        }
+        let taken: BTreeSet<_> = chosen.iter().map(|c| choices.place(*c)).collect();
+        let allowed = gains
+            .iter()
+            .filter(|(c, _)| !choices.raises(**c) || !taken.contains(&choices.place(**c)));
+        let best = allowed.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        let (best, _) = best.expect("every clause has a fence");
+        let best = *best;
+        chosen.push(best);
+        left.retain(|clause| !asked[*clause].contains(&best));
+    }
+    for index in (0..chosen.len()).rev() {
+        let rest: Vec<usize> = chosen
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != index)
+            .map(|(_, c)| *c)
+            .collect();
+        if asked
+            .iter()
+            .all(|clause| clause.iter().any(|c| rest.contains(c)))
+        {
+            chosen.remove(index);
+        }
+    }
+    chosen.sort_unstable();
+    Ok(chosen)
+}
+
+/// How many fences it takes to go through the pairs and, where one is not ordered yet, put a fence after its first access.
+fn naive(
+    prepared: &Prepared,
+    question: &Question,
+    choices: &Choices<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<usize, Refusal> {
+    let graph = &prepared.graph;
+    let mut changes = Changes::new();
+    let mut search = Search::new(graph);
+    let mut placed = 0;
+    loop {
+        let effects = Effects::new(graph, question, &changes);
+        let mut unordered = analyse::pairs(prepared, &effects, go_on)?.unordered;
+        if unordered.is_empty() {
+            return Ok(placed);
+        }
+        unordered.sort_unstable();
+        if unordered.len() > NAIVE {
+            let first = |(event, _): &(EventId, EventId)| {
+                let node = &graph.nodes[graph.events[*event as usize].node as usize];
+                (node.function, node.number)
+            };
+            let firsts: BTreeSet<_> = unordered.iter().map(first).collect();
+            return Ok(placed + firsts.len());
+        }
+        for (first, second) in unordered {
+            let effects = Effects::new(graph, question, &changes);
+            let found = search.from(first, &effects, Want::Unordered, go_on)?;
+            if !found.iter().any(|f| f.unordered && f.event == second) {
+                continue;
+            }
+            placed += 1;
+            let writes = |event: EventId| graph.events[event as usize].operation.part.writes();
+            let fence = choices.fence_for(writes(first), writes(second));
+            for gap in gaps_after(prepared, graph.events[first as usize].node) {
+                let node = &graph.nodes[gap as usize];
+                changes
+                    .entry((node.function, node.number))
+                    .or_default()
+                    .push(fence.clone());
+            }
+        }
+    }
+}
+
+/// The gaps that come next after a node.
+fn gaps_after(prepared: &Prepared, node: NodeId) -> Vec<NodeId> {
+    let graph = &prepared.graph;
+    let mut seen = BTreeSet::new();
+    let mut gaps = Vec::new();
+    let mut work = vec![node];
+    while let Some(node) = work.pop() {
+        for (next, _) in &graph.next[node as usize] {
+            if !seen.insert(*next) {
+                continue;
+            }
+            if graph.nodes[*next as usize].gap {
+                gaps.push(*next)
+            } else {
+                work.push(*next)
+            }
+        }
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests;
