@@ -1,5 +1,6 @@
 //! All engines against the oracle on random programs: the extended run.
 
+use rsan_crosscheck::machine::compare_machines;
 use rsan_crosscheck::weak::{Mode, compare_weak};
 use rsan_crosscheck::{Campaign, MODELS, Profile, compare_tso};
 use rsan_model::Model;
@@ -20,6 +21,9 @@ pub(crate) struct Args {
     /// The same with an engine that shows no older writes than this window allows: nothing else must be shown
     #[arg(long, requires = "weak")]
     window: Option<u64>,
+    /// Only the machines, so many programs: against each other, the models of C and critical cycles
+    #[arg(long, value_name = "PROGRAMS", conflicts_with_all = ["model", "weak", "profile", "programs", "jobs"])]
+    machine: Option<u64>,
     /// Only this kind of programs, for example mix, seq-cst or litmus
     #[arg(long)]
     profile: Option<Profile>,
@@ -50,6 +54,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     if args.weak {
         return run_weak(args);
+    }
+    if let Some(programs) = args.machine {
+        return run_machines(args.seed, programs);
     }
     let campaign = Campaign {
         models: args.model.map_or(MODELS.to_vec(), |model| vec![model]),
@@ -132,6 +139,33 @@ fn run_weak(args: &Args) -> ExitCode {
         }
         Some(difference) => {
             println!("DIFFERENCE: {difference}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The machines against each other.
+fn run_machines(seed: u64, programs: u64) -> ExitCode {
+    let began = Instant::now();
+    let tally = compare_machines(seed..seed.saturating_add(programs));
+    let [allowed, forbidden] = tally.predicted;
+    println!(
+        "machines: {} programs with {} final states, {} inclusions ({} of them strict); {} critical cycles, {allowed} verdicts allow and \
+         {forbidden} forbid them as predicted; seeds from {seed}, {:.1} s",
+        tally.programs,
+        tally.states,
+        tally.inclusions,
+        tally.strict,
+        tally.cycles,
+        began.elapsed().as_secs_f64()
+    );
+    match tally.disagreement {
+        None => {
+            println!("the machines are ordered as they must be");
+            ExitCode::SUCCESS
+        }
+        Some((seed, message)) => {
+            println!("DISAGREEMENT: seed {seed}: {message}");
             ExitCode::FAILURE
         }
     }
