@@ -26,7 +26,10 @@ fn cycles_are_many() {
     let different: BTreeSet<String> = (0..10_000).map(text).collect();
     assert!(different.len() > 5_000, "{}", different.len());
     // The classic ones are among them.
-    let two = ["w x 1; r r0 y ‖ w y 1; r r0 x", "w x 1; w y 1 ‖ r r0 y; r r1 x"];
+    let two = [
+        "w x 1; r r0 y ‖ w y 1; r r0 x",
+        "w x 1; w y 1 ‖ r r0 y; r r1 x",
+    ];
     for text in two {
         assert!(different.contains(text), "{text}");
     }

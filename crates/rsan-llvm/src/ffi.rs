@@ -49,6 +49,12 @@ handles! {
     AttributeRef;
     /// `LLVMDiagnosticInfoRef`
     DiagnosticRef;
+    /// `LLVMPassBuilderOptionsRef`
+    PassOptionsRef;
+    /// `LLVMTargetMachineRef`
+    MachineRef;
+    /// `LLVMErrorRef`
+    ErrorRef;
 }
 
 /// Gives the address of a symbol, if the library has it.
@@ -112,6 +118,11 @@ api! {
         verify_module = c"LLVMVerifyModule"(ModuleRef, c_int, *mut *mut c_char) -> c_int;
         print_module = c"LLVMPrintModuleToString"(ModuleRef) -> *mut c_char;
         write_bitcode = c"LLVMWriteBitcodeToMemoryBuffer"(ModuleRef) -> BufferRef;
+        run_passes = c"LLVMRunPasses"(ModuleRef, *const c_char, MachineRef, PassOptionsRef) -> ErrorRef;
+        pass_options_create = c"LLVMCreatePassBuilderOptions"() -> PassOptionsRef;
+        pass_options_dispose = c"LLVMDisposePassBuilderOptions"(PassOptionsRef);
+        error_message = c"LLVMGetErrorMessage"(ErrorRef) -> *mut c_char;
+        error_message_dispose = c"LLVMDisposeErrorMessage"(*mut c_char);
         data_layout = c"LLVMGetModuleDataLayout"(ModuleRef) -> LayoutRef;
         pointer_size = c"LLVMPointerSize"(LayoutRef) -> c_uint;
         store_size = c"LLVMStoreSizeOfType"(LayoutRef, TypeRef) -> c_ulonglong;
@@ -147,6 +158,10 @@ api! {
         function_attribute = c"LLVMGetEnumAttributeAtIndex"(ValueRef, c_uint, c_uint) -> AttributeRef;
         call_attribute = c"LLVMGetCallSiteEnumAttribute"(ValueRef, c_uint, c_uint) -> AttributeRef;
         attribute_value = c"LLVMGetEnumAttributeValue"(AttributeRef) -> u64;
+
+        attribute_create = c"LLVMCreateEnumAttribute"(ContextRef, c_uint, u64) -> AttributeRef;
+        attribute_add = c"LLVMAddAttributeAtIndex"(ValueRef, c_uint, AttributeRef);
+        attribute_remove = c"LLVMRemoveEnumAttributeAtIndex"(ValueRef, c_uint, c_uint);
 
         type_kind = c"LLVMGetTypeKind"(TypeRef) -> c_int;
         int_width = c"LLVMGetIntTypeWidth"(TypeRef) -> c_uint;

@@ -13,6 +13,8 @@ use std::process::Command;
 const VARIABLE: &str = "RSAN_LLVM";
 /// The oldest version whose C API has what is needed.
 const OLDEST: u32 = 14;
+/// The newest version whose name is tried where there is no folder to look into. Folders may have newer ones.
+const NEWEST: u32 = 30;
 
 /// A version of LLVM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -116,6 +118,12 @@ pub fn find() -> Result<Library, Error> {
     if let Some(library) = newest(&folders, &mut looked) {
         return Ok(library);
     }
+    if let Some(library) = by_name() {
+        return Ok(library);
+    }
+    looked.push(format!(
+        "libLLVM-{OLDEST}.so to libLLVM-{NEWEST}.so, by the system's loader"
+    ));
     // Asking costs more than all the rest: only if there is no other way.
     let sysroot: Vec<PathBuf> = sysroot()
         .into_iter()
@@ -125,6 +133,21 @@ pub fn find() -> Result<Library, Error> {
         looked.push("the sysroot of rustc: no such command".to_owned());
     }
     newest(&sysroot, &mut looked).ok_or(Error::Missing { looked })
+}
+
+/// What the system's loader finds by name, in its cache or wherever it is told to look.
+fn by_name() -> Option<Library> {
+    let names = |version: u32| {
+        [
+            format!("libLLVM.so.{version}.1"),
+            format!("libLLVM-{version}.so.1"),
+            format!("libLLVM-{version}.so"),
+        ]
+    };
+    let names = (OLDEST..=NEWEST).rev().flat_map(names);
+    names
+        .into_iter()
+        .find_map(|name| Library::load(Path::new(&name)).ok())
 }
 
 fn newest(folders: &[PathBuf], looked: &mut Vec<String>) -> Option<Library> {

@@ -1,10 +1,10 @@
 //! A module of LLVM, its functions and their blocks.
 
 use crate::context::Context;
-use crate::ffi::{self, BlockRef, LayoutRef, ModuleRef, ValueRef};
+use crate::ffi::{self, BlockRef, LayoutRef, MachineRef, ModuleRef, ValueRef};
 use crate::library::Library;
 use crate::value::{Type, Value};
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 /// A module. It belongs to a context, and is freed when it is dropped.
 pub struct Module<'c> {
@@ -38,6 +38,49 @@ impl<'c> Module<'c> {
         };
         let text = self.context.take(message);
         (broken == 0).then_some(()).ok_or(text)
+    }
+
+    /// Runs passes of LLVM, as `opt -passes=` names them. The module is borrowed mutably because handles of what a pass removes must not
+    /// be left.
+    ///
+    /// # Errors
+    /// LLVM's message: it does not know a pass.
+    pub fn run_passes(&mut self, passes: &CStr) -> Result<(), String> {
+        let api = &self.library().api;
+        // SAFETY: the module is alive, the name is NUL-terminated, no target machine is needed; an error's message is the caller's.
+        unsafe {
+            let options = (api.pass_options_create)();
+            let error = (api.run_passes)(self.raw, passes.as_ptr(), MachineRef::NULL, options);
+            (api.pass_options_dispose)(options);
+            let Some(error) = error.get() else {
+                return Ok(());
+            };
+            let message = (api.error_message)(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (api.error_message_dispose)(message);
+            Err(text)
+        }
+    }
+
+    /// Adds an attribute to a function, or removes it.
+    pub fn set_attribute(&mut self, function: &str, attribute: &str, set: bool) {
+        let api = &self.library().api;
+        // SAFETY: a name with its length.
+        let kind = unsafe { (api.attribute_kind)(attribute.as_ptr().cast(), attribute.len()) };
+        let found = self.functions().find(|value| value.name() == function);
+        let Some(function) = found.filter(|_| kind != 0) else {
+            return;
+        };
+        // SAFETY: a function of the module, and an attribute without a value.
+        unsafe {
+            match set {
+                true => {
+                    let attribute = (api.attribute_create)(self.context.raw(), kind, 0);
+                    (api.attribute_add)(function.raw, ffi::FUNCTION_INDEX, attribute);
+                }
+                false => (api.attribute_remove)(function.raw, ffi::FUNCTION_INDEX, kind),
+            }
+        }
     }
 
     /// As text.

@@ -64,8 +64,8 @@ pub fn files(
         let file = file.as_ref().display().to_string();
         for piece in input::pieces(&file)? {
             begin(&piece.name);
-            let module = parse(context, &piece)?;
-            units.push(unit(&module, &piece.name));
+            let prepared = parse(context, &piece)?;
+            units.push(unit(&prepared.module, &piece.name));
             names.push(piece.name);
         }
     }
@@ -78,11 +78,47 @@ pub fn files(
     })
 }
 
-/// Parses and checks one piece of IR.
-pub(crate) fn parse<'c>(context: &'c Context<'_>, piece: &Piece) -> Result<Module<'c>, Error> {
-    context
+/// Parses and checks one piece of IR, and keeps in registers what needs no memory, as any optimiser does first: what an
+/// unoptimised program does to its frame hides what it does with others.
+///
+/// Numbers of instructions are those of the module as it is then.
+pub(crate) fn parse<'c>(context: &'c Context<'_>, piece: &Piece) -> Result<Prepared<'c>, Error> {
+    let mut module = context
         .parse(&piece.name, &piece.bytes)
-        .map_err(|message| refused(context, piece, message))
+        .map_err(|message| refused(context, piece, message))?;
+    let marked = |function: &Value<'_>| function.attribute(UNOPTIMISED).is_some();
+    let names = module.functions().filter(marked).map(|f| f.name());
+    let unoptimised: Vec<String> = names.collect();
+    for function in &unoptimised {
+        module.set_attribute(function, UNOPTIMISED, false);
+    }
+    module
+        .run_passes(c"function(sroa)")
+        .map_err(|message| refused(context, piece, message))?;
+    Ok(Prepared {
+        module,
+        unoptimised,
+    })
+}
+
+/// Forbids passes to touch a function.
+const UNOPTIMISED: &str = "optnone";
+
+/// A module that is ready to be read or changed.
+pub(crate) struct Prepared<'c> {
+    pub(crate) module: Module<'c>,
+    /// Functions that passes may not touch: they have that attribute no longer.
+    unoptimised: Vec<String>,
+}
+
+impl<'c> Prepared<'c> {
+    /// The module as it was given, but for what is in registers now.
+    pub(crate) fn restore(mut self) -> Module<'c> {
+        for function in &self.unoptimised {
+            self.module.set_attribute(function, UNOPTIMISED, true);
+        }
+        self.module
+    }
 }
 
 fn refused(context: &Context<'_>, piece: &Piece, message: String) -> Error {

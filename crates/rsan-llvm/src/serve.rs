@@ -133,8 +133,9 @@ fn patch_file(
             message: "an archive of several modules cannot be changed".to_owned(),
         });
     };
-    let module = read::parse(context, piece)?;
-    patch::apply(&module, edits)?;
+    let prepared = read::parse(context, piece)?;
+    patch::apply(&prepared.module, edits)?;
+    let module = prepared.restore();
     let bytes = match form {
         Form::Text => module.print().into_bytes(),
         Form::Bitcode => module.bitcode(),

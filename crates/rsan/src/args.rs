@@ -9,7 +9,7 @@ mod values;
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
 pub(crate) use port::PortArgs;
-pub(crate) use values::{Goal, OutputFormat, Shell, Volatile, volatile};
+pub(crate) use values::{Goal, LitmusModel, OutputFormat, Shell, Volatile, volatile};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
@@ -29,8 +29,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use values::{
-    fence_model, format, jobs, level, litmus_model, property, run_model, runs, severity, shell,
-    verify_model,
+    arch, fence_model, format, jobs, level, litmus_model, property, run_model, runs, severity,
+    shell, verify_model,
 };
 
 /// Checks that concurrent programs behave under weak memory as they do under sequential consistency.
@@ -443,13 +443,17 @@ pub(crate) struct FenceArgs {
 /// What `litmus` takes.
 #[derive(Args, Debug)]
 pub(crate) struct LitmusArgs {
-    /// Tests (C litmus or TPL); `-` is standard input
+    /// Tests (C litmus, TPL or assembly litmus); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
-    /// Memory model: sc, tso, ra, rc20, c20 or rc11
-    #[arg(long, default_value = "c20", value_parser = litmus_model)]
-    pub(crate) model: Model,
+    /// Memory model: sc, tso, ra, rc20, c20 (default) or rc11; of assembly: sc, x86, armv8, armv7, riscv or power (default: its own)
+    #[arg(long, value_parser = litmus_model)]
+    pub(crate) model: Option<LitmusModel>,
+
+    /// Compile C tests for a machine: sc, x86, armv8, armv7, riscv or power, with its variants
+    #[arg(long, value_name = "MACHINE", value_parser = arch, conflicts_with = "model")]
+    pub(crate) arch: Option<rsan_mapping::Target>,
 
     /// Iterations of each loop that a thread may take
     #[arg(long, value_name = "N", default_value_t = rsan_axioms::Limits::default().unroll)]

@@ -3,7 +3,7 @@
 use crate::files;
 use rsan_lang::Format;
 use rsan_model::automata::Automata;
-use rsan_model::{Model, Program, Source, Span};
+use rsan_model::{Model, Program, Source, Span, machine};
 use rsan_report::{Style, complaint};
 use std::io;
 use std::path::Path;
@@ -20,6 +20,12 @@ pub(crate) struct Input {
 pub(crate) enum Content {
     Program(Program),
     Automata(Automata),
+}
+
+/// A litmus test: a program with memory orders, or machine code.
+pub(crate) enum LitmusInput {
+    Program(Input),
+    Assembly(machine::Program, Source),
 }
 
 /// What was read, whatever its language.
@@ -66,18 +72,52 @@ pub(crate) fn read(path: &str, style: Style) -> Result<Input, String> {
 /// # Errors
 /// As [`read`].
 pub(crate) fn read_any(path: &str, style: Style) -> Result<AnyInput, String> {
+    let source = source(path, style)?;
+    if is_assembly(&source) {
+        return Err(failure(
+            &source.name,
+            &"assembly has no memory orders; `rsan litmus` says what it may do",
+        ));
+    }
+    parse(source, style)
+}
+
+/// Reads and parses a litmus test.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_litmus(path: &str, style: Style) -> Result<LitmusInput, String> {
+    let source = source(path, style)?;
+    if !is_assembly(&source) {
+        return parse(source, style)?.program().map(LitmusInput::Program);
+    }
+    match rsan_lang::parse_assembly(&source) {
+        Ok(program) => Ok(LitmusInput::Assembly(program, source)),
+        Err(diagnostics) => Err(diagnostics.render(&source, style == Style::Color)),
+    }
+}
+
+fn source(path: &str, style: Style) -> Result<Source, String> {
     let subject = if path == "-" { "<stdin>" } else { path };
     let bytes = bytes(path).map_err(|e| failure(subject, &e))?;
     let text = text(subject, bytes, style)?;
-    let source = Source::new(subject, text);
-    let content = match Format::detect(subject, &source.text) {
+    Ok(Source::new(subject, text))
+}
+
+fn is_assembly(source: &Source) -> bool {
+    let litmus = Format::detect(&source.name, &source.text);
+    matches!(litmus, None | Some(Format::CLitmus)) && rsan_lang::looks_like_assembly(&source.text)
+}
+
+fn parse(source: Source, style: Style) -> Result<AnyInput, String> {
+    let content = match Format::detect(&source.name, &source.text) {
         Some(format) => rsan_lang::parse(&source, format).map(Content::Program),
         None if rsan_lang::looks_like_automata(&source.text) => {
             rsan_lang::parse_automata(&source).map(Content::Automata)
         }
         None => {
             let message =
-                "neither a C litmus test, nor TPL, nor automata, by its name or by how it begins";
+                "neither a litmus test, nor TPL, nor automata, by its name or by how it begins";
             return Err(complaint(&source, Span::new(0, 0), message, "here", style));
         }
     };

@@ -1,14 +1,15 @@
 //! Puts traces together, and what the memory does with them: steps 1, 3 and 5 of the [enumeration](super).
 
 use super::candidate::{Access, Candidate, Dependencies, Event, Kind};
-use super::location::{Choice, Location};
+use super::location::{Choice, Memo, Projection, steps_of};
 use super::thread::{Step, Trace, Traces, Values, Walker};
 use super::{Error, Rules, armv7, armv8, coherent, power, riscv, sc, x86};
 use crate::{Limits, Summary};
 use rsan_model::machine::{Machine, Program, Strength};
 use rsan_model::{EventId, EventSet, LocId, MAX_EVENTS, Reason, Relation, ThreadId, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// What wants the executions.
 type Visit<'v> = &'v mut dyn FnMut(&Candidate) -> ControlFlow<()>;
@@ -120,10 +121,13 @@ fn build<R: Rules>(
 ) -> Result<(), Abort> {
     let traces = all_traces(program, machine, limits, ticker)?;
     summary.cut.unrolled = traces.iter().any(|t| t.cut);
+    let (memos, projections) = project(program, &traces, ticker)?;
     let mut builder = Builder {
         program,
         possible: possible_writes(&traces),
         traces: &traces,
+        projections,
+        memos,
         chosen: Vec::new(),
         limits: *limits,
         summary,
@@ -197,14 +201,50 @@ fn possible_writes(traces: &[Traces]) -> Vec<BTreeSet<(LocId, Value)>> {
     possible
 }
 
+/// For each location what is known about it, and for each thread, trace and location the number of the projection.
+#[expect(clippy::type_complexity, reason = "a table of numbers")]
+fn project(
+    program: &Program,
+    traces: &[Traces],
+    ticker: &mut Ticker<'_>,
+) -> Result<(Vec<Memo>, Vec<Vec<Vec<u32>>>), Abort> {
+    let locations = program.locations.len();
+    let mut different = vec![vec![Vec::new(); traces.len()]; locations];
+    let mut numbers = Vec::with_capacity(traces.len());
+    for (t, of_thread) in traces.iter().enumerate() {
+        let mut known: Vec<HashMap<Projection, u32>> = vec![HashMap::new(); locations];
+        let mut of_traces = Vec::with_capacity(of_thread.all.len());
+        for trace in &of_thread.all {
+            ticker.tick((locations * size_of::<u32>()) as u64)?;
+            let number = |loc: usize| {
+                let projection = Projection::new(trace, LocId::new(loc));
+                let next = known[loc].len() as u32;
+                *known[loc].entry(projection).or_insert_with_key(|p| {
+                    different[loc][t].push(p.clone());
+                    next
+                })
+            };
+            of_traces.push((0..locations).map(number).collect());
+        }
+        numbers.push(of_traces);
+    }
+    let memos = program.locations.iter().zip(different);
+    let memos = memos.map(|(l, projections)| Memo::new(l.init, projections));
+    Ok((memos.collect(), numbers))
+}
+
 /// A combination of traces on its way to executions.
 struct Builder<'p, 's, 'h> {
     program: &'p Program,
     traces: &'p [Traces],
     /// What the threads from each one on may write.
     possible: Vec<BTreeSet<(LocId, Value)>>,
+    /// For each thread, trace and location which projection of the thread it is.
+    projections: Vec<Vec<Vec<u32>>>,
+    /// For each location what is known about it.
+    memos: Vec<Memo>,
     /// The traces of the first threads.
-    chosen: Vec<&'p Trace>,
+    chosen: Vec<usize>,
     limits: Limits,
     summary: &'s mut Summary,
     ticker: &'s mut Ticker<'h>,
@@ -219,7 +259,7 @@ impl<'p> Builder<'p, '_, '_> {
         let Some(next) = traces.get(self.chosen.len()) else {
             return self.combination::<R>();
         };
-        for trace in &next.all {
+        for trace in 0..next.all.len() {
             self.chosen.push(trace);
             if self.may_read_all() {
                 self.threads::<R>()?;
@@ -229,45 +269,75 @@ impl<'p> Builder<'p, '_, '_> {
         Ok(())
     }
 
-    /// Whether every value that is read is written, initially or by a chosen trace or one that is still to be chosen.
+    /// The chosen traces.
+    fn chosen(&self) -> impl Iterator<Item = &'p Trace> {
+        let traces: &'p [Traces] = self.traces;
+        let chosen = traces.iter().zip(&self.chosen);
+        chosen.map(|(of_thread, &index)| &of_thread.all[index])
+    }
+
+    /// Whether every value that is read is written, initially or by a chosen trace or one that is still to be chosen. When all
+    /// are chosen, their locations find that out.
     fn may_read_all(&self) -> bool {
         let later = &self.possible[self.chosen.len()];
-        let reads = self.chosen.iter().flat_map(|t| &t.steps);
-        reads.into_iter().all(|step| {
+        if later.is_empty() {
+            return true;
+        }
+        self.chosen().flat_map(|t| &t.steps).all(|step| {
             let Kind::Read(read) = step.kind else {
                 return true;
             };
+            let wanted = (read.loc, read.value);
             self.program.locations[read.loc.index()].init == read.value
-                || later.contains(&(read.loc, read.value))
-                || self
-                    .chosen
-                    .iter()
-                    .any(|t| written(t).any(|w| w == (read.loc, read.value)))
+                || later.contains(&wanted)
+                || self.chosen().any(|t| written(t).any(|w| w == wanted))
         })
     }
 
     /// All that the memory can do with the chosen traces.
     fn combination<R: Rules>(&mut self) -> Result<(), Abort> {
-        let mut candidate = self.skeleton()?;
-        let locations: Vec<LocId> = candidate.events.iter().map_while(initial).collect();
         let memory = self.ticker.memory;
-        let mut choices = Vec::new();
-        for (index, &loc) in locations.iter().enumerate() {
-            let initial = EventId::new(index);
-            let location = Location::new(&candidate.events, &candidate.rmw, loc, initial);
-            let of_location = location.choices(self.ticker)?;
+        let mut choices = Vec::with_capacity(self.memos.len());
+        let mut key = Vec::with_capacity(self.chosen.len());
+        for (loc, memo) in self.memos.iter_mut().enumerate() {
+            let numbers = self.projections.iter().zip(&self.chosen);
+            key.clear();
+            key.extend(numbers.map(|(of_thread, &trace)| of_thread[trace][loc]));
+            let of_location = memo.choices(&key, self.ticker)?;
             if of_location.is_empty() {
-                self.ticker.memory = memory;
                 return Ok(());
             }
-            choices.push((loc, of_location));
+            choices.push((LocId::new(loc), of_location));
         }
+        let mut candidate = self.skeleton()?;
+        choices.retain(|(loc, _)| candidate.events.iter().any(|e| initial(e) == Some(*loc)));
         // The fewer choices, the earlier: then most of the product is never built.
         choices.sort_by_key(|(_, c)| c.len());
+        let choices: Vec<Chosen> = choices
+            .into_iter()
+            .map(|(loc, of_location)| Chosen {
+                loc,
+                events: self.events_of(loc, &candidate),
+                choices: of_location,
+            })
+            .collect();
         let local = R::local(&candidate);
         self.product::<R>(&mut candidate, &local, &choices)?;
         self.ticker.memory = memory;
         Ok(())
+    }
+
+    /// The events that access a location, as its choices count them.
+    fn events_of(&self, loc: LocId, candidate: &Candidate) -> Vec<EventId> {
+        let first = |e: &Event| initial(e) == Some(loc);
+        let first = candidate.events.iter().position(first).expect("it is used");
+        let mut events = vec![EventId::new(first)];
+        let mut base = candidate.events.iter().map_while(initial).count();
+        for trace in self.chosen() {
+            events.extend(steps_of(trace, loc).map(|(index, ..)| EventId::new(base + index)));
+            base += trace.steps.len();
+        }
+        events
     }
 
     /// All choices for the first location, and so on.
@@ -275,16 +345,16 @@ impl<'p> Builder<'p, '_, '_> {
         &mut self,
         candidate: &mut Candidate,
         local: &R::Local,
-        choices: &[(LocId, Vec<Choice>)],
+        choices: &[Chosen],
     ) -> Result<(), Abort> {
-        let Some(((loc, of_location), rest)) = choices.split_first() else {
+        let Some((location, rest)) = choices.split_first() else {
             return self.complete::<R>(candidate, local);
         };
         let (rf, co) = (candidate.rf.clone(), candidate.co.clone());
-        for choice in of_location {
+        for choice in location.choices.iter() {
             self.ticker.tick(0)?;
             self.summary.graphs += 1;
-            apply(candidate, *loc, choice);
+            location.apply(choice, candidate);
             let com = candidate.communication();
             if R::check(candidate, local, &com).is_ok() {
                 self.product::<R>(candidate, local, rest)?;
@@ -308,7 +378,7 @@ impl<'p> Builder<'p, '_, '_> {
             Ok(()),
             "checked on the way"
         );
-        if let Some(fault) = self.chosen.iter().find_map(|t| t.fault.clone()) {
+        if let Some(fault) = self.chosen().find_map(|t| t.fault.clone()) {
             return Err(Abort::Error(fault));
         }
         if self.summary.executions == self.limits.max_graphs {
@@ -324,8 +394,8 @@ impl<'p> Builder<'p, '_, '_> {
 
     /// The candidate without `rf` and `co`.
     fn skeleton(&self) -> Result<Candidate, Abort> {
-        let used: BTreeSet<LocId> = self.chosen.iter().flat_map(|t| locations(t)).collect();
-        let steps: usize = self.chosen.iter().map(|t| t.steps.len()).sum();
+        let used: BTreeSet<LocId> = self.chosen().flat_map(locations).collect();
+        let steps: usize = self.chosen().map(|t| t.steps.len()).sum();
         let n = used.len() + steps;
         if n > self.limits.max_events {
             let max_events = self.limits.max_events;
@@ -346,10 +416,10 @@ impl<'p> Builder<'p, '_, '_> {
             amo: empty.clone(),
             rf: empty.clone(),
             co: empty,
-            registers: self.chosen.iter().map(|t| t.registers.clone()).collect(),
+            registers: self.chosen().map(|t| t.registers.clone()).collect(),
             memory: self.program.locations.iter().map(|l| l.init).collect(),
         };
-        for (t, trace) in self.chosen.iter().enumerate() {
+        for (t, trace) in self.chosen().enumerate() {
             let base = candidate.events.len();
             for (index, step) in trace.steps.iter().enumerate() {
                 self.add(&mut candidate, t, (base, index), step);
@@ -422,17 +492,28 @@ fn initial(event: &Event) -> Option<LocId> {
     event.thread.is_none().then(|| event.loc()).flatten()
 }
 
-/// Adds a location's `rf` and `co`, and its final value.
-fn apply(candidate: &mut Candidate, loc: LocId, choice: &Choice) {
-    for (i, &before) in choice.order.iter().enumerate() {
-        for &after in &choice.order[i + 1..] {
-            candidate.co.add(before, after);
+/// A location of a combination.
+struct Chosen {
+    loc: LocId,
+    /// Its accesses, as `choices` count them.
+    events: Vec<EventId>,
+    choices: Rc<[Choice]>,
+}
+
+impl Chosen {
+    /// Adds the location's `rf` and `co`, and its final value.
+    fn apply(&self, choice: &Choice, candidate: &mut Candidate) {
+        let event = |id: usize| self.events[id];
+        for (i, &before) in choice.order.iter().enumerate() {
+            for &after in &choice.order[i + 1..] {
+                candidate.co.add(event(before), event(after));
+            }
         }
+        for &(write, read) in &choice.reads {
+            candidate.rf.add(event(write), event(read));
+        }
+        let last = event(choice.order[choice.order.len() - 1]);
+        let access = candidate.events[last.index()].access();
+        candidate.memory[self.loc.index()] = access.expect("a write").value;
     }
-    for &(write, read) in &choice.reads {
-        candidate.rf.add(write, read);
-    }
-    let last = choice.order[choice.order.len() - 1];
-    let access = candidate.events[last.index()].access();
-    candidate.memory[loc.index()] = access.expect("a write").value;
 }

@@ -92,7 +92,9 @@ pub fn disagreement(
     for (model, found) in [(Model::Sc, &sc), (Model::Tso, &x86)] {
         let expected = states_of_c(shape, model);
         if *found != expected {
-            return Some(format!("{model} of C has {expected:?}, the machine {found:?}"));
+            return Some(format!(
+                "{model} of C has {expected:?}, the machine {found:?}"
+            ));
         }
     }
     let swaps = shape.has(|i| matches!(i, Item::Swap { .. }));

@@ -152,9 +152,7 @@ impl Shape {
             let mut next = 0..;
             let mut register = || next.next().expect("numbers do not end");
             let parts = items.iter().filter_map(|item| match *item {
-                Item::Read { loc, .. } => {
-                    Some(format!("ld.rlx r{} {}", register(), name(loc)))
-                }
+                Item::Read { loc, .. } => Some(format!("ld.rlx r{} {}", register(), name(loc))),
                 Item::Write { loc, value, .. } => Some(format!("st.rlx {} {value}", name(loc))),
                 Item::Swap { loc, value, .. } => {
                     Some(format!("xchg.rlx r{} {} {value}", register(), name(loc)))
@@ -415,7 +413,12 @@ fn text(item: &Item, next: &mut usize) -> String {
         } => {
             let kind = if single { "swap" } else { "exclusive" };
             let set = register(next);
-            format!("{kind}{}{} r{set} {} {value}", acquire(a), release(r), name(loc))
+            format!(
+                "{kind}{}{} r{set} {} {value}",
+                acquire(a),
+                release(r),
+                name(loc)
+            )
         }
         Item::Fence(barrier) => format!("{barrier:?}").to_lowercase(),
     }

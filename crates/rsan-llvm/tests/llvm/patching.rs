@@ -113,6 +113,31 @@ fn orders_are_raised() {
     );
 }
 
+/// A function that passes may not touch stays one.
+#[test]
+fn attributes_survive() {
+    if !has_llvm() {
+        return;
+    }
+    let folder = Folder::new("attributes");
+    let output = folder.0.join("changed.ll");
+    let edits = [edit("wait", 1, Change::FenceAfter(Order::SeqCst))];
+    let source = data("unoptimised.ll");
+    reader()
+        .patch(&source, &edits, &output, Form::Text, &mut || true)
+        .expect("changed");
+    let text = std::fs::read_to_string(&output).expect("a file");
+    assert!(
+        text.contains("optnone") && text.contains("fence seq_cst"),
+        "{text}"
+    );
+    let module = read(&[output]).expect("it is read").module;
+    assert_eq!(
+        shape(&module, "wait")[1],
+        ["exchange Acquire Relaxed", "fence SeqCst"]
+    );
+}
+
 /// What comes after a call that ends a block is the beginning of both blocks that it leads to.
 #[test]
 fn after_an_invoke_is_at_both_ends() {

@@ -40,6 +40,12 @@ fn lines_and_types() {
     golden("lines.txt", &["lines.ll"]);
 }
 
+/// Variables that need no memory are none, so that the branch on the exchange is seen.
+#[test]
+fn unoptimised_code_is_read_without_its_frame() {
+    golden("unoptimised.txt", &["unoptimised.ll"]);
+}
+
 #[test]
 fn modules_are_joined_by_names() {
     golden("joined.txt", &["first.ll", "second.ll"]);

@@ -54,11 +54,18 @@ Examples:
 pub(super) const LITMUS_HELP: &str = "\
 Enumerates every execution that satisfies the model's axioms. Loops are cut after --unroll iterations; the answer says so.
 
+Assembly tests (AArch64, ARM, X86, X86_64, RISCV, PPC, in herd's syntax) are answered by the model of their machine. --arch compiles
+C tests by the table that compilers use, and answers for the machine; its variants: armv8+rcpc (ldapr), armv8+lse (atomic
+instructions), both, x86+mfence (seq_cst stores by mov and mfence), power+trailing (fences behind accesses), power+lwsync
+(acquire by lwsync).
+
 Exit status: 0 the condition holds as written; 1 it does not; 2 wrong usage or bad input; 3 undecided.
 
 Examples:
   rsan litmus sb.litmus
-  rsan litmus --model tso --format json sb.litmus";
+  rsan litmus --model tso --format json sb.litmus
+  rsan litmus --arch armv8+rcpc mp.litmus
+  rsan litmus MP+dmb.sy+addr.litmus";
 
 pub(super) const EMIT_C_HELP: &str = "\
 The translation is C11 with POSIX threads, one function per thread, with the accesses of the source. Waits become spin

@@ -1,6 +1,8 @@
 //! The values of options: what is accepted, and what is said of the rest.
 
+use rsan_mapping::Target;
 use rsan_model::Model;
+use rsan_model::machine::Machine;
 use rsan_report::document::Severity;
 use rsan_verify::Property;
 
@@ -72,7 +74,30 @@ pub(super) fn fence_model(text: &str) -> Result<Model, String> {
     }
 }
 
-pub(super) fn litmus_model(text: &str) -> Result<Model, String> {
+/// The rules that `litmus` goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LitmusModel {
+    /// Those of a language, for programs with memory orders; `sc` is for assembly, too.
+    Language(Model),
+    /// Those of a machine, for assembly.
+    Machine(Machine),
+}
+
+pub(super) fn litmus_model(text: &str) -> Result<LitmusModel, String> {
+    let model = text.parse::<Model>().map(LitmusModel::Language);
+    let machine = || text.parse::<Machine>().map(LitmusModel::Machine);
+    model.or_else(|_| machine()).map_err(|_| {
+        let machines = Machine::ALL.into_iter().filter(|m| *m != Machine::Sc);
+        let names: Vec<_> = Model::ALL
+            .map(Model::name)
+            .into_iter()
+            .chain(machines.map(Machine::name))
+            .collect();
+        format!("unknown model `{text}` (known: {})", names.join(", "))
+    })
+}
+
+pub(super) fn arch(text: &str) -> Result<Target, String> {
     text.parse()
 }
 
