@@ -91,8 +91,25 @@ impl Reader {
         form: Form,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), Error> {
+        let edits: Vec<_> = edits.iter().map(|edit| (0, edit.clone())).collect();
+        self.patch_all(&[file.to_owned()], &edits, output, form, go_on)
+    }
+
+    /// Writes the modules of several files, changed, as one module. Each edit comes with the unit of its function, which
+    /// [`Read::unit_of`] has.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn patch_all(
+        &self,
+        files: &[PathBuf],
+        edits: &[(u32, Edit)],
+        output: &Path,
+        form: Form,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
         let request = Request::Patch {
-            file: file.to_owned(),
+            files: files.to_vec(),
             edits: edits.to_vec(),
             output: output.to_owned(),
             form,
@@ -131,8 +148,8 @@ impl Reader {
             return Error::Memory;
         }
         let how = match end.status.signal() {
-            Some(signal) => format!("LLVM ended by signal {signal}"),
-            None => format!("LLVM ended its process ({})", end.status),
+            Some(signal) => format!("LLVM crashed on it (signal {signal})"),
+            None => format!("LLVM gave up ({})", end.status),
         };
         let first = printed.lines().find(|line| !line.trim().is_empty());
         let message = match first {

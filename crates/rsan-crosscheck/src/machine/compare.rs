@@ -117,7 +117,7 @@ pub fn disagreement(
         (no_light, "ARMv8", &armv8, "ARMv7", &armv7),
         (full, "Power", &power, "ARMv7", &armv7),
         (!swaps, "ARMv8", &armv8, "RISC-V", &riscv),
-        (!swaps && !isync, "RISC-V", &riscv, "ARMv8", &armv8),
+        (!swaps && !isync && !rcsc, "RISC-V", &riscv, "ARMv8", &armv8),
     ];
     for (applies, strong, less, weak, more) in rules {
         if !applies {

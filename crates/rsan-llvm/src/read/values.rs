@@ -9,7 +9,9 @@ use super::calls::{self, Outcome};
 use super::intrinsics::Flow;
 use crate::ffi::{type_kind, value_kind};
 use crate::module::Layout;
-use crate::value::{Opcode, Type, Value};
+use crate::opcode::Opcode;
+use crate::ty::Type;
+use crate::value::Value;
 use rsan_ir::module::{self as ir, ValueId};
 use std::collections::HashMap;
 
