@@ -4,6 +4,8 @@
 //! [`consistent`] asks whether a graph satisfies them, [`executions`] enumerates the consistent complete
 //! graphs of a program, and [`outcomes`] and [`robustness`] summarise them.
 //!
+//! [`machine`] has the same for processors: SC, x86, ARMv8, ARMv7, RISC-V and Power.
+//!
 //! This crate is what the fast engines are tested against. It shares only `rsan-model` with them: it knows
 //! no clocks and no syntax, computes every relation from its definition, and does no I/O.
 //!

@@ -38,8 +38,10 @@ mod power;
 mod propagation;
 mod riscv;
 mod sc;
+mod skeleton;
 mod taint;
 mod thread;
+mod ticker;
 mod x86;
 
 pub use candidate::{Access, Candidate, Communication, Dependencies, Event, Kind};

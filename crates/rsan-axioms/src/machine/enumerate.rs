@@ -1,12 +1,14 @@
 //! Puts traces together, and what the memory does with them: steps 1, 3 and 5 of the [enumeration](super).
 
-use super::candidate::{Access, Candidate, Dependencies, Event, Kind};
+use super::candidate::{Candidate, Event, Kind};
 use super::location::{Choice, Memo, Projection, steps_of};
-use super::thread::{Step, Trace, Traces, Values, Walker};
+use super::skeleton::{initial, skeleton};
+use super::thread::{Trace, Traces, Values, Walker};
+use super::ticker::{Abort, Ticker};
 use super::{Error, Rules, armv7, armv8, coherent, power, riscv, sc, x86};
 use crate::{Limits, Summary};
-use rsan_model::machine::{Machine, Program, Strength};
-use rsan_model::{EventId, EventSet, LocId, MAX_EVENTS, Reason, Relation, ThreadId, Value};
+use rsan_model::machine::{Machine, Program};
+use rsan_model::{EventId, LocId, MAX_EVENTS, Reason, Value};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -46,43 +48,6 @@ pub fn executions_until(
         Machine::Armv7 => enumerate::<armv7::Armv7>(program, machine, limits, ticker, visit),
         Machine::Riscv => enumerate::<riscv::Riscv>(program, machine, limits, ticker, visit),
         Machine::Power => enumerate::<power::Power>(program, machine, limits, ticker, visit),
-    }
-}
-
-/// Asks every now and then whether to go on.
-pub(super) struct Ticker<'h> {
-    halt: &'h mut dyn FnMut(u64) -> Option<Reason>,
-    ticks: u32,
-    memory: u64,
-}
-
-/// Why an enumeration ends before its end.
-pub(super) enum Abort {
-    /// Somebody wants it.
-    Stopped,
-    /// The program is wrong.
-    Error(Error),
-}
-
-impl<'h> Ticker<'h> {
-    const PERIOD: u32 = 256;
-
-    fn new(halt: &'h mut dyn FnMut(u64) -> Option<Reason>) -> Self {
-        Self {
-            halt,
-            ticks: 0,
-            memory: 0,
-        }
-    }
-
-    /// A bit of work is done, for which so many bytes are kept for a while.
-    pub(super) fn tick(&mut self, bytes: u64) -> Result<(), Abort> {
-        self.memory += bytes;
-        self.ticks += 1;
-        if self.ticks.is_multiple_of(Self::PERIOD) && (self.halt)(self.memory).is_some() {
-            return Err(Abort::Stopped);
-        }
-        Ok(())
     }
 }
 
@@ -310,7 +275,10 @@ impl<'p> Builder<'p, '_, '_> {
             }
             choices.push((LocId::new(loc), of_location));
         }
-        let mut candidate = self.skeleton()?;
+        let traces: Vec<&Trace> = self.chosen().collect();
+        let max_events = self.limits.max_events;
+        let too_large = Abort::Error(Error::TooLarge { max_events });
+        let mut candidate = skeleton(self.program, &traces, max_events).ok_or(too_large)?;
         choices.retain(|(loc, _)| candidate.events.iter().any(|e| initial(e) == Some(*loc)));
         // The fewer choices, the earlier: then most of the product is never built.
         choices.sort_by_key(|(_, c)| c.len());
@@ -392,105 +360,6 @@ impl<'p> Builder<'p, '_, '_> {
             ControlFlow::Break(()) => Err(Abort::Stopped),
         }
     }
-
-    /// The candidate without `rf` and `co`.
-    fn skeleton(&self) -> Result<Candidate, Abort> {
-        let used: BTreeSet<LocId> = self.chosen().flat_map(locations).collect();
-        let steps: usize = self.chosen().map(|t| t.steps.len()).sum();
-        let n = used.len() + steps;
-        if n > self.limits.max_events {
-            let max_events = self.limits.max_events;
-            return Err(Abort::Error(Error::TooLarge { max_events }));
-        }
-        let empty = Relation::new(n);
-        let none = Dependencies {
-            addr: empty.clone(),
-            data: empty.clone(),
-            ctrl: empty.clone(),
-        };
-        let mut candidate = Candidate {
-            events: used.iter().map(|&loc| self.initial_write(loc)).collect(),
-            po: empty.clone(),
-            deps: none.clone(),
-            pick: none,
-            rmw: empty.clone(),
-            amo: empty.clone(),
-            rf: empty.clone(),
-            co: empty,
-            registers: self.chosen().map(|t| t.registers.clone()).collect(),
-            memory: self.program.locations.iter().map(|l| l.init).collect(),
-        };
-        for (t, trace) in self.chosen().enumerate() {
-            let base = candidate.events.len();
-            for (index, step) in trace.steps.iter().enumerate() {
-                self.add(&mut candidate, t, (base, index), step);
-            }
-        }
-        Ok(candidate)
-    }
-
-    fn initial_write(&self, loc: LocId) -> Event {
-        Event {
-            thread: None,
-            op: 0,
-            origin: 0,
-            kind: Kind::Write(Access {
-                loc,
-                value: self.program.locations[loc.index()].init,
-                strength: Strength::default(),
-                exclusive: false,
-                update: false,
-                returns: true,
-            }),
-        }
-    }
-
-    /// Adds event `index` of a thread whose first event is `base`.
-    fn add(&self, c: &mut Candidate, t: usize, (base, index): (usize, usize), step: &Step) {
-        let e = EventId::new(base + index);
-        c.events.push(Event {
-            thread: Some(ThreadId::new(t)),
-            op: step.op,
-            origin: self.program.threads[t].origins[step.op],
-            kind: step.kind,
-        });
-        (base..base + index).for_each(|before| c.po.add(EventId::new(before), e));
-        let add = |r: &mut Relation, sources: EventSet| {
-            let sources = sources.iter();
-            sources.for_each(|s| r.add(EventId::new(base + s.index()), e));
-        };
-        add(&mut c.deps.addr, step.addr.value);
-        add(&mut c.deps.data, step.data.value);
-        add(&mut c.deps.ctrl, step.ctrl.value);
-        add(&mut c.pick.addr, step.addr.pick);
-        add(&mut c.pick.data, step.data.pick);
-        add(&mut c.pick.ctrl, step.ctrl.pick);
-        if let Some(read) = step.rmw {
-            let read = EventId::new(base + read);
-            c.rmw.add(read, e);
-            if step.kind_is_update() {
-                c.amo.add(read, e);
-            }
-        }
-    }
-}
-
-impl Step {
-    fn kind_is_update(&self) -> bool {
-        matches!(self.kind, Kind::Write(a) if a.update)
-    }
-}
-
-fn locations(trace: &Trace) -> impl Iterator<Item = LocId> {
-    trace.steps.iter().filter_map(|s| match s.kind {
-        Kind::Read(a) | Kind::Write(a) => Some(a.loc),
-        Kind::Fence(_) => None,
-    })
-}
-
-/// The location of an initial write.
-fn initial(event: &Event) -> Option<LocId> {
-    event.thread.is_none().then(|| event.loc()).flatten()
 }
 
 /// A location of a combination.

@@ -6,8 +6,8 @@
 //!
 //! Most combinations of traces differ in few locations, so the choices for one are kept ([`Memo`]).
 
-use super::enumerate::{Abort, Ticker};
 use super::thread::Trace;
+use super::ticker::{Abort, Ticker};
 use super::{Access, Kind};
 use rsan_model::{LocId, Value};
 use std::collections::HashMap;

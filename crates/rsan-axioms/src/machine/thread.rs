@@ -1,7 +1,7 @@
 //! All traces of one thread, when a load may see any value of its location's set.
 
-use super::enumerate::{Abort, Ticker};
 use super::taint::Taint;
+use super::ticker::{Abort, Ticker};
 use super::{Access, Error, Kind};
 use rsan_model::machine::{Machine, Op, Program, Strength, location_at};
 use rsan_model::{Domain, EvalError, EventId, EventSet, Expr, LocId, RegId, ThreadId, Value};
