@@ -16,6 +16,7 @@ mod html;
 mod interface;
 mod layers;
 mod limits;
+mod machines;
 mod manual;
 mod repeats;
 mod report;
