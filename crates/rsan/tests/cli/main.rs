@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod assembly;
 mod book;
 mod citations;
 mod common;
