@@ -16,6 +16,7 @@ mod interface;
 mod layers;
 mod limits;
 mod manual;
+mod port;
 mod repeats;
 mod report;
 mod sanitizer;
