@@ -18,6 +18,7 @@ mod layers;
 mod limits;
 mod machines;
 mod manual;
+mod port;
 mod repeats;
 mod report;
 mod sanitizer;
