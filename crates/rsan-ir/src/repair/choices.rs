@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Paths of unordered pairs.
 pub(super) type Paths = BTreeMap<(EventId, EventId), Vec<NodeId>>;
 
+/// A stronger order, and where on a path.
+type Raise = (usize, Choice);
+
 /// Two choices that only together order a path: no more of them per path than this.
 const COMBINATIONS: usize = 200;
 
@@ -378,7 +381,7 @@ impl<'a> Choices<'a> {
     fn combined(
         &mut self,
         path: &[NodeId],
-        (releases, acquires): (&[(usize, Choice)], &[(usize, Choice)]),
+        (releases, acquires): (&[Raise], &[Raise]),
         wanted: &mut Vec<usize>,
     ) -> Vec<Clause> {
         let mut clauses = Vec::new();
