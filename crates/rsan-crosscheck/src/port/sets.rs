@@ -130,8 +130,9 @@ pub(super) fn is_straight(program: &Program) -> bool {
 /// Which functions the threads of an instance run: multisets of the largest size, up to three, that is not too large to enumerate; a few
 /// if there are many.
 pub(super) fn instances(set: &Program, random: &mut Random) -> Vec<Vec<usize>> {
-    const ACCESSES: usize = 8;
     const MOST: usize = 5;
+    // Most are small, so that there are many.
+    let accesses = random.pick(&[5, 6, 6, 8]);
     let cost = |f: usize| {
         let code = &set.threads[f].code;
         code.iter().filter(|i| i.place().is_some()).count()
@@ -142,9 +143,9 @@ pub(super) fn instances(set: &Program, random: &mut Random) -> Vec<Vec<usize>> {
         for b in a..functions {
             let two = cost(a) + cost(b);
             let third: Vec<usize> = (b..functions)
-                .filter(|&c| two + cost(c) <= ACCESSES)
+                .filter(|&c| two + cost(c) <= accesses)
                 .collect();
-            if third.is_empty() && two <= ACCESSES + 1 {
+            if third.is_empty() && two <= accesses + 1 {
                 found.push(vec![a, b]);
             }
             found.extend(third.into_iter().map(|c| vec![a, b, c]));
