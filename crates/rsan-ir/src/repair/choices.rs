@@ -72,7 +72,7 @@ impl<'a> Choices<'a> {
                 match graph.events[event as usize].operation.part {
                     Part::UpdateRead { .. } | Part::UpdateWrite => choices.updates.insert(place),
                     Part::Load => choices.loads.insert(place),
-                    Part::Store | Part::Fence => false,
+                    Part::Store | Part::Lock | Part::Unlock | Part::Fence => false,
                 };
             }
         }
@@ -270,7 +270,7 @@ impl<'a> Choices<'a> {
             (Part::UpdateRead { .. } | Part::UpdateWrite, _) => {
                 &[Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]
             }
-            (Part::Fence, _) => &[],
+            (Part::Lock | Part::Unlock | Part::Fence, _) => &[],
         };
         let has = operation.order;
         let stronger = |order: &&Order| match has {
