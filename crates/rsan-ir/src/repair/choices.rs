@@ -92,12 +92,7 @@ impl<'a> Choices<'a> {
         matches!(self.list[choice], Choice::Both(..))
     }
 
-    /// Whether it gives an access a stronger order.
-    pub(super) fn raises(&self, choice: usize) -> bool {
-        matches!(self.list[choice], Choice::Change(_, _, Change::Order(_)))
-    }
-
-    pub(super) fn place(&self, choice: usize) -> Option<(FunctionId, u32)> {
+    fn place(&self, choice: usize) -> Option<(FunctionId, u32)> {
         match &self.list[choice] {
             Choice::Change(function, number, _) => Some((*function, *number)),
             Choice::Both(..) => None,
@@ -347,10 +342,10 @@ impl<'a> Choices<'a> {
             }
         }
         let mut wanted: Vec<usize> = wanted.into_iter().map(|c| self.number(c)).collect();
-        let mut clauses = self.combined(path, (&releases, &acquires), &mut wanted);
         if wanted.is_empty() {
             return None;
         }
+        let mut clauses = self.combined(path, (&releases, &acquires), &mut wanted);
         clauses.push(Clause::one_of(wanted));
         Some(clauses)
     }
