@@ -23,18 +23,20 @@ static void unlock(void) {
 
 // Takes the newest task; 0 if there is none.
 static int pop(void) {
-    int t = atomic_fetch_sub_explicit(&tail, 1, memory_order_relaxed) - 1;
+    int t = atomic_fetch_sub_explicit(&tail, 1, memory_order_seq_cst) - 1;
     FENCE();
     if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
-        atomic_fetch_add_explicit(&tail, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
         lock();
-        atomic_fetch_sub_explicit(&tail, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&tail, 1, memory_order_seq_cst);
         if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
-            atomic_fetch_add_explicit(&tail, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
             unlock();
             return 0;
         }
+        int task = atomic_load_explicit(&tasks[t % SIZE], memory_order_relaxed);
         unlock();
+        return task;
     }
     return atomic_load_explicit(&tasks[t % SIZE], memory_order_relaxed);
 }
@@ -42,17 +44,17 @@ static int pop(void) {
 static void push(int task) {
     int t = atomic_load_explicit(&tail, memory_order_relaxed);
     atomic_store_explicit(&tasks[t % SIZE], task, memory_order_relaxed);
-    atomic_fetch_add_explicit(&tail, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
 }
 
 // Takes the oldest task; 0 if there is none.
 static int steal(void) {
     int task = 0;
     lock();
-    int h = atomic_fetch_add_explicit(&head, 1, memory_order_relaxed);
+    int h = atomic_fetch_add_explicit(&head, 1, memory_order_seq_cst);
     FENCE();
     if (h + 1 > atomic_load_explicit(&tail, memory_order_relaxed))
-        atomic_fetch_sub_explicit(&head, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&head, 1, memory_order_seq_cst);
     else
         task = atomic_load_explicit(&tasks[h % SIZE], memory_order_relaxed);
     unlock();
@@ -61,7 +63,6 @@ static int steal(void) {
 
 static void *worker(void *unused) {
     push(1);
-    push(2);
     return pop() ? unused : NULL;
 }
 

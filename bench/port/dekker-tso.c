@@ -12,7 +12,7 @@ static void *p0(void *unused) {
 announce:
     atomic_store_explicit(&want0, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
-    while (atomic_load_explicit(&want1, memory_order_relaxed)) {
+    while (atomic_load_explicit(&want1, memory_order_acquire)) {
         if (atomic_load_explicit(&turn, memory_order_relaxed) != 0) {
             atomic_store_explicit(&want0, 0, memory_order_relaxed);
             atomic_thread_fence(memory_order_seq_cst);
@@ -24,8 +24,8 @@ announce:
     atomic_store_explicit(&shared, 0, memory_order_relaxed);
     if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
         abort();
-    atomic_store_explicit(&turn, 1, memory_order_relaxed);
-    atomic_store_explicit(&want0, 0, memory_order_relaxed);
+    atomic_store_explicit(&turn, 1, memory_order_release);
+    atomic_store_explicit(&want0, 0, memory_order_release);
     return unused;
 }
 
@@ -33,7 +33,7 @@ static void *p1(void *unused) {
 announce:
     atomic_store_explicit(&want1, 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
-    while (atomic_load_explicit(&want0, memory_order_relaxed)) {
+    while (atomic_load_explicit(&want0, memory_order_acquire)) {
         if (atomic_load_explicit(&turn, memory_order_relaxed) != 1) {
             atomic_store_explicit(&want1, 0, memory_order_relaxed);
             atomic_thread_fence(memory_order_seq_cst);
@@ -45,8 +45,8 @@ announce:
     atomic_store_explicit(&shared, 1, memory_order_relaxed);
     if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
         abort();
-    atomic_store_explicit(&turn, 0, memory_order_relaxed);
-    atomic_store_explicit(&want1, 0, memory_order_relaxed);
+    atomic_store_explicit(&turn, 0, memory_order_release);
+    atomic_store_explicit(&want1, 0, memory_order_release);
     return unused;
 }
 

@@ -23,7 +23,7 @@ start:
         goto start;
     }
     atomic_store_explicit(&second, me, memory_order_relaxed);
-    if (atomic_load_explicit(&first, memory_order_relaxed) != me) {
+    if (atomic_load_explicit(&first, memory_order_acquire) != me) {
         atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
         for (int other = 1; other <= PROCESSES; other++)
             while (atomic_load_explicit(&trying[other], memory_order_relaxed))
@@ -37,8 +37,8 @@ start:
     atomic_store_explicit(&shared, me, memory_order_relaxed);
     if (atomic_load_explicit(&shared, memory_order_relaxed) != me)
         abort();
-    atomic_store_explicit(&second, 0, memory_order_relaxed);
-    atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
+    atomic_store_explicit(&second, 0, memory_order_release);
+    atomic_store_explicit(&trying[me], 0, memory_order_release);
     return NULL;
 }
 

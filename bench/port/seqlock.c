@@ -15,8 +15,8 @@ static void *writer(void *unused) {
            !atomic_compare_exchange_strong_explicit(&version, &seen, seen + 1, memory_order_acq_rel,
                                                     memory_order_relaxed))
         seen = atomic_load_explicit(&version, memory_order_acquire);
-    atomic_store_explicit(&left, (int)seen, memory_order_relaxed);
-    atomic_store_explicit(&right, (int)seen, memory_order_relaxed);
+    atomic_store_explicit(&left, (int)seen, memory_order_release);
+    atomic_store_explicit(&right, (int)seen, memory_order_release);
     atomic_store_explicit(&version, seen + 2, memory_order_release);
     return unused;
 }
@@ -26,8 +26,8 @@ static void *reader(void *unused) {
     int l, r;
     do {
         before = atomic_load_explicit(&version, memory_order_acquire);
-        l = atomic_load_explicit(&left, memory_order_relaxed);
-        r = atomic_load_explicit(&right, memory_order_relaxed);
+        l = atomic_load_explicit(&left, memory_order_acquire);
+        r = atomic_load_explicit(&right, memory_order_acquire);
         after = atomic_load_explicit(&version, memory_order_relaxed);
     } while (before != after || before % 2 == 1);
     if (l != r)

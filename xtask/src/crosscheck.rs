@@ -63,14 +63,14 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if args.weak {
         return run_weak(args);
     }
-    if let Some(programs) = args.machine {
-        return run_machines(args.seed, programs);
-    }
     if args.compiled {
         return run_compiled(args);
     }
     if let Some(sets) = args.port {
         return run_port(args.seed..args.seed + sets);
+    }
+    if let Some(programs) = args.machine {
+        return run_machines(args.seed, programs);
     }
     let campaign = Campaign {
         models: args.model.map_or(MODELS.to_vec(), |model| vec![model]),
@@ -158,27 +158,6 @@ fn run_weak(args: &Args) -> ExitCode {
     }
 }
 
-/// The machines against each other.
-fn run_machines(seed: u64, programs: u64) -> ExitCode {
-    let began = Instant::now();
-    let tally = compare_machines(seed..seed.saturating_add(programs));
-    let [allowed, forbidden] = tally.predicted;
-    println!(
-        "machines: {} programs with {} final states, {} inclusions ({} of them strict); {} critical cycles, {allowed} verdicts allow and \
-         {forbidden} forbid them as predicted; seeds from {seed}, {:.1} s",
-        tally.programs,
-        tally.states,
-        tally.inclusions,
-        tally.strict,
-        tally.cycles,
-        began.elapsed().as_secs_f64()
-    );
-    finish(
-        "the machines are ordered as they must be",
-        tally.disagreement,
-    )
-}
-
 /// Compiled programs against the axioms of C.
 fn run_compiled(args: &Args) -> ExitCode {
     let began = Instant::now();
@@ -221,6 +200,27 @@ fn run_port(seeds: Range<u64>) -> ExitCode {
         );
     }
     finish("analysis and enumeration agree", tally.difference)
+}
+
+/// The machines against each other.
+fn run_machines(seed: u64, programs: u64) -> ExitCode {
+    let began = Instant::now();
+    let tally = compare_machines(seed..seed.saturating_add(programs));
+    let [allowed, forbidden] = tally.predicted;
+    println!(
+        "machines: {} programs with {} final states, {} inclusions ({} of them strict); {} critical cycles, {allowed} verdicts allow and \
+         {forbidden} forbid them as predicted; seeds from {seed}, {:.1} s",
+        tally.programs,
+        tally.states,
+        tally.inclusions,
+        tally.strict,
+        tally.cycles,
+        began.elapsed().as_secs_f64()
+    );
+    finish(
+        "the machines are ordered as they must be",
+        tally.disagreement,
+    )
 }
 
 fn finish(agreement: &str, difference: Option<(u64, String)>) -> ExitCode {

@@ -34,7 +34,7 @@ pub enum Form {
 pub struct Limits {
     /// Time until the answer.
     pub time: Option<Duration>,
-    /// Bytes of address space. LLVM itself takes a quarter of a gigabyte of it.
+    /// Bytes of memory. LLVM itself takes some 20 megabytes of it.
     pub memory: Option<u64>,
 }
 
@@ -143,7 +143,12 @@ impl Reader {
     /// What it means that a child ended without an answer.
     fn fallen(&self, end: &End, at: Option<String>) -> Error {
         let printed = String::from_utf8_lossy(&end.printed);
-        let memory = ["out of memory", "bad_alloc", "memory allocation of"];
+        let memory = [
+            "out of memory",
+            "allocation failed",
+            "bad_alloc",
+            "memory allocation of",
+        ];
         if self.limits.memory.is_some() && memory.iter().any(|words| printed.contains(words)) {
             return Error::Memory;
         }

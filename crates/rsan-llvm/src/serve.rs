@@ -20,7 +20,11 @@ use std::path::{Path, PathBuf};
 pub const NAME: &str = "--llvm--";
 
 /// What the loader says when a limit of memory leaves no room for a library.
-const NO_ROOM: &str = "failed to map segment";
+const NO_ROOM: [&str; 3] = [
+    "failed to map segment",
+    "cannot map zero-fill pages",
+    "cannot allocate memory",
+];
 
 /// What the parent asks for, on the child's standard input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -108,10 +112,14 @@ fn finish<T: Serialize>(output: &mut impl Write, answer: Result<T, Error>) -> io
     output.flush()
 }
 
+fn no_room(text: &str) -> bool {
+    NO_ROOM.iter().any(|words| text.contains(words))
+}
+
 fn with_context<T>(work: impl FnOnce(&Context<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let library = find().map_err(|error| match &error {
         // A library that does not fit below the limit.
-        Error::Missing { looked } if looked.iter().any(|l| l.contains(NO_ROOM)) => Error::Memory,
+        Error::Missing { looked } if looked.iter().any(|text| no_room(text)) => Error::Memory,
         _ => error,
     })?;
     let context = Context::new(&library);
@@ -144,6 +152,10 @@ fn confine(memory: u64) {
     };
     limit(libc::RLIMIT_CORE, 0);
     if memory > 0 {
+        // What it may write to, not what it maps: LLVM's file is large.
+        #[cfg(target_os = "linux")]
+        limit(libc::RLIMIT_DATA, memory);
+        #[cfg(not(target_os = "linux"))]
         limit(libc::RLIMIT_AS, memory);
     }
     #[cfg(target_os = "linux")]

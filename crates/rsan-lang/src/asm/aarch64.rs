@@ -213,7 +213,8 @@ pub(super) fn set_flags(
     cx.thread.assign(flags, result, ins)
 }
 
-fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
+/// `CMP`, `CMN`, `TST` and `CCMP`.
+pub(super) fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
     let left = cx.thread.read(ins.operand(0)?)?;
     if ins.mnemonic == "CCMP" {
         let right = ins.operand(1)?;

@@ -65,7 +65,7 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
             cx.thread.fence(Fence::Dmb(kinds), ins)
         }
         "ISB" => cx.thread.fence(Fence::Isb, ins),
-        "CMP" | "CMN" | "TST" => compare(cx, ins),
+        "CMP" | "CMN" | "TST" => aarch64::compare(cx, ins),
         "CBZ" | "CBNZ" => {
             let value = cx.thread.read(ins.operand(0)?)?;
             let op = if ins.mnemonic == "CBZ" {
@@ -105,18 +105,6 @@ fn load(cx: &mut Context<'_>, ins: &Instruction, exclusive: bool) -> Result<()> 
         exclusive,
     };
     access(cx, ins, load, write_back)
-}
-
-fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
-    let left = cx.thread.read(ins.operand(0)?)?;
-    let right = second(cx, ins, 1)?;
-    let operation = match ins.mnemonic.as_str() {
-        "CMP" => "SUB",
-        "CMN" => "ADD",
-        _ => "AND",
-    };
-    let value = binary(BinOp::BitAnd, left.clone(), right.clone());
-    aarch64::set_flags(cx, ins, operation, &left, &right, &value)
 }
 
 /// An arithmetic instruction taken apart: `ADDSEQ` is `ADD`, sets the flags, and does so if they say `EQ`.

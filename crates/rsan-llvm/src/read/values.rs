@@ -169,6 +169,8 @@ impl<'m> Values<'m> {
                 self.one_of(value.operands().take(2).collect())
             }
             Opcode::InsertElement => self.one_of(value.operands().take(2).collect()),
+            // Numbers that people calculate with.
+            Opcode::FromFloat => ir::Value::Constant,
             Opcode::Alloca => ir::Value::Alloca,
             Opcode::Load | Opcode::AtomicRmw | Opcode::CompareExchange => self.result(value),
             Opcode::Add | Opcode::Sub => return self.sum(value, opcode),

@@ -128,7 +128,9 @@ fn several_files_become_one() {
     let patch =
         |files: &[PathBuf]| reader().patch_all(files, &edits, &output, Form::Bitcode, &mut || true);
     patch(&files).expect("changed");
-    let module = read(std::slice::from_ref(&output)).expect("it is read").module;
+    let module = read(std::slice::from_ref(&output))
+        .expect("it is read")
+        .module;
     let fences = module.functions.iter().map(|f| shape(&module, &f.name));
     let fences: Vec<_> = fences
         .filter(|shape| shape.len() == 1 && shape[0].len() == 2)

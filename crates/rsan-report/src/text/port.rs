@@ -96,7 +96,7 @@ fn changes(out: &mut String, document: &Document, port: &Port, style: Style) {
     if let Some(naive) = port.naive.filter(|_| !repair.changes.is_empty()) {
         let _ = writeln!(
             out,
-            "  the analysis of the changed program finds nothing; a fence after each access would be {naive}"
+            "  the changed program was analysed again; fence by fence, as published, there would be {naive}"
         );
     }
 }

@@ -74,7 +74,7 @@ fn of_test(
     let module = input::read(copy, Style::Plain).and_then(|input| module_of(&input));
     match module {
         Ok(module) => {
-            let answer = ask(args, copy, &module, limits)?;
+            let answer = ask(args, copy, &module, &Again::Test, limits)?;
             Ok(left(answer.warnings.len()))
         }
         Err(_) => Ok(Left::NotCompiled),
@@ -114,7 +114,13 @@ fn of_files(
         Err(other) => return Err(other.into()),
     };
     let module = read(&built, "the changed program", limits)?;
-    let answer = ask(args, "the changed program", &module, limits)?;
+    let answer = ask(
+        args,
+        "the changed program",
+        &module,
+        &Again::Files(&files),
+        limits,
+    )?;
     Ok(left(answer.warnings.len()))
 }
 

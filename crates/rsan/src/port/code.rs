@@ -165,12 +165,19 @@ fn unread(subject: &str, error: Error, limits: &Limits<'_>) -> NoAnswer {
     }
 }
 
-/// What is asked about a module.
-fn question(args: &PortArgs) -> Question {
+/// What is asked about a module. Of a test, all functions are those of threads.
+fn question(args: &PortArgs, module: &Module, again: &Again<'_>) -> Question {
+    let threads = match again {
+        Again::Test if args.thread.is_empty() => {
+            let functions = module.functions.iter();
+            functions.map(|function| function.name.clone()).collect()
+        }
+        Again::Test | Again::Files(_) => args.thread.clone(),
+    };
     Question {
         from: args.from,
         to: args.to,
-        threads: args.thread.clone(),
+        threads,
         rcpc: args.rcpc,
         dependencies: args.dependencies,
     }
@@ -181,9 +188,11 @@ pub(super) fn ask(
     args: &PortArgs,
     subject: &str,
     module: &Module,
+    again: &Again<'_>,
     limits: &mut Limits<'_>,
 ) -> Result<Answer, NoAnswer> {
-    let answer = analyse(module, &question(args), &mut || limits.go_on());
+    let question = question(args, module, again);
+    let answer = analyse(module, &question, &mut || limits.go_on());
     answer.map_err(|refusal| refused(subject, &refusal, limits))
 }
 
@@ -204,7 +213,7 @@ fn analysed(
     again: &Again<'_>,
     limits: &mut Limits<'_>,
 ) -> Result<(Document, Option<Repair>), NoAnswer> {
-    let answer = ask(args, subject, module, limits)?;
+    let answer = ask(args, subject, module, again, limits)?;
     let places = Places::new(module);
     let mut document = document::of(args, subject, &answer, &places);
     if !args.fix.fix {
@@ -218,12 +227,12 @@ fn analysed(
         true => Costs::unit(),
         false => Costs::of(args.to),
     };
-    let question = question(args);
+    let question = question(args, module, again);
     let found = repair(module, &question, &answer, means, &costs, &mut || {
         limits.go_on()
     });
     let found = found.map_err(|refusal| refused(subject, &refusal, limits))?;
-    let after = ask(args, subject, &apply(module, &found), limits)?;
+    let after = ask(args, subject, &apply(module, &found), again, limits)?;
     document.repair = Some(document::repair(args.to, &found, &costs, &places));
     if let Some(port) = &mut document.port {
         port.naive = Some(found.naive as u64);

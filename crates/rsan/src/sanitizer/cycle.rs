@@ -134,7 +134,7 @@ impl Ends {
 fn act_of(operation: Operation) -> Option<Act> {
     match operation {
         Operation::Read => Some(Act::PlainLoad),
-        Operation::Write | Operation::Free => Some(Act::PlainStore),
+        Operation::Write | Operation::Free | Operation::Allocation => Some(Act::PlainStore),
         Operation::AtomicRead => Some(Act::Load),
         Operation::AtomicWrite => Some(Act::Store),
         _ => None,
