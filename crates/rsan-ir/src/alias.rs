@@ -146,6 +146,14 @@ impl<'a> Aliases<'a> {
         address_taken(self.module)
     }
 
+    /// Whether there is only one of it, for all threads.
+    pub(crate) fn is_one(&self, object: ObjectId) -> bool {
+        match self.object(object) {
+            Object::Global(g) => !self.module.globals[g.index()].thread_local,
+            Object::Unknown | Object::Function(_) | Object::Frame(..) | Object::Heap(..) => false,
+        }
+    }
+
     /// Whether another thread could reach it.
     pub(crate) fn is_shared(&self, object: ObjectId) -> bool {
         match self.object(object) {
@@ -468,7 +476,7 @@ impl<'a> Builder<'a> {
                     self.solver.call(*function, self.indirect.len() - 1);
                 }
             }
-            Effect::Joins | Effect::Harmless => {}
+            Effect::Joins | Effect::Locks | Effect::Unlocks | Effect::Harmless => {}
             Effect::Unknown => {
                 for argument in arguments.iter().flatten() {
                     if pure {

@@ -10,6 +10,7 @@ use crate::alias::{Aliases, Stopped};
 use crate::cycles::{Closing, Communication, OnCycles, meetings};
 use crate::effects::{Changes, Effects, is_strong};
 use crate::flow::{self, Doing, EventId, Graph, NodeId};
+use crate::locks;
 use crate::module::Module;
 use crate::port::{Answer, Counts, Question, Refusal};
 use crate::search::{Search, Want};
@@ -75,6 +76,7 @@ pub(crate) fn prepare(
     let mut assumptions = Vec::new();
     let roots = threads::roots(module, &named, &aliases, &mut assumptions)?;
     let mut graph = flow::build(module, &aliases, roots, go_on)?;
+    locks::refine(&mut graph, &aliases, question.to);
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;

@@ -17,7 +17,7 @@ use crate::alias::{Stopped, types_meet};
 use crate::effects::Effects;
 use crate::flow::{EventId, Graph};
 use crate::module::AccessType;
-use crate::order::State;
+use crate::order::{Part, State};
 use std::collections::HashMap;
 
 /// Numbers of the strongly connected components of a graph, by node.
@@ -209,7 +209,8 @@ impl<'a> Communication<'a> {
     pub(crate) fn new(graph: &'a Graph, meets: &'a [Vec<u32>]) -> Self {
         let mut members = vec![[Vec::new(), Vec::new()]; graph.classes.len()];
         for (index, event) in graph.events.iter().enumerate() {
-            if event.live {
+            // Communication comes in where a lock is taken and goes out where it is given back.
+            if event.live && event.operation.part != Part::Unlock {
                 let writes = usize::from(event.operation.part.writes());
                 members[event.class as usize][writes].push(index as EventId);
             }
@@ -229,7 +230,7 @@ impl<'a> Communication<'a> {
             Vertex::In(event) => visit(layout.out(event)),
             Vertex::Out(event) => {
                 let event = &self.graph.events[event as usize];
-                if event.live {
+                if event.live && event.operation.part != Part::Lock {
                     visit(layout.left(event.class, event.operation.part.writes()));
                 }
             }

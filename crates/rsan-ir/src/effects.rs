@@ -126,11 +126,19 @@ pub(crate) fn settled(state: State) -> State {
     }
 }
 
+/// The weakest order that is as strong as both.
+pub(crate) fn joined(a: Order, b: Order) -> Order {
+    match (a, b) {
+        (Order::Acquire, Order::Release) | (Order::Release, Order::Acquire) => Order::AcqRel,
+        _ => a.max(b),
+    }
+}
+
 /// The operation with the order that changes give it.
 pub(crate) fn raised(mut operation: Operation, changes: &[Change]) -> Operation {
     for change in changes {
         if let Change::Order(order) = change {
-            operation.order = *order;
+            operation.order = joined(operation.order, *order);
             let failure = match order {
                 Order::SeqCst => Order::SeqCst,
                 Order::AcqRel | Order::Acquire => Order::Acquire,

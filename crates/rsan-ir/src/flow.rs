@@ -130,12 +130,17 @@ pub(crate) struct Class {
     pub(crate) kind: Option<u32>,
     /// The root that has it, if that runs only once.
     pub(crate) once: Option<u32>,
+    /// Locks that are held there for sure.
+    pub(crate) held: Vec<Spot>,
 }
 
 impl Class {
     /// Whether both could touch the same memory, in different threads.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         if self.once.is_some() && self.once == other.once {
+            return false;
+        }
+        if self.held.iter().any(|lock| other.held.contains(lock)) {
             return false;
         }
         if self.spots[0].0 == UNKNOWN || other.spots[0].0 == UNKNOWN {

@@ -13,6 +13,7 @@ mod cycles;
 mod effects;
 mod flow;
 pub mod from_program;
+mod locks;
 pub mod module;
 mod order;
 pub mod port;

@@ -65,6 +65,10 @@ pub(crate) enum Part {
     },
     /// The write of an RMW.
     UpdateWrite,
+    /// A lock of a library is taken: it acquires.
+    Lock,
+    /// It is given back: it releases.
+    Unlock,
     /// A fence.
     Fence,
 }
@@ -72,7 +76,7 @@ pub(crate) enum Part {
 impl Part {
     /// Whether it writes.
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::UpdateWrite)
+        matches!(self, Self::Store | Self::UpdateWrite | Self::Unlock)
     }
 }
 
@@ -160,6 +164,26 @@ fn access(kind: u8, acquire: bool, release: bool, rcsc: bool) -> Atom {
 
 /// What an operation becomes on a machine.
 pub(crate) fn atoms(machine: Machine, side: Side, rcpc: bool, operation: Operation) -> Vec<Atom> {
+    let as_access = match operation.part {
+        Part::Lock => Some((Part::Load, Order::Acquire)),
+        Part::Unlock => Some((Part::Store, Order::Release)),
+        _ => None,
+    };
+    if let Some((part, order)) = as_access {
+        // Inside, a library may do as much as it likes.
+        let inside = atoms(
+            machine,
+            side,
+            rcpc,
+            Operation {
+                part,
+                order,
+                ..operation
+            },
+        );
+        let around = (side == Side::May).then_some(FULL);
+        return around.into_iter().chain(inside).chain(around).collect();
+    }
     match (machine, side) {
         (Machine::Sc, _) => sequential(operation),
         (Machine::X86, _) => x86(operation),
@@ -200,7 +224,7 @@ fn x86(operation: Operation) -> Vec<Atom> {
         Part::UpdateRead { succeeds: false } => fenced(full, read, full),
         Part::UpdateWrite => fenced(None, write, full),
         Part::Fence if operation.order == Order::SeqCst => vec![FULL],
-        Part::Fence => vec![],
+        Part::Fence | Part::Lock | Part::Unlock => vec![],
     }
 }
 
@@ -225,6 +249,7 @@ fn armv8(side: Side, rcpc: bool, operation: Operation) -> Vec<Atom> {
             spreads: true,
         }],
         Part::UpdateWrite => vec![write],
+        Part::Lock | Part::Unlock => vec![],
         Part::Fence => match order {
             Order::Plain | Order::Relaxed => vec![],
             Order::Acquire => vec![fence(R, RW)],
@@ -258,6 +283,7 @@ fn riscv(operation: Operation) -> Vec<Atom> {
             };
             vec![access(R, acquires(merged), release, true)]
         }
+        Part::Lock | Part::Unlock => vec![],
         Part::UpdateWrite => vec![access(W, amo && acquires(order), releases(order), true)],
         Part::Fence => match order {
             Order::Plain | Order::Relaxed => vec![],
@@ -283,6 +309,7 @@ fn armv7(operation: Operation) -> Vec<Atom> {
             fenced(None, plain, full(acquires(failure)))
         }
         Part::UpdateWrite => fenced(None, plain, full(acquires(order))),
+        Part::Lock | Part::Unlock => vec![],
         Part::Fence => full(order > Order::Relaxed).into_iter().collect(),
     }
 }
@@ -297,6 +324,7 @@ fn power(operation: Operation) -> Vec<Atom> {
             fenced(full(strong), plain, None)
         }
         Part::UpdateRead { succeeds: false } | Part::UpdateWrite => vec![plain],
+        Part::Lock | Part::Unlock => vec![],
         Part::Fence => full(strong).into_iter().collect(),
     }
 }

@@ -107,7 +107,7 @@ pub struct Site {
     pub number: u32,
     /// Calls that lead to it from the thread function, the outermost first: function and number of the call.
     pub calls: Vec<(FunctionId, u32)>,
-    /// `load`, `store`, `read-modify-write`, `copy`.
+    /// `load`, `store`, `read-modify-write`, `copy`, `lock`, `unlock`.
     pub what: &'static str,
     /// Its order.
     pub order: Order,

@@ -16,9 +16,9 @@ mod costs;
 
 use crate::analyse::{self, Prepared};
 use crate::cycles::OnCycles;
-use crate::effects::{Changes, Effects};
+use crate::effects::{Changes, Effects, joined};
 use crate::flow::{EventId, NodeId};
-use crate::module::Module;
+use crate::module::{Change, Module};
 use crate::port::{Answer, Costs, Means, Placed, Question, Refusal, Repair};
 use crate::search::{Search, Want};
 pub use apply::apply;
@@ -121,12 +121,12 @@ impl Task<'_> {
                 }
             }
             let list: Vec<Clause> = clauses.iter().cloned().collect();
-            exact &= list.len() <= CLAUSES;
-            chosen = if exact {
-                rsan_cover::cheapest(&list, &choices.exclusive(), |c| choices.cost(c))
-                    .expect("a fence in every gap satisfies all clauses")
-            } else {
-                greedy(&list, &choices, go_on)?
+            let solved = (exact && list.len() <= CLAUSES)
+                .then(|| rsan_cover::cheapest(&list, &choices.exclusive(), |c| choices.cost(c)));
+            exact = matches!(solved, Some(Some(_)));
+            chosen = match solved.flatten() {
+                Some(solution) => solution,
+                None => greedy(&list, &choices, go_on)?,
             };
             if !go_on() {
                 return Err(Refusal::Stopped);
@@ -137,7 +137,8 @@ impl Task<'_> {
             .filter(|c| !choices.is_combination(*c))
             .collect();
         let cost = made.iter().map(|c| choices.price(*c)).sum();
-        let mut changes: Vec<Placed> = made.iter().map(|c| choices.placed(module, *c)).collect();
+        let changes = made.iter().map(|c| choices.placed(module, *c)).collect();
+        let mut changes = one_order_each(changes);
         changes.sort_by(|a, b| {
             (a.function, a.number, &a.change).cmp(&(b.function, b.number, &b.change))
         });
@@ -176,6 +177,22 @@ fn unordered_paths(
     Ok(paths)
 }
 
+/// The same changes with one new order per access: two are as good as the weakest that is both.
+fn one_order_each(changes: Vec<Placed>) -> Vec<Placed> {
+    let mut kept: Vec<Placed> = Vec::new();
+    for placed in changes {
+        let same = kept.iter_mut().find(|k| {
+            (k.function, k.number) == (placed.function, placed.number)
+                && matches!(k.change, Change::Order(_))
+        });
+        match (same.map(|k| &mut k.change), &placed.change) {
+            (Some(Change::Order(known)), Change::Order(order)) => *known = joined(*known, *order),
+            _ => kept.push(placed),
+        }
+    }
+    kept
+}
+
 /// Choices that satisfy all clauses: what satisfies most for its price first, then without what the others make superfluous.
 fn greedy(
     clauses: &[Clause],
@@ -200,12 +217,10 @@ fn greedy(
                 *gains.entry(*choice).or_default() += 1.0 / choices.cost(*choice);
             }
         }
-        let taken: BTreeSet<_> = chosen.iter().map(|c| choices.place(*c)).collect();
-        let allowed = gains
+        let best = gains
             .iter()
-            .filter(|(c, _)| !choices.raises(**c) || !taken.contains(&choices.place(**c)));
-        let best = allowed.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
-        let (best, _) = best.expect("every clause has a fence");
+            .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        let (best, _) = best.expect("every clause has a choice");
         let best = *best;
         chosen.push(best);
         left.retain(|clause| !asked[*clause].contains(&best));

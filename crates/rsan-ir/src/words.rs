@@ -95,6 +95,8 @@ fn site(prepared: &Prepared, event: EventId) -> Site {
         Part::Load => "load",
         Part::Store => "store",
         Part::UpdateRead { .. } | Part::UpdateWrite => "read-modify-write",
+        Part::Lock => "lock",
+        Part::Unlock => "unlock",
         Part::Fence => unreachable!("a fence is no access"),
     };
     Site {

@@ -16,6 +16,10 @@ pub(crate) enum Effect {
     },
     /// Waits for the end of a thread.
     Joins,
+    /// Takes the lock that its first argument points to.
+    Locks,
+    /// Gives it back.
+    Unlocks,
     /// Keeps no pointer, returns none, and does nothing to shared memory that matters here.
     Harmless,
     /// Not known.
@@ -46,6 +50,8 @@ pub(crate) fn effect(name: &str) -> Effect {
             skipped: 0,
         },
         "pthread_join" | "thrd_join" | "_ZNSt6thread4joinEv" => Effect::Joins,
+        "pthread_mutex_lock" | "mtx_lock" | "pthread_spin_lock" => Effect::Locks,
+        "pthread_mutex_unlock" | "mtx_unlock" | "pthread_spin_unlock" => Effect::Unlocks,
         _ if ALLOCATORS.contains(&name) || name.ends_with("__rust_alloc") => Effect::Allocates,
         _ if is_rust_allocator(name) => Effect::Allocates,
         _ if HARMLESS.contains(&name) || is_harmless_family(name) => Effect::Harmless,
@@ -121,7 +127,7 @@ const HARMLESS: &[&str] = &[
     "_Unwind_Resume",
 ];
 
-/// Locks and their kin order nothing here, which is sound; their memory is touched by the library alone.
+/// What waits or wakes orders nothing here, which is sound; its memory is touched by the library alone.
 fn is_harmless_family(name: &str) -> bool {
     [
         "pthread_mutex_",

@@ -225,3 +225,39 @@ fn a_warning_says_what_closes_the_cycle() {
     assert_eq!(warning.because, Vec::<String>::new());
     assert_eq!(warning.ordered, "x86 performs stores in program order");
 }
+
+#[test]
+fn a_lock_protects() {
+    let locked = "fn t0\ncall pthread_mutex_lock m\nW x na\nW y na\ncall pthread_mutex_unlock m\nfn t1\ncall pthread_mutex_lock m\nR y na\nR x na\ncall pthread_mutex_unlock m";
+    robust(
+        locked,
+        &[
+            (Sc, X86),
+            (Sc, Armv8),
+            (Sc, Armv7),
+            (Sc, Riscv),
+            (X86, Armv8),
+        ],
+    );
+    // Another lock does not, nor does one that only one path takes.
+    broken(
+        &locked.replace(
+            "fn t1\ncall pthread_mutex_lock m",
+            "fn t1\ncall pthread_mutex_lock n",
+        ),
+        &[(X86, Armv8)],
+    );
+    let sometimes = locked
+        .replace("fn t1\n", "fn t1\ngoto a b\na:\n")
+        .replace("\nR y", "\nb:\nR y");
+    broken(&sometimes, &[(X86, Armv8)]);
+    // What is outside is not protected.
+    let outside =
+        "fn t0\nW x\ncall pthread_mutex_lock m\nW y\ncall pthread_mutex_unlock m\nfn t1\nR y\nR x";
+    broken(outside, &[(X86, Armv8)]);
+    let handed_on = "fn t0\nW x\ncall pthread_mutex_lock m\nW y\ncall pthread_mutex_unlock m\nfn t1\ncall pthread_mutex_lock m\nR y\ncall pthread_mutex_unlock m\nR x";
+    robust(handed_on, &[(Sc, Armv8), (X86, Armv8), (Sc, Armv7)]);
+    // A cycle by way of a lock needs the other thread's order all the same.
+    let third = format!("{handed_on}\nW z\nfn t2\nR z\nR x\nW x");
+    broken(&third, &[(X86, Armv8)]);
+}

@@ -363,6 +363,28 @@ impl Builder<'_> {
         node
     }
 
+    /// A node for a lock that is taken or given back.
+    pub(super) fn lock(
+        &mut self,
+        frame: u32,
+        instr: &Instr,
+        pointer: ValueId,
+        part: Part,
+    ) -> NodeId {
+        let access = Access {
+            pointer,
+            size: 1,
+            order: Order::Plain,
+            volatile: false,
+            kind: None,
+        };
+        match self.class(frame, pointer, &access) {
+            Some((class, same)) => self.event(frame, instr, &access, (class, same), part, None),
+            // Nobody else can reach it.
+            None => self.node(frame, instr.number, Doing::Nothing, false),
+        }
+    }
+
     /// What an access may touch, if another thread may, too.
     fn class(
         &mut self,
@@ -388,6 +410,7 @@ impl Builder<'_> {
             size: access.size,
             kind: access.kind,
             once: Some(root),
+            held: Vec::new(),
         };
         let same = self.same(frame, pointer, access, &class);
         let next = self.classes.len() as u32;

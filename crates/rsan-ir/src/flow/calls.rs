@@ -4,6 +4,7 @@ use super::build::Builder;
 use super::{Doing, NodeId, Start};
 use crate::alias::{Aliases, Effect, Object, Spot, Stopped, effect};
 use crate::module::{Callee, FunctionId, Instr, Module, Op, Value, ValueId};
+use crate::order::Part;
 use std::collections::BTreeSet;
 
 /// Which functions do anything that counts, themselves or by what they call.
@@ -90,7 +91,7 @@ impl Matters {
 
 fn matters_outside(name: &str, pure: bool) -> bool {
     match effect(name) {
-        Effect::Starts { .. } | Effect::Joins => true,
+        Effect::Starts { .. } | Effect::Joins | Effect::Locks | Effect::Unlocks => true,
         Effect::Unknown => !pure,
         Effect::Allocates | Effect::Harmless => false,
     }
@@ -208,6 +209,17 @@ impl Builder<'_> {
             Effect::Joins => {
                 let handle = first.map(|v| self.handle(frame, v)).unwrap_or_default();
                 self.call_step((tail, frame), instr, Doing::Join(handle));
+                Ok(Vec::new())
+            }
+            Effect::Locks | Effect::Unlocks => {
+                let locks = effect(&target.name) == Effect::Locks;
+                let part = if locks { Part::Lock } else { Part::Unlock };
+                self.call_step((tail, frame), instr, Doing::Nothing);
+                if let Some(lock) = first {
+                    let node = self.lock(frame, instr, lock, part);
+                    tail.iter().for_each(|before| self.edge(*before, node));
+                    *tail = vec![node];
+                }
                 Ok(Vec::new())
             }
             Effect::Allocates | Effect::Harmless => Ok(Vec::new()),

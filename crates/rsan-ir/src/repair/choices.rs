@@ -72,7 +72,7 @@ impl<'a> Choices<'a> {
                 match graph.events[event as usize].operation.part {
                     Part::UpdateRead { .. } | Part::UpdateWrite => choices.updates.insert(place),
                     Part::Load => choices.loads.insert(place),
-                    Part::Store | Part::Fence => false,
+                    Part::Store | Part::Lock | Part::Unlock | Part::Fence => false,
                 };
             }
         }
@@ -92,12 +92,7 @@ impl<'a> Choices<'a> {
         matches!(self.list[choice], Choice::Both(..))
     }
 
-    /// Whether it gives an access a stronger order.
-    pub(super) fn raises(&self, choice: usize) -> bool {
-        matches!(self.list[choice], Choice::Change(_, _, Change::Order(_)))
-    }
-
-    pub(super) fn place(&self, choice: usize) -> Option<(FunctionId, u32)> {
+    fn place(&self, choice: usize) -> Option<(FunctionId, u32)> {
         match &self.list[choice] {
             Choice::Change(function, number, _) => Some((*function, *number)),
             Choice::Both(..) => None,
@@ -270,7 +265,7 @@ impl<'a> Choices<'a> {
             (Part::UpdateRead { .. } | Part::UpdateWrite, _) => {
                 &[Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]
             }
-            (Part::Fence, _) => &[],
+            (Part::Lock | Part::Unlock | Part::Fence, _) => &[],
         };
         let has = operation.order;
         let stronger = |order: &&Order| match has {
@@ -347,10 +342,10 @@ impl<'a> Choices<'a> {
             }
         }
         let mut wanted: Vec<usize> = wanted.into_iter().map(|c| self.number(c)).collect();
-        let mut clauses = self.combined(path, (&releases, &acquires), &mut wanted);
         if wanted.is_empty() {
             return None;
         }
+        let mut clauses = self.combined(path, (&releases, &acquires), &mut wanted);
         clauses.push(Clause::one_of(wanted));
         Some(clauses)
     }
