@@ -92,6 +92,7 @@ impl Deque {
     }
 }
 
+#[inline(never)]
 fn owner(deque: &Deque) -> usize {
     let mut sum = 0;
     for task in 1..1000 {
@@ -101,6 +102,7 @@ fn owner(deque: &Deque) -> usize {
     sum
 }
 
+#[inline(never)]
 fn thief(deque: &Deque) -> usize {
     let mut sum = 0;
     for _ in 1..1000 {

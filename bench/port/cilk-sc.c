@@ -1,4 +1,4 @@
-// The queue of Cilk-5, without fences: right under SC only.
+// The queue of Cilk-5, without fences.
 
 #define FENCE() (void)0
 #include "cilk.h"

@@ -1,5 +1,6 @@
 // The queue of Cilk-5 (Frigo, Leiserson and Randall, 1998): a worker pushes and pops at the tail, thieves
-// steal at the head, under a lock. FENCE() stands where x86 needs a fence.
+// steal at the head, under a lock. As in the paper, indices are counted up and down: on x86 these
+// instructions are fences. FENCE() stands where a machine without that needs one.
 
 #pragma once
 
@@ -10,8 +11,6 @@
 enum { SIZE = 64 };
 
 static atomic_int head, tail, guard, tasks[SIZE];
-// What each thread has done is its own.
-static _Thread_local volatile int done, stolen;
 
 static void lock(void) {
     while (atomic_exchange_explicit(&guard, 1, memory_order_acq_rel))
@@ -24,19 +23,20 @@ static void unlock(void) {
 
 // Takes the newest task; 0 if there is none.
 static int pop(void) {
-    int t = atomic_load_explicit(&tail, memory_order_relaxed) - 1;
-    atomic_store_explicit(&tail, t, memory_order_relaxed);
+    int t = atomic_fetch_sub_explicit(&tail, 1, memory_order_seq_cst) - 1;
     FENCE();
     if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
-        atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
         lock();
-        atomic_store_explicit(&tail, t, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&tail, 1, memory_order_seq_cst);
         if (atomic_load_explicit(&head, memory_order_relaxed) > t) {
-            atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
             unlock();
             return 0;
         }
+        int task = atomic_load_explicit(&tasks[t % SIZE], memory_order_relaxed);
         unlock();
+        return task;
     }
     return atomic_load_explicit(&tasks[t % SIZE], memory_order_relaxed);
 }
@@ -44,18 +44,17 @@ static int pop(void) {
 static void push(int task) {
     int t = atomic_load_explicit(&tail, memory_order_relaxed);
     atomic_store_explicit(&tasks[t % SIZE], task, memory_order_relaxed);
-    atomic_store_explicit(&tail, t + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tail, 1, memory_order_seq_cst);
 }
 
 // Takes the oldest task; 0 if there is none.
 static int steal(void) {
     int task = 0;
     lock();
-    int h = atomic_load_explicit(&head, memory_order_relaxed);
-    atomic_store_explicit(&head, h + 1, memory_order_relaxed);
+    int h = atomic_fetch_add_explicit(&head, 1, memory_order_seq_cst);
     FENCE();
     if (h + 1 > atomic_load_explicit(&tail, memory_order_relaxed))
-        atomic_store_explicit(&head, h, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&head, 1, memory_order_seq_cst);
     else
         task = atomic_load_explicit(&tasks[h % SIZE], memory_order_relaxed);
     unlock();
@@ -63,17 +62,12 @@ static int steal(void) {
 }
 
 static void *worker(void *unused) {
-    (void)unused;
-    for (int task = 1;; task++) {
-        push(task);
-        done += pop();
-    }
+    push(1);
+    return pop() ? unused : NULL;
 }
 
 static void *thief(void *unused) {
-    (void)unused;
-    for (;;)
-        stolen += steal();
+    return steal() ? unused : NULL;
 }
 
 int main(void) {

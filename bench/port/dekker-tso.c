@@ -1,5 +1,5 @@
-// Dekker's mutual exclusion (Dijkstra, 1965) for two threads, with the fences that x86 needs: after each
-// announcement.
+// Dekker's mutual exclusion (Dijkstra, 1965) for two threads, with the fences that x86 needs: after the
+// announcement, and after its withdrawal.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,47 +9,45 @@
 static atomic_int want0, want1, turn, shared;
 
 static void *p0(void *unused) {
-    (void)unused;
-    for (;;) {
-        atomic_store_explicit(&want0, 1, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
-        while (atomic_load_explicit(&want1, memory_order_relaxed)) {
-            if (atomic_load_explicit(&turn, memory_order_relaxed) != 0) {
-                atomic_store_explicit(&want0, 0, memory_order_relaxed);
-                while (atomic_load_explicit(&turn, memory_order_relaxed) != 0)
-                    ;
-                atomic_store_explicit(&want0, 1, memory_order_relaxed);
-                atomic_thread_fence(memory_order_seq_cst);
-            }
+announce:
+    atomic_store_explicit(&want0, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (atomic_load_explicit(&want1, memory_order_acquire)) {
+        if (atomic_load_explicit(&turn, memory_order_relaxed) != 0) {
+            atomic_store_explicit(&want0, 0, memory_order_relaxed);
+            atomic_thread_fence(memory_order_seq_cst);
+            while (atomic_load_explicit(&turn, memory_order_relaxed) != 0)
+                ;
+            goto announce;
         }
-        atomic_store_explicit(&shared, 0, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
-            abort();
-        atomic_store_explicit(&turn, 1, memory_order_relaxed);
-        atomic_store_explicit(&want0, 0, memory_order_relaxed);
     }
+    atomic_store_explicit(&shared, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
+        abort();
+    atomic_store_explicit(&turn, 1, memory_order_release);
+    atomic_store_explicit(&want0, 0, memory_order_release);
+    return unused;
 }
 
 static void *p1(void *unused) {
-    (void)unused;
-    for (;;) {
-        atomic_store_explicit(&want1, 1, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
-        while (atomic_load_explicit(&want0, memory_order_relaxed)) {
-            if (atomic_load_explicit(&turn, memory_order_relaxed) != 1) {
-                atomic_store_explicit(&want1, 0, memory_order_relaxed);
-                while (atomic_load_explicit(&turn, memory_order_relaxed) != 1)
-                    ;
-                atomic_store_explicit(&want1, 1, memory_order_relaxed);
-                atomic_thread_fence(memory_order_seq_cst);
-            }
+announce:
+    atomic_store_explicit(&want1, 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (atomic_load_explicit(&want0, memory_order_acquire)) {
+        if (atomic_load_explicit(&turn, memory_order_relaxed) != 1) {
+            atomic_store_explicit(&want1, 0, memory_order_relaxed);
+            atomic_thread_fence(memory_order_seq_cst);
+            while (atomic_load_explicit(&turn, memory_order_relaxed) != 1)
+                ;
+            goto announce;
         }
-        atomic_store_explicit(&shared, 1, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
-            abort();
-        atomic_store_explicit(&turn, 0, memory_order_relaxed);
-        atomic_store_explicit(&want1, 0, memory_order_relaxed);
     }
+    atomic_store_explicit(&shared, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
+        abort();
+    atomic_store_explicit(&turn, 0, memory_order_release);
+    atomic_store_explicit(&want1, 0, memory_order_release);
+    return unused;
 }
 
 int main(void) {

@@ -13,34 +13,33 @@ static atomic_int first, second, trying[PROCESSES + 1], shared;
 
 static void *process(void *argument) {
     int me = (int)(intptr_t)argument;
-    for (;;) {
-    start:
-        atomic_store_explicit(&trying[me], 1, memory_order_relaxed);
-        atomic_store_explicit(&first, me, memory_order_relaxed);
-        if (atomic_load_explicit(&second, memory_order_relaxed) != 0) {
-            atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
+start:
+    atomic_store_explicit(&trying[me], 1, memory_order_relaxed);
+    atomic_store_explicit(&first, me, memory_order_relaxed);
+    if (atomic_load_explicit(&second, memory_order_relaxed) != 0) {
+        atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
+        while (atomic_load_explicit(&second, memory_order_relaxed) != 0)
+            ;
+        goto start;
+    }
+    atomic_store_explicit(&second, me, memory_order_relaxed);
+    if (atomic_load_explicit(&first, memory_order_acquire) != me) {
+        atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
+        for (int other = 1; other <= PROCESSES; other++)
+            while (atomic_load_explicit(&trying[other], memory_order_relaxed))
+                ;
+        if (atomic_load_explicit(&second, memory_order_relaxed) != me) {
             while (atomic_load_explicit(&second, memory_order_relaxed) != 0)
                 ;
             goto start;
         }
-        atomic_store_explicit(&second, me, memory_order_relaxed);
-        if (atomic_load_explicit(&first, memory_order_relaxed) != me) {
-            atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
-            for (int other = 1; other <= PROCESSES; other++)
-                while (atomic_load_explicit(&trying[other], memory_order_relaxed))
-                    ;
-            if (atomic_load_explicit(&second, memory_order_relaxed) != me) {
-                while (atomic_load_explicit(&second, memory_order_relaxed) != 0)
-                    ;
-                goto start;
-            }
-        }
-        atomic_store_explicit(&shared, me, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != me)
-            abort();
-        atomic_store_explicit(&second, 0, memory_order_relaxed);
-        atomic_store_explicit(&trying[me], 0, memory_order_relaxed);
     }
+    atomic_store_explicit(&shared, me, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != me)
+        abort();
+    atomic_store_explicit(&second, 0, memory_order_release);
+    atomic_store_explicit(&trying[me], 0, memory_order_release);
+    return NULL;
 }
 
 int main(void) {

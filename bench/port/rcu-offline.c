@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { OFFLINE = 2, ONLINE = 3 };
+enum { OFFLINE = 2, ONLINE = 3, ROUNDS = 1000 };
 
 static atomic_int current, phase, seen1, seen2, copies[2];
 
@@ -18,8 +18,7 @@ static void wait_for(atomic_int *seen, int now) {
 }
 
 static void *writer(void *unused) {
-    (void)unused;
-    for (;;) {
+    for (int round = 0; round < ROUNDS; round++) {
         atomic_store_explicit(&copies[1], 1, memory_order_relaxed);
         atomic_store_explicit(&current, 1, memory_order_relaxed);
         atomic_store_explicit(&phase, 1, memory_order_relaxed);
@@ -35,11 +34,11 @@ static void *writer(void *unused) {
         wait_for(&seen2, 0);
         atomic_store_explicit(&copies[1], 0, memory_order_relaxed);
     }
+    return unused;
 }
 
 static void *reader1(void *unused) {
-    (void)unused;
-    for (;;) {
+    for (int round = 0; round < ROUNDS; round++) {
         // A critical section: the copy that is current is not reused.
         int which = atomic_load_explicit(&current, memory_order_relaxed);
         if (atomic_load_explicit(&copies[which], memory_order_relaxed) != 1)
@@ -51,11 +50,11 @@ static void *reader1(void *unused) {
         atomic_store_explicit(&seen1, ONLINE, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);
     }
+    return unused;
 }
 
 static void *reader2(void *unused) {
-    (void)unused;
-    for (;;) {
+    for (int round = 0; round < ROUNDS; round++) {
         // A critical section: the copy that is current is not reused.
         int which = atomic_load_explicit(&current, memory_order_relaxed);
         if (atomic_load_explicit(&copies[which], memory_order_relaxed) != 1)
@@ -67,6 +66,7 @@ static void *reader2(void *unused) {
         atomic_store_explicit(&seen2, ONLINE, memory_order_relaxed);
         atomic_thread_fence(memory_order_seq_cst);
     }
+    return unused;
 }
 
 int main(void) {

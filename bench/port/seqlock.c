@@ -10,29 +10,29 @@ static atomic_uint version;
 static atomic_int left, right;
 
 static void *writer(void *unused) {
-    (void)unused;
-    for (int round = 1;; round++) {
-        unsigned seen = atomic_load_explicit(&version, memory_order_acquire);
-        if (seen % 2 == 1 ||
-            !atomic_compare_exchange_strong_explicit(&version, &seen, seen + 1, memory_order_acq_rel,
-                                                     memory_order_relaxed))
-            continue;
-        atomic_store_explicit(&left, round, memory_order_relaxed);
-        atomic_store_explicit(&right, round, memory_order_relaxed);
-        atomic_store_explicit(&version, seen + 2, memory_order_release);
-    }
+    unsigned seen = atomic_load_explicit(&version, memory_order_acquire);
+    while (seen % 2 == 1 ||
+           !atomic_compare_exchange_strong_explicit(&version, &seen, seen + 1, memory_order_acq_rel,
+                                                    memory_order_relaxed))
+        seen = atomic_load_explicit(&version, memory_order_acquire);
+    atomic_store_explicit(&left, (int)seen, memory_order_release);
+    atomic_store_explicit(&right, (int)seen, memory_order_release);
+    atomic_store_explicit(&version, seen + 2, memory_order_release);
+    return unused;
 }
 
 static void *reader(void *unused) {
-    (void)unused;
-    for (;;) {
-        unsigned before = atomic_load_explicit(&version, memory_order_acquire);
-        int l = atomic_load_explicit(&left, memory_order_relaxed);
-        int r = atomic_load_explicit(&right, memory_order_relaxed);
-        unsigned after = atomic_load_explicit(&version, memory_order_relaxed);
-        if (before == after && before % 2 == 0 && l != r)
-            abort();
-    }
+    unsigned before, after;
+    int l, r;
+    do {
+        before = atomic_load_explicit(&version, memory_order_acquire);
+        l = atomic_load_explicit(&left, memory_order_acquire);
+        r = atomic_load_explicit(&right, memory_order_acquire);
+        after = atomic_load_explicit(&version, memory_order_relaxed);
+    } while (before != after || before % 2 == 1);
+    if (l != r)
+        abort();
+    return unused;
 }
 
 int main(void) {

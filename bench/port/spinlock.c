@@ -8,29 +8,25 @@
 static atomic_int held, shared;
 
 static void *p0(void *unused) {
-    (void)unused;
-    for (;;) {
-        while (atomic_exchange_explicit(&held, 1, memory_order_acq_rel))
-            while (atomic_load_explicit(&held, memory_order_relaxed))
-                ;
-        atomic_store_explicit(&shared, 0, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
-            abort();
-        atomic_store_explicit(&held, 0, memory_order_release);
-    }
+    while (atomic_exchange_explicit(&held, 1, memory_order_acq_rel))
+        while (atomic_load_explicit(&held, memory_order_relaxed))
+            ;
+    atomic_store_explicit(&shared, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
+        abort();
+    atomic_store_explicit(&held, 0, memory_order_release);
+    return unused;
 }
 
 static void *p1(void *unused) {
-    (void)unused;
-    for (;;) {
-        while (atomic_exchange_explicit(&held, 1, memory_order_acq_rel))
-            while (atomic_load_explicit(&held, memory_order_relaxed))
-                ;
-        atomic_store_explicit(&shared, 1, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
-            abort();
-        atomic_store_explicit(&held, 0, memory_order_release);
-    }
+    while (atomic_exchange_explicit(&held, 1, memory_order_acq_rel))
+        while (atomic_load_explicit(&held, memory_order_relaxed))
+            ;
+    atomic_store_explicit(&shared, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
+        abort();
+    atomic_store_explicit(&held, 0, memory_order_release);
+    return unused;
 }
 
 int main(void) {

@@ -9,29 +9,25 @@ static atomic_uint next, serving;
 static atomic_int shared;
 
 static void *p0(void *unused) {
-    (void)unused;
-    for (;;) {
-        unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
-        while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
-            ;
-        atomic_store_explicit(&shared, 0, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
-            abort();
-        atomic_store_explicit(&serving, mine + 1, memory_order_release);
-    }
+    unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
+    while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
+        ;
+    atomic_store_explicit(&shared, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 0)
+        abort();
+    atomic_store_explicit(&serving, mine + 1, memory_order_release);
+    return unused;
 }
 
 static void *p1(void *unused) {
-    (void)unused;
-    for (;;) {
-        unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
-        while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
-            ;
-        atomic_store_explicit(&shared, 1, memory_order_relaxed);
-        if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
-            abort();
-        atomic_store_explicit(&serving, mine + 1, memory_order_release);
-    }
+    unsigned mine = atomic_fetch_add_explicit(&next, 1, memory_order_acq_rel);
+    while (atomic_load_explicit(&serving, memory_order_acquire) != mine)
+        ;
+    atomic_store_explicit(&shared, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&shared, memory_order_relaxed) != 1)
+        abort();
+    atomic_store_explicit(&serving, mine + 1, memory_order_release);
+    return unused;
 }
 
 int main(void) {

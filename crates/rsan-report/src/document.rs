@@ -110,7 +110,7 @@ pub struct Document {
     pub subject: String,
     /// The answer. For `fence`, and `port --fix`: about the repaired program.
     pub verdict: Judgement,
-    /// The memory model. For `port`: that of the language; the machines stand in `port`.
+    /// The memory model. For `port`: that of the machine it moves to.
     pub model: Rules,
     /// Of a violation: its findings aside, the verdict would be `unknown`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

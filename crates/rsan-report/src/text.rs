@@ -255,6 +255,10 @@ fn severities(document: &Document, findings: &[&Finding]) -> String {
 
 /// A sentence begins with a capital letter.
 pub(crate) fn sentence_case(text: &str) -> String {
+    // A name is written as it is.
+    if text.starts_with("x86") {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     let first = chars.next();
     first.map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())

@@ -40,8 +40,11 @@ fn main() -> ExitCode {
         let words: Vec<_> = std::env::args_os().skip(1).collect();
         return compile::run(language, &words).into();
     }
-    if let Some(words) = guarded() {
+    if let Some(words) = called_as(guard::NAME) {
         return ExitCode::from(guard::run(&words));
+    }
+    if let Some(words) = called_as(rsan_llvm::NAME) {
+        return ExitCode::from(rsan_llvm::serve(&words));
     }
     let cli = match args::parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
@@ -65,10 +68,10 @@ fn main() -> ExitCode {
     ExitCode::from(status.code())
 }
 
-/// What [`guard`] is to do, if it was this command that started this process.
-fn guarded() -> Option<Vec<OsString>> {
+/// The words behind a name, if it was this command that started this process under it.
+fn called_as(name: &str) -> Option<Vec<OsString>> {
     let mut words = std::env::args_os().skip(1);
-    (words.next()? == guard::NAME).then(|| words.collect())
+    (words.next()? == name).then(|| words.collect())
 }
 
 /// Says what is wrong with the command line, or shows the help that was asked for.

@@ -23,11 +23,13 @@ pub(super) fn write(
     if shown {
         schedule(out, finding, execution, style);
     }
-    if full {
+    // Between two machines the cycle is all that there is to see.
+    let whole = full || finding.kind == Kind::Reordering;
+    if whole {
         cycle(out, execution, style);
     }
     let hidden = match (
-        full || execution.cycle.is_empty(),
+        whole || execution.cycle.is_empty(),
         shown || steps.is_empty(),
     ) {
         (true, true) => return,
@@ -67,7 +69,8 @@ impl Row {
 fn schedule(out: &mut String, finding: &Finding, execution: &Execution, style: Style) {
     let steps = &execution.schedule;
     let weak = execution.stale.map(|stale| stale.access);
-    if steps.is_empty() && finding.runs.is_some() {
+    let unscheduled = finding.runs.is_some() || finding.kind == Kind::Reordering;
+    if steps.is_empty() && unscheduled {
         return;
     }
     let what = match (execution.delay, finding.kind) {

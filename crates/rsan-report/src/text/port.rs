@@ -96,7 +96,7 @@ fn changes(out: &mut String, document: &Document, port: &Port, style: Style) {
     if let Some(naive) = port.naive.filter(|_| !repair.changes.is_empty()) {
         let _ = writeln!(
             out,
-            "  the analysis of the changed program finds nothing; a fence after each access would be {naive}"
+            "  the changed program was analysed again; fence by fence, as published, there would be {naive}"
         );
     }
 }
@@ -105,14 +105,21 @@ fn changes(out: &mut String, document: &Document, port: &Port, style: Style) {
 fn described(change: &RepairChange) -> String {
     let at = change.location.as_ref().map(Place::file_line);
     let at = at.map_or(String::new(), |at| format!("{at}, "));
-    let (thread, to, cost) = (&change.thread, &change.to, change.cost);
+    let (thread, to) = (&change.thread, &change.to);
     let what = match (change.kind, &change.from) {
         (RepairKind::Order, Some(from)) => format!("{from} becomes {to}"),
         (RepairKind::Order, None) => format!("the order becomes {to}"),
-        (RepairKind::Fence, _) if change.after => format!("a {to} fence after it"),
-        (RepairKind::Fence, _) => format!("a {to} fence before it"),
+        (RepairKind::Fence, _) if change.after => format!("{} fence after it", with_article(to)),
+        (RepairKind::Fence, _) => format!("{} fence before it", with_article(to)),
     };
-    format!("{at}in {thread}: {what}, cost {cost}")
+    let which = change.message.as_ref();
+    let which = which.map_or(String::new(), |which| format!(", {which}"));
+    format!("{at}in {thread}{which}: {what}")
+}
+
+fn with_article(noun: &str) -> String {
+    let vowel = noun.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {noun}", if vowel { "an" } else { "a" })
 }
 
 /// What the answer rests on; what could hide a violation first.

@@ -1,7 +1,7 @@
 //! `rsan fence`: the cheapest fences that make a program robust, and the proof that each is needed.
 
 mod orders;
-mod output;
+pub(crate) mod output;
 mod rewrite;
 mod source;
 mod tso;

@@ -21,7 +21,7 @@ pub(super) fn deliver(
 }
 
 /// The difference of two texts as `diff -u` prints it; empty when there is none.
-fn unified(name: &str, old: &str, new: &str) -> String {
+pub(crate) fn unified(name: &str, old: &str, new: &str) -> String {
     TextDiff::from_lines(old, new)
         .unified_diff()
         .header(name, name)

@@ -4,8 +4,7 @@ use super::places::Places;
 use crate::args::PortArgs;
 use crate::sanitizer::sources::excerpts;
 use rsan_ir::module::{Change, Op, Order};
-use rsan_ir::port::{Answer, Placed, Repair, Site, Warning};
-use rsan_model::Model;
+use rsan_ir::port::{Answer, Costs, Placed, Repair, Site, Warning};
 use rsan_model::machine::Machine;
 use rsan_report::document::{
     self, Finding, Kind, Method, Port, PortAssumption, PortThread, Related, RepairChange,
@@ -20,7 +19,7 @@ pub(super) fn empty(
     verdict: Judgement,
     method: Method,
 ) -> Document {
-    let mut document = Document::new(Command::Port, subject, verdict, Model::C20);
+    let mut document = Document::new(Command::Port, subject, verdict, args.to);
     document.property = Some(Claim::Portable);
     document.port = Some(Port {
         from: args.from.name().to_owned(),
@@ -93,7 +92,7 @@ fn finding(warning: &Warning, (from, to): (Machine, Machine), places: &Places<'_
     let (first, second) = (&warning.first, &warning.second);
     let (from, to) = (from.title(), to.title());
     let message = format!(
-        "{} and the later {} may be swapped on {to}, where another thread can see it; {from} keeps them in order",
+        "the {} and the later {} may be swapped on {to}, and another thread can see it; {from} keeps them in order",
         access(first, places),
         access(second, places),
     );
@@ -131,7 +130,7 @@ fn finding(warning: &Warning, (from, to): (Machine, Machine), places: &Places<'_
     finding
 }
 
-/// `the relaxed store to `flag``, and where it is if there is no line.
+/// `relaxed store to `flag``, and where it is if there is no line.
 fn access(site: &Site, places: &Places<'_>) -> String {
     let order = match site.order {
         Order::Plain => "plain",
@@ -150,11 +149,7 @@ fn access(site: &Site, places: &Places<'_>) -> String {
             site.number
         ),
     };
-    format!(
-        "the {order} {} {to} {}{at}",
-        site.what,
-        quoted(&site.object)
-    )
+    format!("{order} {} {to} {}{at}", site.what, quoted(&site.object))
 }
 
 fn quoted(object: &str) -> String {
@@ -177,9 +172,14 @@ pub(super) fn name(order: Order) -> &'static str {
 }
 
 /// A repair as documents have it.
-pub(super) fn repair(to: Machine, repair: &Repair, places: &Places<'_>) -> document::Repair {
+pub(super) fn repair(
+    to: Machine,
+    repair: &Repair,
+    costs: &Costs,
+    places: &Places<'_>,
+) -> document::Repair {
     let changes = repair.changes.iter();
-    let changes = changes.map(|placed| change(placed, places, repair.changes.len(), repair.cost));
+    let changes = changes.map(|placed| change(placed, costs, places));
     document::Repair {
         target: to.name().to_owned(),
         cost: repair.cost.round() as u64,
@@ -189,7 +189,7 @@ pub(super) fn repair(to: Machine, repair: &Repair, places: &Places<'_>) -> docum
     }
 }
 
-fn change(placed: &Placed, places: &Places<'_>, all: usize, cost: f64) -> RepairChange {
+fn change(placed: &Placed, costs: &Costs, places: &Places<'_>) -> RepairChange {
     let (kind, after, to) = match &placed.change {
         Change::FenceBefore(order) => (RepairKind::Fence, false, name(*order).to_owned()),
         Change::FenceAfter(order) => (RepairKind::Fence, true, name(*order).to_owned()),
@@ -214,8 +214,31 @@ fn change(placed: &Placed, places: &Places<'_>, all: usize, cost: f64) -> Repair
         state: None,
         from: from.filter(|_| kind == RepairKind::Order),
         to,
-        cost: (cost / all as f64).round() as u64,
+        cost: price(&placed.change, instr.map(|instr| &instr.op), costs).round() as u64,
         message: unknown.then(|| format!("instruction {}", placed.number)),
         forbids: None,
+    }
+}
+
+/// What a change costs outside of loops.
+fn price(change: &Change, op: Option<&Op>, costs: &Costs) -> f64 {
+    let fence = |order: &Order| match order {
+        Order::Plain | Order::Relaxed => 0.0,
+        Order::Acquire => costs.acquire_fence,
+        Order::Release => costs.release_fence,
+        Order::AcqRel => costs.acq_rel_fence,
+        Order::SeqCst => costs.full_fence,
+    };
+    match (change, op) {
+        (Change::FenceBefore(order) | Change::FenceAfter(order), _) => fence(order),
+        (Change::MachineFenceBefore(_) | Change::MachineFenceAfter(_), _) => {
+            costs.store_fence.unwrap_or(costs.full_fence)
+        }
+        (Change::Order(Order::Acquire | Order::Release), Some(Op::Update { .. })) => costs.update,
+        (Change::Order(_), Some(Op::Update { .. })) => 2.0 * costs.update,
+        (Change::Order(Order::SeqCst), Some(Op::Load(_))) => costs.seq_cst_load,
+        (Change::Order(_), Some(Op::Load(_))) => costs.acquire_load,
+        (Change::Order(Order::SeqCst), _) => costs.seq_cst_store,
+        (Change::Order(_), _) => costs.release_store,
     }
 }

@@ -63,8 +63,8 @@ fn edits_of(code: &Code, text: &str, dialect: Dialect, wanted: &SourceChange) ->
     let at = code.position(wanted.line, wanted.column)?;
     let (fence, after) = match &wanted.change {
         Change::Order(order) => return reordered(code, text, at, *order),
-        Change::FenceBefore(order) => (fence(*order, dialect)?, false),
-        Change::FenceAfter(order) => (fence(*order, dialect)?, true),
+        Change::FenceBefore(order) => (fence(*order, dialect, text)?, false),
+        Change::FenceAfter(order) => (fence(*order, dialect, text)?, true),
         Change::MachineFenceBefore(name) => (machine_fence(name, dialect), false),
         Change::MachineFenceAfter(name) => (machine_fence(name, dialect), true),
     };
@@ -138,9 +138,20 @@ fn around(code: &Code, at: usize, fence: &str, after: bool, dialect: Dialect) ->
     ])
 }
 
-/// A fence as the language writes it; relaxed ones are none.
-fn fence(order: Order, dialect: Dialect) -> Option<String> {
+/// A fence as the language writes it; relaxed ones are none. A text that has not the header of atomics gets what compilers have built in.
+fn fence(order: Order, dialect: Dialect, text: &str) -> Option<String> {
     let name = order_name(order, dialect)?;
+    let included = match dialect {
+        Dialect::C => !text.contains("#include") || text.contains("stdatomic.h"),
+        Dialect::Cpp => !text.contains("#include") || text.contains("<atomic>"),
+        Dialect::Rust => true,
+    };
+    if !included {
+        return Some(format!(
+            "__atomic_thread_fence(__ATOMIC_{})",
+            name.to_uppercase()
+        ));
+    }
     Some(match dialect {
         Dialect::C => format!("atomic_thread_fence(memory_order_{name})"),
         Dialect::Cpp => format!("std::atomic_thread_fence(std::memory_order_{name})"),

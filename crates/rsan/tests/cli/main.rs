@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod assembly;
 mod book;
 mod citations;
 mod common;
@@ -17,6 +18,7 @@ mod layers;
 mod limits;
 mod machines;
 mod manual;
+mod port;
 mod repeats;
 mod report;
 mod sanitizer;
