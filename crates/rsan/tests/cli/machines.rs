@@ -80,6 +80,7 @@ fn tso_is_x86() {
 /// Store buffering with something between the store and the load of each thread.
 fn store_buffering(between: &str) -> String {
     let thread = |name: &str, mine: &str, other: &str| {
+        let between = between.replace("own", &format!("own_{name}"));
         format!(
             "static void *{name}(void *arg) {{\n\
              atomic_store_explicit(&{mine}, 1, memory_order_relaxed);\n\
@@ -89,7 +90,7 @@ fn store_buffering(between: &str) -> String {
         )
     };
     format!(
-        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x, y, other;\n{}{}\
+        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int x, y, own_first, own_second;\n{}{}\
          int main(void) {{\n\
          pthread_t one, two;\n\
          pthread_create(&one, 0, first, 0);\n\
@@ -119,7 +120,7 @@ fn an_update_that_the_log_does_not_have_leaves_x86_open() {
     if gcc_is_missing() {
         return;
     }
-    let update = "atomic_fetch_add_explicit(&other, 1, memory_order_relaxed);";
+    let update = "atomic_fetch_add_explicit(&own, 1, memory_order_relaxed);";
     for (between, x86) in [("", "yes"), (update, "unknown")] {
         let source = store_buffering(between);
         let name = format!("machines-{x86}");
@@ -141,7 +142,7 @@ fn weak_runs_say_it() {
     if gcc_is_missing() {
         return;
     }
-    let update = "atomic_fetch_add_explicit(&other, 1, memory_order_relaxed);";
+    let update = "atomic_fetch_add_explicit(&own, 1, memory_order_relaxed);";
     let fails = |between| {
         let source = store_buffering(between).replace(
             "static void *first",
