@@ -1,9 +1,11 @@
 //! All engines against the oracle on random programs: the extended run.
 
 use rsan_crosscheck::machine::compare_machines;
+use rsan_crosscheck::port::{PAIRS, compare_compiled, compare_port};
 use rsan_crosscheck::weak::{Mode, compare_weak};
 use rsan_crosscheck::{Campaign, MODELS, Profile, compare_tso};
 use rsan_model::Model;
+use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,6 +17,12 @@ pub(crate) struct Args {
     /// Only the engine of weak executions, against the execution graphs of C++20
     #[arg(long, conflicts_with_all = ["model", "profile", "jobs"])]
     weak: bool,
+    /// Only compiled programs, for all targets, against the axioms of C++20 and RC11
+    #[arg(long, conflicts_with_all = ["model", "profile", "jobs", "weak"])]
+    compiled: bool,
+    /// Only the static analysis of `rsan port`, against enumeration of instances, on this many sets of thread functions
+    #[arg(long, value_name = "SETS", conflicts_with_all = ["model", "profile", "jobs", "weak", "compiled", "programs"])]
+    port: Option<u64>,
     /// The same with an engine that forgets all it may after each step
     #[arg(long, requires = "weak")]
     prune: bool,
@@ -54,6 +62,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     if args.weak {
         return run_weak(args);
+    }
+    if args.compiled {
+        return run_compiled(args);
+    }
+    if let Some(sets) = args.port {
+        return run_port(args.seed..args.seed + sets);
     }
     if let Some(programs) = args.machine {
         return run_machines(args.seed, programs);
@@ -144,6 +158,50 @@ fn run_weak(args: &Args) -> ExitCode {
     }
 }
 
+/// Compiled programs against the axioms of C.
+fn run_compiled(args: &Args) -> ExitCode {
+    let began = Instant::now();
+    let tally = compare_compiled(args.seed..args.seed + args.programs);
+    println!(
+        "compiled: {} programs times targets with {} executions, {} of them load buffering; {} too large or racy; \
+         seeds from {}, {:.1} s",
+        tally.programs,
+        tally.executions,
+        tally.thin_air,
+        tally.skipped,
+        args.seed,
+        began.elapsed().as_secs_f64()
+    );
+    finish("C allows what the machines show", tally.difference)
+}
+
+/// The static analysis against enumeration.
+fn run_port(seeds: Range<u64>) -> ExitCode {
+    let began = Instant::now();
+    let first = seeds.start;
+    let tally = compare_port(seeds);
+    println!(
+        "port: {} sets of functions times {} pairs of machines: {} robust, {} not; {} repairs; {} programs enumerated, {} too \
+         large; seeds from {first}, {:.1} s",
+        tally.sets,
+        PAIRS.len(),
+        tally.robust,
+        tally.warned,
+        tally.repairs,
+        tally.programs,
+        tally.too_large,
+        began.elapsed().as_secs_f64()
+    );
+    println!("without branches, not robust: sets, confirmed; changes, needed");
+    for ((m, k), straight) in &tally.straight {
+        println!(
+            "  {m:<5} {k:<5} {:>6} {:>6} {:>6} {:>6}",
+            straight.sets, straight.confirmed, straight.dropped, straight.needed
+        );
+    }
+    finish("analysis and enumeration agree", tally.difference)
+}
+
 /// The machines against each other.
 fn run_machines(seed: u64, programs: u64) -> ExitCode {
     let began = Instant::now();
@@ -159,13 +217,20 @@ fn run_machines(seed: u64, programs: u64) -> ExitCode {
         tally.cycles,
         began.elapsed().as_secs_f64()
     );
-    match tally.disagreement {
+    finish(
+        "the machines are ordered as they must be",
+        tally.disagreement,
+    )
+}
+
+fn finish(agreement: &str, difference: Option<(u64, String)>) -> ExitCode {
+    match difference {
         None => {
-            println!("the machines are ordered as they must be");
+            println!("{agreement}");
             ExitCode::SUCCESS
         }
         Some((seed, message)) => {
-            println!("DISAGREEMENT: seed {seed}: {message}");
+            println!("DIFFERENCE: seed {seed}: {message}");
             ExitCode::FAILURE
         }
     }

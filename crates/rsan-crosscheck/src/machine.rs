@@ -7,7 +7,7 @@
 //!
 //! What must hold of the final states, with fences for fences:
 //!
-//! | inclusion | of programs |
+//! | what | of programs |
 //! |---|---|
 //! | SC within every machine | all |
 //! | SC and x86 as the models SC and TSO of C | all |
@@ -16,7 +16,9 @@
 //! | x86 and ARMv8 within ARMv7 | with full fences and fences of stores (a lighter one is `dmb` on ARMv7) |
 //! | Power within ARMv7 | with full fences only |
 //! | ARMv8 within RISC-V | without read-modify-writes (RISC-V orders forwarding from them) |
-//! | RISC-V within ARMv8 | without them and without `isb`, which RISC-V does not have |
+//! | RISC-V within ARMv8 | without them, `ldar` and `isb`, which RISC-V does not have |
+//! | every machine as SC | with a full fence between any two accesses; ARMv8 also with `ldar` and `stlr` only |
+//! | ARMv8 and RISC-V as x86 | with a fence between any two accesses that lets reads overtake writes; without read-modify-writes and `ldar` |
 //! | any machine within itself | with a fence, an order or a dependency less |
 //!
 //! ARMv8 is not within Power, which keeps a read before a later read of the same location where that decides a branch.

@@ -7,7 +7,7 @@
 //! *Source*: M-K robustness and its static analysis in Fency (FMCAD 2021).
 
 use crate::alias::{Aliases, Stopped};
-use crate::cycles::{Communication, OnCycles, meetings};
+use crate::cycles::{Closing, Communication, OnCycles, meetings};
 use crate::effects::{Changes, Effects, is_strong};
 use crate::flow::{self, Doing, EventId, Graph, NodeId};
 use crate::module::Module;
@@ -42,6 +42,8 @@ pub(crate) struct Pairs {
     pub(crate) all: Vec<Vec<EventId>>,
     /// Those on a cycle that the machine `to` does not order.
     pub(crate) unordered: Vec<(EventId, EventId)>,
+    /// Which pairs are on cycles.
+    pub(crate) cycles: OnCycles,
     /// Counts of pairs, and of those on cycles.
     pub(crate) counts: (usize, usize),
 }
@@ -125,6 +127,7 @@ pub(crate) fn pairs(
     Ok(Pairs {
         all,
         unordered,
+        cycles,
         counts: (count, on_cycles),
     })
 }
@@ -150,12 +153,13 @@ pub fn analyse(
     let pairs = pairs(&prepared, &effects, go_on)?;
     let chosen = one_per_place(graph, &pairs.unordered);
     let communication = Communication::new(graph, &prepared.meets);
+    let mut closing = Closing::new(communication, &pairs.all);
     let mut warnings = Vec::new();
     for (first, second) in chosen.into_iter().take(WARNINGS) {
         if !go_on() {
             return Err(Refusal::Stopped);
         }
-        let partners = communication.partners(&pairs.all, first, second);
+        let partners = closing.partners(first, second);
         let cycle = words::Cycle {
             first,
             second,

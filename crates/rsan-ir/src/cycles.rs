@@ -18,6 +18,7 @@ use crate::effects::Effects;
 use crate::flow::{EventId, Graph};
 use crate::module::AccessType;
 use crate::order::State;
+use std::collections::HashMap;
 
 /// Numbers of the strongly connected components of a graph, by node.
 pub(crate) fn components(
@@ -307,21 +308,12 @@ impl<'a> Communication<'a> {
         self.on_cycles(&component)
     }
 
-    /// The shortest way that closes a cycle, from the second access of a pair to its first one: pairs, or single accesses twice.
-    pub(crate) fn partners(
-        &self,
-        pairs: &[Vec<EventId>],
-        first: EventId,
-        second: EventId,
-    ) -> Vec<(EventId, EventId)> {
-        let (from, to) = (self.layout.out(second), self.layout.enter(first));
+    /// Shortest ways from a class that is left to everything: by node, the node before it. `pairs[a]` are the later accesses of `a`.
+    fn ways(&self, pairs: &[Vec<EventId>], from: usize) -> Vec<usize> {
         let mut parent = vec![usize::MAX; self.layout.others()];
         let mut queue = std::collections::VecDeque::from([from]);
         parent[from] = from;
         while let Some(at) = queue.pop_front() {
-            if at == to {
-                break;
-            }
             let vertex = self.layout.vertex(at);
             let mut visit = |next: usize| {
                 if parent[next] == usize::MAX {
@@ -331,16 +323,45 @@ impl<'a> Communication<'a> {
             };
             self.successors(&vertex, &mut visit);
             if let Vertex::In(event) = vertex {
-                pairs[event as usize]
+                let later = &pairs[event as usize];
+                later
                     .iter()
                     .for_each(|second| visit(self.layout.out(*second)));
             }
         }
+        parent
+    }
+}
+
+/// What closes the cycles of pairs.
+pub(crate) struct Closing<'a> {
+    communication: Communication<'a>,
+    pairs: &'a [Vec<EventId>],
+    ways: HashMap<usize, Vec<usize>>,
+}
+
+impl<'a> Closing<'a> {
+    /// For a graph and its pairs.
+    pub(crate) fn new(communication: Communication<'a>, pairs: &'a [Vec<EventId>]) -> Self {
+        Self {
+            communication,
+            pairs,
+            ways: HashMap::new(),
+        }
+    }
+
+    /// The shortest way that closes a cycle, from the second access of a pair to its first one: pairs, or single accesses twice.
+    pub(crate) fn partners(&mut self, first: EventId, second: EventId) -> Vec<(EventId, EventId)> {
+        let layout = &self.communication.layout;
+        let last = &self.communication.graph.events[second as usize];
+        let from = layout.left(last.class, last.operation.part.writes());
+        let ways = self.ways.entry(from);
+        let parent = ways.or_insert_with(|| self.communication.ways(self.pairs, from));
         let mut partners = Vec::new();
-        let (mut at, mut end) = (to, None);
+        let (mut at, mut end) = (layout.enter(first), None);
         while parent[at] != usize::MAX && at != from {
             at = parent[at];
-            match self.layout.vertex(at) {
+            match layout.vertex(at) {
                 Vertex::Out(event) => end = Some(event),
                 Vertex::In(event) => partners.push((event, end.unwrap_or(event))),
                 Vertex::Left(..) | Vertex::Entered(..) | Vertex::Other(_) => {}

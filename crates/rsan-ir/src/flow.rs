@@ -52,10 +52,21 @@ pub(crate) enum Doing {
     MachineFence(String),
     /// A shared access.
     Access(EventId),
-    /// Starts a thread: where the handle is stored.
-    Start(Vec<Spot>),
+    /// Starts a thread.
+    Start(Start),
     /// Waits for the thread whose handle is stored there.
     Join(Vec<Spot>),
+}
+
+/// How a thread is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Start {
+    /// Where the handle is stored.
+    pub(crate) handle: Vec<Spot>,
+    /// What it may run.
+    pub(crate) functions: Vec<FunctionId>,
+    /// It starts one thread, not a team.
+    pub(crate) single: bool,
 }
 
 /// A shared access on some path.

@@ -139,6 +139,8 @@ pub struct Repair {
     pub naive: usize,
     /// Nothing cheaper orders every pair. Else the choices were too many to compare them all.
     pub exact: bool,
+    /// Pairs that no change orders: both accesses are in one instruction, as in a `memcpy`, or in one unknown call.
+    pub left: usize,
 }
 
 /// A change of one instruction.

@@ -15,6 +15,7 @@ mod choices;
 mod costs;
 
 use crate::analyse::{self, Prepared};
+use crate::cycles::OnCycles;
 use crate::effects::{Changes, Effects};
 use crate::flow::{EventId, NodeId};
 use crate::module::Module;
@@ -30,6 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const CLAUSES: usize = 1_500;
 /// Paths that one round adds.
 const PATHS: usize = 2_000;
+/// Paths from one access that one round adds.
+const NEAREST: usize = 4;
 /// More pairs than this are not fenced one by one for the comparison: each first access is.
 const NAIVE: usize = 400;
 
@@ -49,6 +52,7 @@ pub fn repair(
             cost: 0.0,
             naive: 0,
             exact: true,
+            left: 0,
         });
     }
     let prepared = analyse::prepare(module, question, go_on)?;
@@ -92,22 +96,30 @@ impl Task<'_> {
         let mut clauses: BTreeSet<Clause> = BTreeSet::new();
         let mut chosen: Vec<usize> = Vec::new();
         let mut exact = true;
+        let mut left: BTreeSet<(EventId, EventId)> = BTreeSet::new();
+        let effects = Effects::new(&prepared.graph, question, &Changes::new());
+        let mut cycles = analyse::pairs(prepared, &effects, go_on)?.cycles;
         let naive = naive(prepared, question, &choices, go_on)?;
         loop {
             let changes = choices.changes(&chosen);
             let effects = Effects::new(&prepared.graph, question, &changes);
-            let paths = unordered_paths(prepared, &effects, go_on)?;
+            let mut paths = unordered_paths(prepared, &effects, &cycles, &left, go_on)?;
+            if paths.is_empty() {
+                // The machine `from` may order more now: are there new cycles?
+                cycles = analyse::pairs(prepared, &effects, go_on)?.cycles;
+                paths = unordered_paths(prepared, &effects, &cycles, &left, go_on)?;
+            }
             if paths.is_empty() {
                 break;
             }
-            let before = clauses.len();
-            for path in &paths {
-                clauses.extend(choices.clauses(path));
+            for (pair, path) in &paths {
+                match choices.clauses(path) {
+                    Some(new) => clauses.extend(new),
+                    None => {
+                        left.insert(*pair);
+                    }
+                }
             }
-            assert!(
-                clauses.len() > before,
-                "a path that no choice orders is left"
-            );
             let list: Vec<Clause> = clauses.iter().cloned().collect();
             exact &= list.len() <= CLAUSES;
             chosen = if exact {
@@ -134,28 +146,28 @@ impl Task<'_> {
             cost,
             naive,
             exact,
+            left: left.len(),
         })
     }
 }
 
-/// Paths of pairs that are not ordered, the shortest one for each.
+/// Paths of pairs that are not ordered, the shortest one for each, of each first access to the nearest later ones: what orders
+/// those often orders the others, too.
 fn unordered_paths(
     prepared: &Prepared,
     effects: &Effects,
+    cycles: &OnCycles,
+    left: &BTreeSet<(EventId, EventId)>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Paths, Refusal> {
-    let pairs = analyse::pairs(prepared, effects, go_on)?;
-    let mut by_source: BTreeMap<EventId, BTreeSet<EventId>> = BTreeMap::new();
-    for (first, second) in &pairs.unordered {
-        by_source.entry(*first).or_default().insert(*second);
-    }
     let mut search = Search::new(&prepared.graph);
-    let mut paths: BTreeSet<Vec<NodeId>> = BTreeSet::new();
-    for (source, seconds) in by_source {
-        for found in search.from(source, effects, Want::Unordered, go_on)? {
-            if found.unordered && seconds.contains(&found.event) {
-                paths.insert(search.path(found));
-            }
+    let mut paths = Paths::new();
+    for source in cycles.sources(&prepared.graph) {
+        let found = search.from(source, effects, Want::Unordered, go_on)?;
+        let counts =
+            |event: EventId| cycles.pair(source, event) && !left.contains(&(source, event));
+        for found in found.into_iter().filter(|f| counts(f.event)).take(NEAREST) {
+            paths.insert((source, found.event), search.path(found));
         }
         if paths.len() > PATHS {
             break;

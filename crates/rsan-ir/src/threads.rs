@@ -1,6 +1,6 @@
 //! Which functions threads run.
 //!
-//! Each of them may run any number of times in parallel, except `main`, which runs once.
+//! Each of them may run any number of times in parallel, except `main`, which runs once, and what is started only once.
 
 use crate::alias::{Aliases, Effect, effect};
 use crate::module::{Callee, Function, FunctionId, Instr, Module, Op};
@@ -14,6 +14,10 @@ pub(crate) struct Root {
     pub(crate) thread: ThreadFunction,
     /// It runs only once.
     pub(crate) once: bool,
+    /// The program begins with it.
+    pub(crate) main: bool,
+    /// Calls that start it are in the program.
+    pub(crate) started: bool,
 }
 
 /// Functions that a user named; their parameters are not known.
@@ -61,6 +65,8 @@ pub(crate) fn roots(
                 reason: "named by --thread".into(),
             },
             once: false,
+            main: false,
+            started: false,
         };
         return Ok(named.iter().map(root).collect());
     }
@@ -93,6 +99,8 @@ pub(crate) fn roots(
             reason: reason.clone(),
         },
         once: false,
+        main: false,
+        started: reason.starts_with("started"),
     });
     let main = main
         .iter()
@@ -103,6 +111,8 @@ pub(crate) fn roots(
                 reason: "starts the program".into(),
             },
             once: true,
+            main: true,
+            started: false,
         });
     Ok(threads.chain(main).collect())
 }

@@ -4,7 +4,7 @@
 
 use crate::cursor::Cursor;
 use crate::diagnostic::Result;
-use rsan_model::{Atom, Observable, Prop, Quantifier};
+use rsan_model::{Atom, Condition, Observable, Prop, Quantifier};
 
 /// A reader of a language, as far as conditions need one.
 pub(crate) trait Names<'a> {
@@ -32,6 +32,14 @@ pub(crate) trait Names<'a> {
         }
         cur.bump();
         Ok(quantifier)
+    }
+
+    /// A final condition; `expected` is what could stand here, for the error.
+    fn whole_condition(&mut self, expected: &str) -> Result<Condition> {
+        let quantifier = self.quantifier(expected)?;
+        let prop = self.disjunction()?;
+        self.cursor().eat(";");
+        Ok(Condition { quantifier, prop })
     }
 
     /// A formula.

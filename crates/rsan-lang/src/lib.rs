@@ -133,6 +133,41 @@ pub fn fuzz_one(data: &[u8], format: Format) {
     expected_verdicts(&text);
 }
 
+/// The same for the reader of assembly.
+///
+/// # Panics
+/// When it breaks one of its promises.
+pub fn fuzz_assembly(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let source = Source::new("fuzz", &*text);
+    let program = match parse_assembly(&source) {
+        Ok(program) => program,
+        Err(diagnostics) => {
+            diagnostics
+                .iter()
+                .for_each(|d| check_span(d.span, text.len()));
+            assert!(!diagnostics.render(&source, false).is_empty());
+            return;
+        }
+    };
+    for thread in &program.threads {
+        let len = thread.code.len();
+        assert_eq!((len, len), (thread.spans.len(), thread.origins.len()));
+        thread
+            .spans
+            .iter()
+            .for_each(|span| check_span(*span, text.len()));
+        for op in &thread.code {
+            let targets = match op {
+                machine::Op::Branch { target, .. } | machine::Op::Jump { target } => &[*target][..],
+                machine::Op::Choose { targets } => targets,
+                _ => &[],
+            };
+            assert!(targets.iter().all(|target| *target <= len));
+        }
+    }
+}
+
 fn check_span(span: Span, len: usize) {
     assert!(
         span.start <= span.end && span.end as usize <= len,

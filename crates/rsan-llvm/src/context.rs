@@ -78,6 +78,11 @@ impl<'l> Context<'l> {
         }
     }
 
+    /// What LLVM said last, by the handler.
+    pub(crate) fn errors(&self) -> String {
+        self.said(std::ptr::null_mut())
+    }
+
     /// A string of LLVM's, freed.
     pub(crate) fn take(&self, message: *mut c_char) -> String {
         // SAFETY: LLVM made it for the caller, who has it once.

@@ -116,6 +116,7 @@ api! {
         parse_ir = c"LLVMParseIRInContext"(ContextRef, BufferRef, *mut ModuleRef, *mut *mut c_char) -> c_int;
         module_dispose = c"LLVMDisposeModule"(ModuleRef);
         verify_module = c"LLVMVerifyModule"(ModuleRef, c_int, *mut *mut c_char) -> c_int;
+        link_modules = c"LLVMLinkModules2"(ModuleRef, ModuleRef) -> c_int;
         print_module = c"LLVMPrintModuleToString"(ModuleRef) -> *mut c_char;
         write_bitcode = c"LLVMWriteBitcodeToMemoryBuffer"(ModuleRef) -> BufferRef;
         run_passes = c"LLVMRunPasses"(ModuleRef, *const c_char, MachineRef, PassOptionsRef) -> ErrorRef;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
+use std::io::ErrorKind;
 
 /// IR of a file.
 #[derive(Debug)]
@@ -23,9 +24,12 @@ const SECTIONS: [&str; 2] = [".llvmbc", "__bitcode"];
 /// # Errors
 /// The file cannot be read, or has none.
 pub(crate) fn pieces(file: &str) -> Result<Vec<Piece>, Error> {
-    let bytes = std::fs::read(file).map_err(|error| Error::File {
-        file: file.to_owned(),
-        message: error.to_string(),
+    let bytes = std::fs::read(file).map_err(|error| match error.kind() {
+        ErrorKind::OutOfMemory => Error::Memory,
+        _ => Error::File {
+            file: file.to_owned(),
+            message: error.to_string(),
+        },
     })?;
     let found = split(file, bytes)?;
     match found.is_empty() {

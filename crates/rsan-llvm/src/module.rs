@@ -3,7 +3,8 @@
 use crate::context::Context;
 use crate::ffi::{self, BlockRef, LayoutRef, MachineRef, ModuleRef, ValueRef};
 use crate::library::Library;
-use crate::value::{Type, Value};
+use crate::ty::Type;
+use crate::value::Value;
 use std::ffi::{CStr, c_char};
 
 /// A module. It belongs to a context, and is freed when it is dropped.
@@ -38,6 +39,19 @@ impl<'c> Module<'c> {
         };
         let text = self.context.take(message);
         (broken == 0).then_some(()).ok_or(text)
+    }
+
+    /// Adds what another module of the same context has.
+    ///
+    /// # Errors
+    /// LLVM's message: both define the same symbol.
+    pub fn link(&mut self, other: Module<'c>) -> Result<(), String> {
+        let other = std::mem::ManuallyDrop::new(other);
+        // SAFETY: both are alive and of one context; the other one is LLVM's from now on.
+        let failed = unsafe { (self.library().api.link_modules)(self.raw, other.raw) };
+        (failed == 0)
+            .then_some(())
+            .ok_or_else(|| self.context.errors())
     }
 
     /// Runs passes of LLVM, as `opt -passes=` names them. The module is borrowed mutably because handles of what a pass removes must not

@@ -1,13 +1,54 @@
 //! Applies edits to a module: fences, and stronger orders.
 
+use crate::context::Context;
 use crate::error::{Error, Place};
 use crate::ffi::{BuilderRef, type_kind};
+use crate::input;
 use crate::module::{Block, Module};
-use crate::read::function::numbered;
-use crate::value::{Opcode, Value, ask};
+use crate::opcode::Opcode;
+use crate::read::{self, function::numbered};
+use crate::value::{Value, ask};
 use rsan_ir::module::{Change, Edit, Order};
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::path::Path;
+
+/// Reads files, applies edits to their modules, and joins these to one. An edit comes with the number of its module, as
+/// [`crate::Read::unit_of`] has it.
+///
+/// # Errors
+/// What reading can say, [`Error::Edit`], and [`Error::Corrupt`] for a module that cannot be joined with those before it.
+pub fn files<'c>(
+    context: &'c Context<'_>,
+    files: &[impl AsRef<Path>],
+    edits: &[(u32, Edit)],
+    begin: &mut dyn FnMut(&str),
+) -> Result<Module<'c>, Error> {
+    let mut joined: Option<Module<'c>> = None;
+    let mut unit = 0;
+    for file in files {
+        for piece in input::pieces(&file.as_ref().display().to_string())? {
+            begin(&piece.name);
+            let prepared = read::parse(context, &piece)?;
+            let own = edits.iter().filter(|(of, _)| *of == unit);
+            let own: Vec<Edit> = own.map(|(_, edit)| edit.clone()).collect();
+            apply(&prepared.module, &own)?;
+            let module = prepared.restore();
+            match &mut joined {
+                Some(joined) => joined.link(module).map_err(|message| Error::Corrupt {
+                    file: piece.name,
+                    message: format!("it cannot be joined with the other files: {message}"),
+                })?,
+                None => joined = Some(module),
+            }
+            unit += 1;
+        }
+    }
+    joined.ok_or(Error::Empty {
+        file: String::new(),
+        message: "no files".to_owned(),
+    })
+}
 
 /// Applies edits, and checks the module afterwards. Numbers of instructions are those of the module as it was before.
 ///
@@ -58,7 +99,7 @@ pub fn apply(module: &Module<'_>, edits: &[Edit]) -> Result<(), Error> {
         }
         .map_err(|message| refuse(edit, &message))?;
     }
-    let context = edits.first().map(|edit| place(edit));
+    let context = edits.first().map(place);
     module.verify().map_err(|message| Error::Edit {
         place: context.unwrap_or(Place {
             function: String::new(),

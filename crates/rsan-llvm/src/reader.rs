@@ -34,7 +34,7 @@ pub enum Form {
 pub struct Limits {
     /// Time until the answer.
     pub time: Option<Duration>,
-    /// Bytes of address space. LLVM itself takes a quarter of a gigabyte of it.
+    /// Bytes of memory. LLVM itself takes some 20 megabytes of it.
     pub memory: Option<u64>,
 }
 
@@ -91,8 +91,25 @@ impl Reader {
         form: Form,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(), Error> {
+        let edits: Vec<_> = edits.iter().map(|edit| (0, edit.clone())).collect();
+        self.patch_all(&[file.to_owned()], &edits, output, form, go_on)
+    }
+
+    /// Writes the modules of several files, changed, as one module. Each edit comes with the unit of its function, which
+    /// [`Read::unit_of`] has.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn patch_all(
+        &self,
+        files: &[PathBuf],
+        edits: &[(u32, Edit)],
+        output: &Path,
+        form: Form,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
         let request = Request::Patch {
-            file: file.to_owned(),
+            files: files.to_vec(),
             edits: edits.to_vec(),
             output: output.to_owned(),
             form,
@@ -126,13 +143,18 @@ impl Reader {
     /// What it means that a child ended without an answer.
     fn fallen(&self, end: &End, at: Option<String>) -> Error {
         let printed = String::from_utf8_lossy(&end.printed);
-        let memory = ["out of memory", "bad_alloc", "memory allocation of"];
+        let memory = [
+            "out of memory",
+            "allocation failed",
+            "bad_alloc",
+            "memory allocation of",
+        ];
         if self.limits.memory.is_some() && memory.iter().any(|words| printed.contains(words)) {
             return Error::Memory;
         }
         let how = match end.status.signal() {
-            Some(signal) => format!("LLVM ended by signal {signal}"),
-            None => format!("LLVM ended its process ({})", end.status),
+            Some(signal) => format!("LLVM crashed on it (signal {signal})"),
+            None => format!("LLVM gave up ({})", end.status),
         };
         let first = printed.lines().find(|line| !line.trim().is_empty());
         let message = match first {

@@ -5,8 +5,8 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::input;
 use crate::library::find;
+use crate::module::Module;
 use crate::patch;
 use crate::read;
 use crate::reader::Form;
@@ -14,13 +14,17 @@ use rsan_ir::module::Edit;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The first word of the command line that calls for [`serve`].
 pub const NAME: &str = "--llvm--";
 
 /// What the loader says when a limit of memory leaves no room for a library.
-const NO_ROOM: &str = "failed to map segment";
+const NO_ROOM: [&str; 3] = [
+    "failed to map segment",
+    "cannot map zero-fill pages",
+    "cannot allocate memory",
+];
 
 /// What the parent asks for, on the child's standard input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,12 +35,12 @@ pub(crate) enum Request {
         /// Which.
         files: Vec<PathBuf>,
     },
-    /// Write a changed file.
+    /// Write changed files as one module.
     Patch {
         /// Which.
-        file: PathBuf,
-        /// How.
-        edits: Vec<Edit>,
+        files: Vec<PathBuf>,
+        /// How: the module, in the order of reading, and the change.
+        edits: Vec<(u32, Edit)>,
         /// Where to.
         output: PathBuf,
         /// Text or bitcode.
@@ -73,14 +77,16 @@ pub fn serve(words: &[OsString]) -> u8 {
             finish(&mut output, answer)
         }
         Request::Patch {
-            file,
+            files,
             edits,
             output: to,
             form,
         } => {
-            let file = file.display().to_string();
-            announce(&mut output, &file);
-            let answer = with_context(|context| patch_file(context, &file, &edits, &to, form));
+            let begin = &mut |name: &str| announce(&mut output, name);
+            let answer = with_context(|context| {
+                let module = patch::files(context, &files, &edits, begin)?;
+                write(&module, &to, form)
+            });
             finish(&mut output, answer)
         }
     };
@@ -106,10 +112,14 @@ fn finish<T: Serialize>(output: &mut impl Write, answer: Result<T, Error>) -> io
     output.flush()
 }
 
+fn no_room(text: &str) -> bool {
+    NO_ROOM.iter().any(|words| text.contains(words))
+}
+
 fn with_context<T>(work: impl FnOnce(&Context<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let library = find().map_err(|error| match &error {
         // A library that does not fit below the limit.
-        Error::Missing { looked } if looked.iter().any(|l| l.contains(NO_ROOM)) => Error::Memory,
+        Error::Missing { looked } if looked.iter().any(|text| no_room(text)) => Error::Memory,
         _ => error,
     })?;
     let context = Context::new(&library);
@@ -119,23 +129,7 @@ fn with_context<T>(work: impl FnOnce(&Context<'_>) -> Result<T, Error>) -> Resul
     answer
 }
 
-fn patch_file(
-    context: &Context<'_>,
-    file: &str,
-    edits: &[Edit],
-    output: &PathBuf,
-    form: Form,
-) -> Result<(), Error> {
-    let pieces = input::pieces(file)?;
-    let [piece] = &pieces[..] else {
-        return Err(Error::File {
-            file: file.to_owned(),
-            message: "an archive of several modules cannot be changed".to_owned(),
-        });
-    };
-    let prepared = read::parse(context, piece)?;
-    patch::apply(&prepared.module, edits)?;
-    let module = prepared.restore();
+fn write(module: &Module<'_>, output: &Path, form: Form) -> Result<(), Error> {
     let bytes = match form {
         Form::Text => module.print().into_bytes(),
         Form::Bitcode => module.bitcode(),
@@ -158,6 +152,10 @@ fn confine(memory: u64) {
     };
     limit(libc::RLIMIT_CORE, 0);
     if memory > 0 {
+        // What it may write to, not what it maps: LLVM's file is large.
+        #[cfg(target_os = "linux")]
+        limit(libc::RLIMIT_DATA, memory);
+        #[cfg(not(target_os = "linux"))]
         limit(libc::RLIMIT_AS, memory);
     }
     #[cfg(target_os = "linux")]

@@ -1,9 +1,11 @@
 //! Values of LLVM: functions, globals, constants, instructions. A method that is not defined for a kind of value looks at the kind first.
 
 use crate::context::take;
-use crate::ffi::{self, MetadataRef, TypeRef, ValueRef, type_kind, value_kind};
+use crate::ffi::{self, MetadataRef, ValueRef, value_kind};
 use crate::library::Library;
 use crate::module::Block;
+use crate::opcode::Opcode;
+use crate::ty::Type;
 use std::ffi::{c_char, c_int};
 use std::hash::{Hash, Hasher};
 
@@ -37,91 +39,6 @@ macro_rules! ask {
     }};
 }
 pub(crate) use ask;
-
-/// What an instruction is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Opcode {
-    Ret,
-    Br,
-    Invoke,
-    CallBr,
-    Integer,
-    Add,
-    Sub,
-    Xor,
-    Alloca,
-    Load,
-    Store,
-    GetElementPtr,
-    Trunc,
-    Extend,
-    PtrToInt,
-    IntToPtr,
-    BitCast,
-    ICmp,
-    Phi,
-    Call,
-    Select,
-    ExtractElement,
-    InsertElement,
-    ShuffleVector,
-    ExtractValue,
-    InsertValue,
-    Fence,
-    CompareExchange,
-    AtomicRmw,
-    LandingPad,
-    AddrSpaceCast,
-    Freeze,
-    /// Anything else.
-    Other,
-}
-
-impl Opcode {
-    fn of(number: c_int) -> Self {
-        match number {
-            1 => Self::Ret,
-            2 => Self::Br,
-            5 => Self::Invoke,
-            67 => Self::CallBr,
-            8 => Self::Add,
-            10 => Self::Sub,
-            12 | 14 | 15 | 17 | 18 | 20..=24 => Self::Integer,
-            25 => Self::Xor,
-            26 => Self::Alloca,
-            27 => Self::Load,
-            28 => Self::Store,
-            29 => Self::GetElementPtr,
-            30 => Self::Trunc,
-            31 | 32 => Self::Extend,
-            39 => Self::PtrToInt,
-            40 => Self::IntToPtr,
-            41 => Self::BitCast,
-            42 => Self::ICmp,
-            44 => Self::Phi,
-            45 => Self::Call,
-            46 => Self::Select,
-            50 => Self::ExtractElement,
-            51 => Self::InsertElement,
-            52 => Self::ShuffleVector,
-            53 => Self::ExtractValue,
-            54 => Self::InsertValue,
-            55 => Self::Fence,
-            56 => Self::CompareExchange,
-            57 => Self::AtomicRmw,
-            59 => Self::LandingPad,
-            60 => Self::AddrSpaceCast,
-            68 => Self::Freeze,
-            _ => Self::Other,
-        }
-    }
-
-    /// Calls something.
-    pub fn is_call(self) -> bool {
-        matches!(self, Self::Call | Self::Invoke | Self::CallBr)
-    }
-}
 
 impl<'m> Value<'m> {
     pub(crate) fn new(library: &'m Library, raw: ValueRef) -> Option<Self> {
@@ -443,63 +360,4 @@ pub(crate) unsafe fn text(start: *const c_char, length: usize) -> String {
     // SAFETY: as the caller says.
     let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A type.
-#[derive(Clone, Copy)]
-pub struct Type<'m> {
-    pub(crate) library: &'m Library,
-    pub(crate) raw: TypeRef,
-}
-
-impl<'m> Type<'m> {
-    pub(crate) fn kind(self) -> c_int {
-        ask!(self, type_kind)
-    }
-
-    /// Bits of an integer.
-    pub fn int_width(self) -> Option<u32> {
-        (self.kind() == type_kind::INTEGER).then(|| ask!(self, int_width))
-    }
-
-    /// Number of fields of a struct.
-    pub fn fields(self) -> Option<u32> {
-        (self.kind() == type_kind::STRUCT).then(|| ask!(self, struct_count))
-    }
-
-    /// The type of a field.
-    pub fn field(self, index: u32) -> Option<Self> {
-        (index < self.fields()?).then(|| self.with(ask!(self, struct_type_at, index)))?
-    }
-
-    /// The type of the elements of an array or vector.
-    pub fn element(self) -> Option<Self> {
-        let has = matches!(
-            self.kind(),
-            type_kind::ARRAY | type_kind::VECTOR | type_kind::SCALABLE_VECTOR
-        );
-        has.then(|| self.with(ask!(self, element_type)))?
-    }
-
-    fn with(self, raw: TypeRef) -> Option<Self> {
-        let library = self.library;
-        raw.get().map(|raw| Self { library, raw })
-    }
-
-    /// Whether its size is known, and the same on all machines.
-    pub fn has_size(self) -> bool {
-        ask!(self, type_is_sized) != 0 && !self.is_scalable()
-    }
-
-    fn is_scalable(self) -> bool {
-        match self.kind() {
-            type_kind::SCALABLE_VECTOR => true,
-            type_kind::ARRAY => self.element().is_some_and(Self::is_scalable),
-            type_kind::STRUCT => (0..self.fields().unwrap_or(0))
-                .filter_map(|index| self.field(index))
-                .any(Self::is_scalable),
-            // Target types (`target("…")`) come after all others of the C API.
-            kind => kind > type_kind::SCALABLE_VECTOR + 2,
-        }
-    }
 }

@@ -61,28 +61,6 @@ pub fn compile(program: &Program, target: &Target) -> Result<machine::Program, U
     Ok(compiled)
 }
 
-/// The program as each of two targets runs it, to compare what it does on one with what it does on the other: a weak
-/// compare-and-swap may fail for no reason on both, as it may in C.
-///
-/// # Errors
-/// As [`compile`].
-pub fn compile_pair(
-    program: &Program,
-    targets: [&Target; 2],
-) -> Result<[machine::Program; 2], Unsupported> {
-    let [first, second] = targets.map(|target| {
-        let spurious = true;
-        compile(
-            program,
-            &Target {
-                spurious,
-                ..*target
-            },
-        )
-    });
-    Ok([first?, second?])
-}
-
 /// The assertions of a compiled program: the instruction, and the register that is 1 if it failed.
 pub fn assertions(program: &Program, compiled: &machine::Program) -> Vec<(ThreadId, Pc, RegId)> {
     let register = |t: ThreadId, pc: Pc| {

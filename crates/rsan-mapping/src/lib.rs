@@ -27,6 +27,6 @@ mod lower;
 mod table;
 mod target;
 
-pub use compile::{Unsupported, assertions, compile, compile_pair};
+pub use compile::{Unsupported, assertions, compile};
 pub use table::{After, Form, Load, Rmw, Store, Table};
 pub use target::{PowerAcquire, PowerSync, Rmws, Target, X86Store};

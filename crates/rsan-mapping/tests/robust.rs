@@ -4,8 +4,8 @@ use rsan_axioms::Limits;
 use rsan_axioms::machine::Kind;
 use rsan_axioms::port::{Answer, Verdict, robust};
 use rsan_lang::mini;
-use rsan_mapping::{Target, compile_pair};
-use rsan_model::machine::Machine;
+use rsan_mapping::{Target, compile};
+use rsan_model::machine::{self, Machine};
 use rsan_model::{Edge, Expr, Instr, Pc, Program, Reason, RegId, Source};
 
 use Machine::{Armv7, Armv8, Power, Riscv, Sc, X86};
@@ -29,9 +29,16 @@ fn parse(text: &str) -> Program {
     mini::parse(&Source::new("test.mini", text)).expect("a program")
 }
 
+fn compiled(program: &Program, machine: Machine) -> machine::Program {
+    let target = Target {
+        spurious: true,
+        ..Target::new(machine)
+    };
+    compile(program, &target).expect("a program")
+}
+
 fn ask(program: &Program, m: Machine, k: Machine) -> Answer {
-    let [on_m, on_k] =
-        compile_pair(program, [&Target::new(m), &Target::new(k)]).expect("a program");
+    let (on_m, on_k) = (compiled(program, m), compiled(program, k));
     robust(&on_k, k, &on_m, m, &Limits::default(), &mut |_| None).expect("an answer")
 }
 
@@ -160,8 +167,7 @@ fn loops_are_cut_unless_there_is_a_violation_before() {
 fn a_reason_to_halt_ends_the_search() {
     let thread = "st.rlx x 1; ld.rlx r0 y; st.rlx y 1; ld.rlx r1 x";
     let program = parse(&[thread; 4].join(" || "));
-    let [on_m, on_k] =
-        compile_pair(&program, [&Target::new(Armv8), &Target::new(Armv7)]).expect("a program");
+    let (on_m, on_k) = (compiled(&program, Armv8), compiled(&program, Armv7));
     let mut halt = |_| Some(Reason::TimeLimit);
     let answer = robust(&on_k, Armv7, &on_m, Armv8, &Limits::default(), &mut halt);
     assert_eq!(

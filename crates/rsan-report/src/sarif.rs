@@ -10,7 +10,7 @@ mod flow;
 mod log;
 mod places;
 
-use crate::document::{Document, Finding, Frame, Kind, Place, Severity, can_happen, place_of};
+use crate::document::{Document, Finding, Frame, Kind, Place, Severity, place_of};
 use crate::fingerprint::{FINGERPRINT_KEY, Fingerprint, fingerprints};
 use crate::judgement::Judgement;
 use crate::rules;
@@ -208,7 +208,7 @@ impl Builder<'_> {
         if let Some(fix) = &finding.fix {
             sentences.push(format!("Fix: {}", fix.message));
         }
-        let machines = can_happen(&finding.machines);
+        let machines = finding.can_happen();
         sentences.extend(machines.map(|machines| sentence_case(&machines)));
         let sentence = |text: String| match text.ends_with('.') {
             true => text,

@@ -1,7 +1,7 @@
 //! What an answer about a litmus test needs to know of it, whatever it is written in.
 
 use crate::describe;
-use rsan_model::{Condition, Observable, Pc, Program, ThreadId, Value, machine};
+use rsan_model::{Condition, LocId, Observable, Pc, Program, RegId, ThreadId, Value, machine};
 use std::fmt;
 
 /// A litmus test.
@@ -22,6 +22,18 @@ pub trait Test: fmt::Debug {
     fn place(&self, thread: ThreadId, pc: Pc) -> String;
 }
 
+/// The name of an observable, from those of registers and locations.
+fn named<'n>(
+    observable: Observable,
+    register: impl Fn(ThreadId, RegId) -> &'n str,
+    location: impl Fn(LocId) -> &'n str,
+) -> String {
+    match observable {
+        Observable::Reg(thread, reg) => format!("{}:{}", thread.0, register(thread, reg)),
+        Observable::Loc(loc) => location(loc).to_owned(),
+    }
+}
+
 impl Test for Program {
     fn name(&self) -> &str {
         &self.name
@@ -32,13 +44,8 @@ impl Test for Program {
     }
 
     fn observable(&self, observable: Observable) -> String {
-        match observable {
-            Observable::Reg(thread, reg) => {
-                let register = &self.threads[thread.index()].registers[reg.index()];
-                format!("{}:{}", thread.0, register.name)
-            }
-            Observable::Loc(loc) => self.location_name(loc).to_owned(),
-        }
+        let register = |t: ThreadId, r: RegId| &*self.threads[t.index()].registers[r.index()].name;
+        named(observable, register, |loc| self.location_name(loc))
     }
 
     fn location_at(&self, _: Value) -> Option<&str> {
@@ -61,19 +68,16 @@ impl Test for machine::Program {
         self.condition.as_ref()
     }
 
-    fn observable(&self, observable: Observable) -> String {
-        match observable {
-            Observable::Reg(thread, reg) => {
-                let register = &self.threads[thread.index()].registers[reg.index()];
-                format!("{}:{}", thread.0, register.name)
-            }
-            Observable::Loc(loc) => self.locations[loc.index()].name.clone(),
-        }
-    }
-
     fn location_at(&self, value: Value) -> Option<&str> {
         let location = machine::location_at(value, self.locations.len())?;
         Some(&self.locations[location.index()].name)
+    }
+
+    fn observable(&self, observable: Observable) -> String {
+        let register = |t: ThreadId, r: RegId| &*self.threads[t.index()].registers[r.index()].name;
+        named(observable, register, |loc| {
+            &self.locations[loc.index()].name
+        })
     }
 
     fn place(&self, thread: ThreadId, _: Pc) -> String {

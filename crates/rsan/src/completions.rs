@@ -41,6 +41,18 @@ fn script(shell: Shell) -> String {
 const WORDS: &[(&str, &[&str])] = &[
     ("format", &["text", "json", "html", "sarif", "junit", "dot"]),
     ("model", &["c20", "rc20", "ra", "tso", "sc", "rc11"]),
+    (
+        "arch",
+        &[
+            "x86",
+            "armv8",
+            "armv8+rcpc",
+            "armv8+lse",
+            "armv7",
+            "riscv",
+            "power",
+        ],
+    ),
     ("property", &["robust", "observational", "safe", "trf"]),
     ("sched", &["random", "pct", "pos"]),
     ("strategy", &["guided", "pctwm", "random"]),

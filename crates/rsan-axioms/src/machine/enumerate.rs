@@ -305,6 +305,7 @@ impl<'p> Builder<'p, '_, '_> {
             key.extend(numbers.map(|(of_thread, &trace)| of_thread[trace][loc]));
             let of_location = memo.choices(&key, self.ticker)?;
             if of_location.is_empty() {
+                self.ticker.memory = memory;
                 return Ok(());
             }
             choices.push((LocId::new(loc), of_location));

@@ -17,8 +17,10 @@
 //! consistent: ppo ∪ rfe ∪ co ∪ fr acyclic
 //! ```
 //!
+//! An AMO is one memory operation, a load and a store at once: what is before or after its read is before or after its write.
 //! Dependencies also start at a store-conditional, from the register that tells whether it succeeded. `fence.i` orders no accesses.
-//! The annotations `aq` and `rl` are RCsc; [`Acquire::Pc`] is the RCpc form, which no instruction has yet.
+//! The annotations `aq` and `rl` of AMOs, LR and SC are RCsc; on plain loads and stores, for which there are no instructions yet,
+//! they are RCpc, as in the published models.
 
 use super::{Candidate, Communication, Rules};
 use crate::Axiom;
@@ -80,8 +82,18 @@ impl Rules for Riscv {
             }
         }
         let order = order.union(&com.rfe).union(&com.co).union(&com.fr);
-        Axiom::GlobalMemoryOrder.unless(order.is_acyclic())
+        Axiom::GlobalMemoryOrder.unless(in_one(c, order).is_acyclic())
     }
+}
+
+/// The order with the two halves of each AMO as one operation: what comes before or after one does so of the other.
+fn in_one(c: &Candidate, order: Relation) -> Relation {
+    if c.amo.is_empty() {
+        return order;
+    }
+    let same = c.amo.union(&c.amo.inverse());
+    let between = order.minus(&same);
+    same.optional().then(&between).then(&same.optional())
 }
 
 /// Rule 4.
@@ -114,7 +126,8 @@ fn annotations(c: &Candidate) -> Relation {
     let all = c.accesses();
     let acquires = c.with(|a| a.strength.acquire != Acquire::No);
     let releases = c.with(|a| a.strength.release);
-    let rcsc = releases.union(c.with(|a| a.strength.acquire == Acquire::Sc));
+    let strong = releases.union(c.with(|a| a.strength.acquire == Acquire::Sc));
+    let rcsc = strong.intersect(c.with(|a| a.update || a.exclusive));
     c.po.between(acquires, all)
         .union(&c.po.between(all, releases))
         .union(&c.po.between(rcsc, rcsc))

@@ -18,6 +18,15 @@ pub(super) struct Trace {
     pub(super) fault: Option<Error>,
 }
 
+impl Trace {
+    /// How many bytes it takes.
+    fn size(&self) -> u64 {
+        let steps = self.steps.len() * size_of::<Step>();
+        let registers = self.registers.len() * size_of::<Value>();
+        (size_of::<Self>() + steps + registers) as u64
+    }
+}
+
 /// An event of a trace. Taints and `rmw` are indices of the trace.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Step {
@@ -102,8 +111,8 @@ impl Walker<'_> {
         let has_choice = thread.code.iter().any(|op| matches!(op, Op::Choose { .. }));
         let (mut all, mut cut) = (Vec::new(), false);
         while let Some(mut state) = open.pop() {
-            ticker.tick(size_of::<State>() as u64)?;
             let fault = loop {
+                ticker.tick(0)?;
                 if state.pc >= thread.code.len() {
                     break None;
                 }
@@ -136,6 +145,7 @@ impl Walker<'_> {
                 fault,
             };
             if !has_choice || !all.contains(&trace) {
+                ticker.tick(trace.size())?;
                 all.push(trace);
             }
         }

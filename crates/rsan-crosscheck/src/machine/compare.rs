@@ -117,7 +117,7 @@ pub fn disagreement(
         (no_light, "ARMv8", &armv8, "ARMv7", &armv7),
         (full, "Power", &power, "ARMv7", &armv7),
         (!swaps, "ARMv8", &armv8, "RISC-V", &riscv),
-        (!swaps && !isync, "RISC-V", &riscv, "ARMv8", &armv8),
+        (!swaps && !isync && !rcsc, "RISC-V", &riscv, "ARMv8", &armv8),
     ];
     for (applies, strong, less, weak, more) in rules {
         if !applies {
@@ -129,6 +129,9 @@ pub fn disagreement(
             return Some(format!("{strong} has {state:?}, {weak} has not"));
         }
     }
+    if let Some(what) = saturated_disagreement(shape, (&sc, &x86), tally) {
+        return Some(what);
+    }
     let (weaker, what) = weakened(shape, random)?;
     for machine in Machine::ALL {
         let (before, after) = (states(machine), super::compare::states(&weaker, machine));
@@ -138,6 +141,62 @@ pub fn disagreement(
         }
     }
     None
+}
+
+/// With fences everywhere a machine is a stronger one: with full fences, or with `ldar` and `stlr`, SC; with those that only let a
+/// read overtake a write, x86 where writes reach all other threads at once.
+fn saturated_disagreement(
+    shape: &Shape,
+    (sc, x86): (&States, &States),
+    tally: &mut MachineTally,
+) -> Option<String> {
+    let swaps = shape.has(|i| matches!(i, Item::Swap { .. }));
+    let rcsc = shape.has(is_rcsc);
+    let full = saturated(shape, Barrier::Full);
+    let light = saturated(shape, Barrier::Light);
+    let ordered = all_ordered(shape);
+    let mut rules = vec![(ordered, Machine::Armv8, "ldar and stlr", sc)];
+    for machine in Machine::ALL {
+        rules.push((full.clone(), machine, "full fences", sc));
+    }
+    if !swaps && !rcsc {
+        rules.push((light.clone(), Machine::Armv8, "light fences", x86));
+        rules.push((light, Machine::Riscv, "light fences", x86));
+    }
+    for (saturated, machine, what, expected) in rules {
+        tally.inclusions += 1;
+        let found = states(&saturated, machine);
+        if found != *expected {
+            return Some(format!(
+                "{machine} with {what} has {found:?}, not {expected:?}"
+            ));
+        }
+    }
+    None
+}
+
+/// The program with a fence between any two accesses.
+fn saturated(shape: &Shape, barrier: Barrier) -> Shape {
+    let mut all = shape.clone();
+    for items in &mut all.threads {
+        let with_fence = |&item: &Item| [Item::Fence(barrier), item];
+        *items = items.iter().flat_map(with_fence).collect();
+    }
+    all
+}
+
+/// The program with acquires and releases only.
+fn all_ordered(shape: &Shape) -> Shape {
+    let mut all = shape.clone();
+    for item in all.threads.iter_mut().flatten() {
+        if let Item::Read { acquire, .. } | Item::Swap { acquire, .. } = item {
+            *acquire = Acquire::Sc;
+        }
+        if let Item::Write { release, .. } | Item::Swap { release, .. } = item {
+            *release = true;
+        }
+    }
+    all
 }
 
 fn is_rcsc(item: &Item) -> bool {

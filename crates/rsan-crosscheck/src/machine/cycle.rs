@@ -264,9 +264,9 @@ fn keeps(machine: Machine, first: Access, link: Option<Link>, second: Access) ->
         Some(Link::Depends(Dependency::Ctrl)) => second.write,
         Some(Link::Depends(Dependency::CtrlIsync)) => second.write || machine == Machine::Armv8,
     };
-    let by_order = first.acquire != Acquire::No
-        || second.release
-        || (first.release && second.acquire == Acquire::Sc);
+    // Plain accesses of RISC-V are RCpc.
+    let rcsc = machine == Machine::Armv8 && first.release && second.acquire == Acquire::Sc;
+    let by_order = first.acquire != Acquire::No || second.release || rcsc;
     match machine {
         Machine::Sc => true,
         Machine::X86 => {

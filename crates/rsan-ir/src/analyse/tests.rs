@@ -194,7 +194,7 @@ fn threads_are_found_and_main_is_alone_before_and_after() {
     assert!(
         answer.threads[0]
             .reason
-            .starts_with("started by pthread_create")
+            .starts_with("started once by pthread_create")
     );
     let unjoined = text.replace("call pthread_join *h\n", "");
     let answer = analyse(&module(&unjoined), &asked, &mut || true).expect("it starts threads");

@@ -1,7 +1,7 @@
 //! Calls: what they lead to.
 
 use super::build::Builder;
-use super::{Doing, NodeId};
+use super::{Doing, NodeId, Start};
 use crate::alias::{Aliases, Effect, Object, Spot, Stopped, effect};
 use crate::module::{Callee, FunctionId, Instr, Module, Op, Value, ValueId};
 use std::collections::BTreeSet;
@@ -188,9 +188,21 @@ impl Builder<'_> {
         let target = &self.module.functions[callee.index()];
         let first = arguments.first().copied().flatten();
         match effect(&target.name) {
-            Effect::Starts { .. } => {
+            Effect::Starts {
+                function, skipped, ..
+            } => {
                 let handle = first.map(|v| self.variable(frame, v)).unwrap_or_default();
-                self.call_step((tail, frame), instr, Doing::Start(handle));
+                let here = self.frames[frame as usize].function;
+                let started = arguments.get(function).copied().flatten();
+                let (functions, unknown) =
+                    started.map_or((Vec::new(), true), |v| self.aliases.functions(here, v));
+                let single = function > 0 && skipped == 0 && !unknown;
+                let start = Start {
+                    handle,
+                    functions,
+                    single,
+                };
+                self.call_step((tail, frame), instr, Doing::Start(start));
                 Ok(Vec::new())
             }
             Effect::Joins => {

@@ -7,10 +7,19 @@ use crate::alias::{ANY, Spot};
 pub(super) fn finish(graph: &mut Graph) {
     mark_back_edges(graph);
     graph.depth = depths(graph);
+    while let Some(root) = started_once(graph) {
+        graph.roots[root].0.once = true;
+        graph.roots[root]
+            .0
+            .thread
+            .reason
+            .insert_str("started".len(), " once");
+    }
     for root in 0..graph.roots.len() {
-        if graph.roots[root].0.once {
+        if graph.roots[root].0.main {
             leave_out_alone(graph, root);
-        } else {
+        }
+        if !graph.roots[root].0.once {
             let root = root as u32;
             for class in &mut graph.classes {
                 if class.once == Some(root) {
@@ -19,6 +28,35 @@ pub(super) fn finish(graph: &mut Graph) {
             }
         }
     }
+}
+
+/// A root that, it turns out, only one step starts, which is taken at most once.
+fn started_once(graph: &Graph) -> Option<usize> {
+    let starts = || {
+        graph
+            .nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(node, at)| match &at.doing {
+                Doing::Start(start) => Some((node, start)),
+                _ => None,
+            })
+    };
+    if starts().any(|(_, start)| !start.single) {
+        return None;
+    }
+    (0..graph.roots.len()).find(|root| {
+        let root = &graph.roots[*root].0;
+        let mine: Vec<usize> = starts()
+            .filter(|(_, start)| start.functions.contains(&root.thread.function))
+            .map(|(node, _)| node)
+            .collect();
+        let once = |node: usize| {
+            let starter = graph.contexts[graph.nodes[node].context as usize].root;
+            graph.depth[node] == 0 && graph.roots[starter as usize].0.once
+        };
+        !root.once && root.started && matches!(mine[..], [node] if once(node))
+    })
 }
 
 /// An edge goes back if it leads to a node that comes no later in reverse postorder.
@@ -110,7 +148,7 @@ fn leave_out_alone(graph: &mut Graph, root: usize) {
     let starts: Vec<(NodeId, Vec<Spot>)> = (0..graph.nodes.len())
         .filter(|node| mine(graph, *node))
         .filter_map(|node| match &graph.nodes[node].doing {
-            Doing::Start(handle) => Some((node as NodeId, handle.clone())),
+            Doing::Start(start) => Some((node as NodeId, start.handle.clone())),
             _ => None,
         })
         .collect();

@@ -1,16 +1,19 @@
 //! What a repair may do, and what that orders.
 
 use crate::effects::{Changes, raised};
-use crate::flow::{Doing, Graph, NodeId};
+use crate::flow::{Doing, EventId, Graph, NodeId};
 use crate::module::{Change, FunctionId, Module, Order};
-use crate::order::{self, ALL_AFTER, Atom, Operation, Part, Side};
+use crate::order::{self, Atom, Operation, Part, STATES, Side, State};
 use crate::port::{Costs, Means, Placed, Question};
 use rsan_cover::Clause;
 use rsan_model::machine::Machine;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Paths of unordered pairs.
-pub(super) type Paths = BTreeSet<Vec<NodeId>>;
+pub(super) type Paths = BTreeMap<(EventId, EventId), Vec<NodeId>>;
+
+/// A stronger order, and where on a path.
+type Raise = (usize, Choice);
 
 /// Two choices that only together order a path: no more of them per path than this.
 const COMBINATIONS: usize = 200;
@@ -281,47 +284,91 @@ impl<'a> Choices<'a> {
             .collect()
     }
 
-    /// What a node does on the machine `to`, with some changes.
-    fn atoms(&self, node: NodeId, changes: &[(FunctionId, u32, &Change)]) -> Vec<Atom> {
-        let at = &self.graph.nodes[node as usize];
+    /// What a node does on the machine `to` by itself, with a new order if there is one.
+    fn atoms(&self, node: NodeId, raise: Option<&Change>) -> Vec<Atom> {
         let (to, rcpc) = (self.question.to, self.question.rcpc);
-        let here = changes
-            .iter()
-            .filter(|(f, n, _)| (*f, *n) == (at.function, at.number));
-        let mut atoms = Vec::new();
-        let mut raises = Vec::new();
-        for (_, _, change) in here {
-            match change {
-                Change::FenceBefore(order) if at.gap => {
-                    atoms.extend(self.relied_on(*order));
-                }
-                Change::MachineFenceBefore(text) if at.gap => {
-                    atoms.extend(order::machine_fence(to, Side::Must, text));
-                }
-                Change::Order(_) => raises.push((*change).clone()),
-                _ => {}
-            }
-        }
-        match &at.doing {
+        match &self.graph.nodes[node as usize].doing {
             Doing::Access(event) => {
-                let operation = raised(self.graph.events[*event as usize].operation, &raises);
-                atoms.extend(order::atoms(to, Side::Must, rcpc, operation));
+                let operation = self.graph.events[*event as usize].operation;
+                let raise = raise.map_or(&[][..], std::slice::from_ref);
+                order::atoms(to, Side::Must, rcpc, raised(operation, raise))
             }
-            Doing::Fence(operation) => atoms.extend(order::atoms(to, Side::Must, rcpc, *operation)),
-            Doing::MachineFence(text) => atoms.extend(order::machine_fence(to, Side::Must, text)),
-            Doing::Nothing | Doing::Start(_) | Doing::Join(_) => {}
+            Doing::Fence(operation) => order::atoms(to, Side::Must, rcpc, *operation),
+            Doing::MachineFence(text) => order::machine_fence(to, Side::Must, text),
+            Doing::Nothing | Doing::Start(_) | Doing::Join(_) => Vec::new(),
         }
-        atoms
     }
 
-    /// Whether these changes order the ends of a path.
-    fn orders_path(&self, path: &[NodeId], changes: &[(FunctionId, u32, &Change)]) -> bool {
-        let mut state = order::start(self.question.to, Side::Must, &self.atoms(path[0], changes));
-        for (index, node) in path.iter().enumerate().skip(1) {
-            if state & ALL_AFTER == ALL_AFTER {
-                return true;
+    fn fence_atoms(&self, fence: &Change) -> Vec<Atom> {
+        match fence {
+            Change::FenceBefore(order) | Change::FenceAfter(order) => self.relied_on(*order),
+            Change::MachineFenceBefore(text) | Change::MachineFenceAfter(text) => {
+                order::machine_fence(self.question.to, Side::Must, text)
             }
-            let (next, ordered) = order::step(state, Side::Must, &self.atoms(*node, changes));
+            Change::Order(_) => Vec::new(),
+        }
+    }
+
+    /// What has to hold so that the ends of a path are ordered: one of the choices that order them, and what combinations mean. `None`
+    /// if no choice does.
+    pub(super) fn clauses(&mut self, path: &[NodeId]) -> Option<Vec<Clause>> {
+        let walk = Walk::new(self, path);
+        let fences = self.fences();
+        let mut wanted = BTreeSet::new();
+        let (mut releases, mut acquires) = (Vec::new(), Vec::new());
+        for (index, node) in path.iter().enumerate() {
+            let at = &self.graph.nodes[*node as usize];
+            let place = (at.function, at.number);
+            if at.gap && index > 0 {
+                for fence in &fences {
+                    if walk.fence_orders(index, &self.fence_atoms(fence)) {
+                        wanted.insert(Choice::Change(place.0, place.1, fence.clone()));
+                    }
+                }
+            }
+            let Doing::Access(event) = at.doing else {
+                continue;
+            };
+            let event = &self.graph.events[event as usize];
+            if self.means == Means::Fences || event.fixed_order {
+                continue;
+            }
+            for change in self.orders(event.operation) {
+                let choice = Choice::Change(place.0, place.1, change.clone());
+                if walk.raise_orders(index, &self.atoms(*node, Some(&change))) {
+                    wanted.insert(choice);
+                    continue;
+                }
+                match change {
+                    Change::Order(Order::Release) => releases.push((index, choice)),
+                    Change::Order(Order::SeqCst) => acquires.push((index, choice)),
+                    _ => {}
+                }
+            }
+        }
+        let mut wanted: Vec<usize> = wanted.into_iter().map(|c| self.number(c)).collect();
+        let mut clauses = self.combined(path, (&releases, &acquires), &mut wanted);
+        if wanted.is_empty() {
+            return None;
+        }
+        clauses.push(Clause::one_of(wanted));
+        Some(clauses)
+    }
+
+    /// Whether two new orders together order the ends of a path.
+    fn both_order(&self, path: &[NodeId], raises: [(usize, &Choice); 2]) -> bool {
+        let mut state: State = 0;
+        for (index, node) in path.iter().enumerate() {
+            let raise = raises.iter().find_map(|(at, choice)| match choice {
+                Choice::Change(_, _, change) if *at == index => Some(change),
+                _ => None,
+            });
+            let atoms = self.atoms(*node, raise);
+            if index == 0 {
+                state = order::start(self.question.to, Side::Must, &atoms);
+                continue;
+            }
+            let (next, ordered) = order::step(state, Side::Must, &atoms);
             if index + 1 == path.len() {
                 return ordered;
             }
@@ -330,78 +377,100 @@ impl<'a> Choices<'a> {
         false
     }
 
-    /// What has to hold so that the ends of a path are ordered: one of the choices that order them, and what combinations mean.
-    pub(super) fn clauses(&mut self, path: &[NodeId]) -> Vec<Clause> {
-        let mut candidates: BTreeSet<(FunctionId, u32, Change)> = BTreeSet::new();
-        let (mut releases, mut acquires) = (Vec::new(), Vec::new());
-        for (index, node) in path.iter().enumerate() {
-            let at = &self.graph.nodes[*node as usize];
-            let here = |change: Change| (at.function, at.number, change);
-            if at.gap && index > 0 {
-                candidates.extend(self.fences().into_iter().map(here));
-            }
-            if self.means == Means::Fences {
-                continue;
-            }
-            if let Doing::Access(event) = at.doing {
-                let event = &self.graph.events[event as usize];
-                if event.fixed_order {
-                    continue;
-                }
-                for change in self.orders(event.operation) {
-                    let raised = here(change.clone());
-                    match change {
-                        Change::Order(Order::Release) => releases.push((index, raised.clone())),
-                        Change::Order(Order::SeqCst) => acquires.push((index, raised.clone())),
-                        _ => {}
-                    }
-                    candidates.insert(raised);
-                }
-            }
-        }
-        let mut wanted = Vec::new();
-        for (function, number, change) in candidates {
-            if self.orders_path(path, &[(function, number, &change)]) {
-                wanted.push(self.number(Choice::Change(function, number, change)));
-            }
-        }
-        let mut clauses = self.combined(path, &releases, &acquires, &mut wanted);
-        clauses.push(Clause::one_of(wanted));
-        clauses
-    }
-
     /// A release and a later acquire that waits for it, where neither alone orders the path.
     fn combined(
         &mut self,
         path: &[NodeId],
-        releases: &[(usize, (FunctionId, u32, Change))],
-        acquires: &[(usize, (FunctionId, u32, Change))],
+        (releases, acquires): (&[Raise], &[Raise]),
         wanted: &mut Vec<usize>,
     ) -> Vec<Clause> {
         let mut clauses = Vec::new();
-        for (at, (f, n, release)) in releases {
-            for (later, (g, m, acquire)) in acquires {
-                if later <= at || (f, n) == (g, m) || clauses.len() >= 2 * COMBINATIONS {
-                    continue;
-                }
-                let one = self.number(Choice::Change(*f, *n, release.clone()));
-                let other = self.number(Choice::Change(*g, *m, acquire.clone()));
-                let alone = wanted.contains(&one) || wanted.contains(&other);
-                if alone || !self.orders_path(path, &[(*f, *n, release), (*g, *m, acquire)]) {
-                    continue;
-                }
-                let both = self.number(Choice::Both(one, other));
-                wanted.push(both);
-                clauses.push(Clause {
-                    wanted: vec![one],
-                    unless: vec![both],
-                });
-                clauses.push(Clause {
-                    wanted: vec![other],
-                    unless: vec![both],
-                });
+        let nearest = releases
+            .iter()
+            .flat_map(|r| acquires.iter().map(move |a| (r, a)));
+        for ((at, release), (later, acquire)) in nearest.filter(|(r, a)| r.0 < a.0) {
+            if clauses.len() >= 2 * COMBINATIONS {
+                break;
             }
+            if !self.both_order(path, [(*at, release), (*later, acquire)]) {
+                continue;
+            }
+            let (one, other) = (self.number(release.clone()), self.number(acquire.clone()));
+            if self.place(one) == self.place(other) {
+                continue;
+            }
+            let both = self.number(Choice::Both(one, other));
+            wanted.push(both);
+            clauses.push(Clause {
+                wanted: vec![one],
+                unless: vec![both],
+            });
+            clauses.push(Clause {
+                wanted: vec![other],
+                unless: vec![both],
+            });
         }
         clauses
+    }
+}
+
+/// A path, and what each state at each of its nodes leads to.
+struct Walk {
+    machine: Machine,
+    /// The state before each node.
+    before: Vec<State>,
+    /// The states before each node with which the ends are ordered.
+    good: Vec<u32>,
+}
+
+impl Walk {
+    fn new(choices: &Choices<'_>, path: &[NodeId]) -> Self {
+        let machine = choices.question.to;
+        let atoms: Vec<Vec<Atom>> = path.iter().map(|n| choices.atoms(*n, None)).collect();
+        let mut before = vec![0; path.len()];
+        let mut state = order::start(machine, Side::Must, &atoms[0]);
+        for (index, atoms) in atoms.iter().enumerate().skip(1) {
+            before[index] = state;
+            state = order::step(state, Side::Must, atoms).0;
+        }
+        let mut good = vec![0_u32; path.len() + 1];
+        for index in (1..path.len()).rev() {
+            let is_last = index + 1 == path.len();
+            for state in 0..STATES as State {
+                let (next, ordered) = order::step(state, Side::Must, &atoms[index]);
+                let leads = if is_last {
+                    ordered
+                } else {
+                    good[index + 1] & (1 << next) != 0
+                };
+                good[index] |= u32::from(leads) << state;
+            }
+        }
+        Self {
+            machine,
+            before,
+            good,
+        }
+    }
+
+    /// Whether a fence before a node orders the ends.
+    fn fence_orders(&self, index: usize, fence: &[Atom]) -> bool {
+        let state = order::step(self.before[index], Side::Must, fence).0;
+        self.good[index] & (1 << state) != 0
+    }
+
+    /// Whether the ends are ordered if a node does this instead.
+    fn raise_orders(&self, index: usize, atoms: &[Atom]) -> bool {
+        if index == 0 {
+            let state = order::start(self.machine, Side::Must, atoms);
+            return self.good[1] & (1 << state) != 0;
+        }
+        let (next, ordered) = order::step(self.before[index], Side::Must, atoms);
+        let is_last = index + 1 == self.before.len();
+        if is_last {
+            ordered
+        } else {
+            self.good[index + 1] & (1 << next) != 0
+        }
     }
 }

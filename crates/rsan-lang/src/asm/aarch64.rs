@@ -44,6 +44,10 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
         }
         "DMB" | "DSB" => {
             let kinds = barrier(ins)?;
+            if name == "DSB" && kinds == Kinds::Writes {
+                let message = "`DSB ST` orders writes before everything that follows, which no fence here does";
+                return Err(ins.unsupported(message));
+            }
             cx.thread.fence(Fence::Dmb(kinds), ins)
         }
         "ISB" => cx.thread.fence(Fence::Isb, ins),
@@ -124,6 +128,8 @@ pub(super) fn modify(value: Expr, modifier: &Shape) -> Option<Expr> {
         "UXTW" => unsigned(value),
         "UXTH" => binary(BinOp::BitAnd, value, Expr::Const(0xffff)),
         "UXTB" => binary(BinOp::BitAnd, value, Expr::Const(0xff)),
+        "SXTH" => sign_extended(value, 48),
+        "SXTB" => sign_extended(value, 56),
         _ => return None,
     };
     Some(if amount == Expr::Const(0) {
@@ -131,6 +137,12 @@ pub(super) fn modify(value: Expr, modifier: &Shape) -> Option<Expr> {
     } else {
         binary(BinOp::Shl, value, amount)
     })
+}
+
+/// The value without its upper `bits`, which become copies of the highest bit that is left.
+fn sign_extended(value: Expr, bits: i64) -> Expr {
+    let shifted = binary(BinOp::Shl, value, Expr::Const(bits));
+    binary(BinOp::Shr, shifted, Expr::Const(bits))
 }
 
 fn moves(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
@@ -171,6 +183,9 @@ fn arithmetic(cx: &mut Context<'_>, ins: &Instruction) -> Result<bool> {
     let dst = cx.thread.write(ins.operand(0)?)?;
     let left = cx.thread.read(ins.operand(1)?)?;
     let right = second(cx, ins, 2)?;
+    if alu::shifts_too_far(operation, &right) {
+        return Err(ins.unsupported("registers have 32 bits here"));
+    }
     let value = alu::apply(operation, left.clone(), right.clone());
     let value = value.ok_or_else(|| ins.unknown())?;
     if sets_flags {
@@ -198,7 +213,8 @@ pub(super) fn set_flags(
     cx.thread.assign(flags, result, ins)
 }
 
-fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
+/// `CMP`, `CMN`, `TST` and `CCMP`.
+pub(super) fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
     let left = cx.thread.read(ins.operand(0)?)?;
     if ins.mnemonic == "CCMP" {
         let right = ins.operand(1)?;

@@ -30,6 +30,12 @@ pub(super) fn apply(name: &str, left: Expr, right: Expr) -> Option<Expr> {
     }
 }
 
+/// Whether a shift by this much leads out of the 32 bits that registers have.
+pub(super) fn shifts_too_far(name: &str, by: &Expr) -> bool {
+    let shift = matches!(name, "LSL" | "LSR" | "ASR" | "SLL" | "SRL" | "SRA");
+    shift && matches!(by, Expr::Const(n) if !(0..32).contains(n))
+}
+
 /// The result of an atomic instruction on the value that it read; `None` when there is none of this name.
 pub(super) fn atomic(name: &str, old: Expr, operand: Expr) -> Option<Expr> {
     let less = |l: &Expr, r: &Expr| binary(BinOp::Lt, l.clone(), r.clone());

@@ -18,6 +18,8 @@ pub(super) fn register(word: &str) -> Option<Known> {
     }
     let upper = word.to_ascii_uppercase();
     let number = match upper.as_str() {
+        "FP" => "11",
+        "IP" => "12",
         "SP" => "13",
         "LR" => "14",
         _ => upper.strip_prefix('R')?,
@@ -63,7 +65,7 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
             cx.thread.fence(Fence::Dmb(kinds), ins)
         }
         "ISB" => cx.thread.fence(Fence::Isb, ins),
-        "CMP" | "CMN" | "TST" => compare(cx, ins),
+        "CMP" | "CMN" | "TST" => aarch64::compare(cx, ins),
         "CBZ" | "CBNZ" => {
             let value = cx.thread.read(ins.operand(0)?)?;
             let op = if ins.mnemonic == "CBZ" {
@@ -75,6 +77,7 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
             cx.thread.branch(Some(condition), ins.operand(1)?, ins)
         }
         "B" => cx.thread.branch(None, ins.operand(0)?, ins),
+        "BX" if returns(ins) => cx.thread.end(ins),
         name => {
             let flags = Expr::Reg(cx.thread.hidden("flags"));
             let condition = name.strip_prefix('B').and_then(|c| flags::holds(c, &flags));
@@ -84,6 +87,12 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
             }
         }
     }
+}
+
+/// `BX LR`
+fn returns(ins: &Instruction) -> bool {
+    let to = ins.operands.first().and_then(|o| o.word());
+    to.is_some_and(|word| word.eq_ignore_ascii_case("LR"))
 }
 
 fn load(cx: &mut Context<'_>, ins: &Instruction, exclusive: bool) -> Result<()> {
@@ -96,18 +105,6 @@ fn load(cx: &mut Context<'_>, ins: &Instruction, exclusive: bool) -> Result<()> 
         exclusive,
     };
     access(cx, ins, load, write_back)
-}
-
-fn compare(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
-    let left = cx.thread.read(ins.operand(0)?)?;
-    let right = second(cx, ins, 1)?;
-    let operation = match ins.mnemonic.as_str() {
-        "CMP" => "SUB",
-        "CMN" => "ADD",
-        _ => "AND",
-    };
-    let value = binary(BinOp::BitAnd, left.clone(), right.clone());
-    aarch64::set_flags(cx, ins, operation, &left, &right, &value)
 }
 
 /// An arithmetic instruction taken apart: `ADDSEQ` is `ADD`, sets the flags, and does so if they say `EQ`.

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::lexer::Kind;
 use crate::limits;
 use crate::lower::too_many;
-use rsan_model::{Atom, Condition, Observable, ThreadId};
+use rsan_model::{Atom, Observable, ThreadId};
 
 impl<'a> Parser<'a> {
     /// Everything after the table.
@@ -22,14 +22,11 @@ impl<'a> Parser<'a> {
             } else if self.cur.at_end() {
                 return Ok(());
             } else {
-                let quantifier =
-                    self.quantifier("`locations`, `filter`, `exists`, `~exists` or `forall`")?;
-                if self.program.condition.is_some() {
+                let condition =
+                    self.whole_condition("`locations`, `filter`, `exists`, `~exists` or `forall`")?;
+                if self.program.condition.replace(condition).is_some() {
                     return Err(Diagnostic::new(start, "a second final condition"));
                 }
-                let prop = self.disjunction()?;
-                self.program.condition = Some(Condition { quantifier, prop });
-                self.cur.eat(";");
             }
         }
     }

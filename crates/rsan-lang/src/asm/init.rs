@@ -24,17 +24,16 @@ impl<'a> Parser<'a> {
     /// All of it.
     pub(super) fn initial_state(&mut self) -> Result<()> {
         self.cur.expect("{")?;
-        while !self.cur.at("}") {
-            if self.cur.eat(";") || self.cur.eat(",") {
-                continue;
+        loop {
+            while self.cur.eat(";") || self.cur.eat(",") {}
+            if self.cur.eat("}") {
+                return Ok(());
             }
             self.initial_value()?;
-            if !self.cur.at("}") && !self.cur.at(",") {
+            if ![";", ",", "}"].iter().any(|end| self.cur.at(end)) {
                 self.cur.expect(";")?;
             }
         }
-        self.cur.expect("}")?;
-        Ok(())
     }
 
     fn initial_value(&mut self) -> Result<()> {

@@ -10,7 +10,7 @@
 //! - There are no arrays, no instructions as data, no page tables, no faults.
 //!
 //! Invariants: a register that an instruction reads is mentioned by the expression of its operation, whether the value depends on it or
-//! not; a choice between registers (`csel`, the register that `cas` gives back) is [`Expr::If`](rsan_model::Expr::If), and nothing
+//! not; a choice between registers (`csel`) is [`Expr::If`](rsan_model::Expr::If), and nothing
 //! else is. Flags are one hidden register.
 //!
 //! Cost: linear in the text.

@@ -33,11 +33,11 @@ pub(super) fn lower(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
         "LWSYNC" => cx.thread.fence(Fence::Lwsync, ins),
         "EIEIO" => cx.thread.fence(Fence::Eieio, ins),
         "ISYNC" => cx.thread.fence(Fence::Isync, ins),
-        "LWZ" | "LD" | "LWA" => {
+        "LWZ" | "LD" => {
             let address = displaced(cx, ins)?;
             load(cx, ins, address, false)
         }
-        "LWZX" | "LDX" | "LWAX" => {
+        "LWZX" | "LDX" => {
             let address = indexed(cx, ins)?;
             load(cx, ins, address, false)
         }
@@ -242,6 +242,9 @@ fn arithmetic(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
         (true, _) => Expr::Const(right.number()?),
         (false, _) => cx.thread.read(right)?,
     };
+    if alu::shifts_too_far(operation, &right) {
+        return Err(ins.unsupported("registers have 32 bits here"));
+    }
     let value = alu::apply(operation, left, right).ok_or_else(|| ins.unknown())?;
     if name == "ANDI." {
         record(cx, ins, &value)?;

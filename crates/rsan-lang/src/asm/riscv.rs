@@ -273,6 +273,9 @@ fn arithmetic(cx: &mut Context<'_>, ins: &Instruction) -> Result<()> {
     } else {
         cx.thread.read(right)?
     };
+    if alu::shifts_too_far(operation, &right) {
+        return Err(ins.unsupported("registers have 32 bits here"));
+    }
     let value = alu::apply(operation, left, right).ok_or_else(|| ins.unknown())?;
     cx.thread.assign(dst, value, ins)
 }

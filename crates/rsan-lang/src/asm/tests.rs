@@ -315,7 +315,7 @@ fn atomic_instructions_are_one_update_and_say_whether_they_return() {
 }
 
 #[test]
-fn a_select_is_a_choice_and_a_compare_and_swap_keeps_what_it_compared() {
+fn a_select_is_a_choice() {
     let selected = thread("AArch64", "", "CMP W0,#1\nCSEL W1,W2,W3,EQ");
     assert!(matches!(
         &selected.code[1],
@@ -324,16 +324,27 @@ fn a_select_is_a_choice_and_a_compare_and_swap_keeps_what_it_compared() {
             ..
         }
     ));
+}
+
+#[test]
+fn a_compare_and_swap_writes_its_register_or_leaves_it_alone() {
     let swapped = thread("AArch64", "0:X4=x;", "CAS W3,W2,[X4]");
-    let Op::Assign {
-        dst,
-        value: Expr::If(_, kept, read),
-    } = &swapped.code[1]
+    let [
+        Op::Update { dst: old, .. },
+        Op::Choose { targets },
+        Op::Assign { dst, value },
+        Op::Jump { target: 5 },
+        Op::Assign {
+            dst: same_dst,
+            value: Expr::If(_, kept, read),
+        },
+    ] = &swapped.code[..]
     else {
         panic!("{:?}", swapped.code)
     };
-    assert_eq!(**kept, Expr::Reg(*dst));
-    assert_ne!(**read, Expr::Reg(*dst));
+    assert_eq!(targets, &[2, 4]);
+    assert_eq!((dst, value), (same_dst, &Expr::Reg(*old)));
+    assert_eq!((&**kept, &**read), (&Expr::Reg(*dst), &Expr::Reg(*old)));
 }
 
 #[test]
@@ -346,7 +357,7 @@ fn fences_of_every_architecture() {
         thread(arch, "", code).code.iter().map(fence).collect()
     };
     assert_eq!(
-        fences("AArch64", "DMB SY\nDMB ISHLD\nDSB ST\nISB"),
+        fences("AArch64", "DMB SY\nDMB ISHLD\nDMB ST\nISB"),
         [
             Fence::Dmb(Kinds::All),
             Fence::Dmb(Kinds::Reads),
@@ -499,6 +510,12 @@ fn what_is_not_understood_is_refused_with_its_place() {
             "lwz r1,4(r2)",
             "`LWZ` does not access a whole location",
             "lwz r1,4(r2)",
+        ),
+        (
+            "AArch64",
+            "DSB ST",
+            "`DSB ST` orders writes before everything that follows, which no fence here does",
+            "DSB ST",
         ),
         (
             "ARM",

@@ -211,6 +211,25 @@ impl Thread {
         )
     }
 
+    /// One of two ways to go on.
+    pub(super) fn either(
+        &mut self,
+        ins: &Instruction,
+        mut way: impl FnMut(&mut Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        let fork = self.code.len();
+        self.emit(Op::Choose { targets: vec![] }, ins)?;
+        way(self, 0)?;
+        let jump = self.code.len();
+        self.emit(Op::Jump { target: 0 }, ins)?;
+        way(self, 1)?;
+        let targets = vec![fork + 1, jump + 1];
+        self.code[fork] = Op::Choose { targets };
+        let target = self.code.len();
+        self.code[jump] = Op::Jump { target };
+        Ok(())
+    }
+
     /// Ends the thread.
     pub(super) fn end(&mut self, ins: &Instruction) -> Result<()> {
         let target = usize::MAX;

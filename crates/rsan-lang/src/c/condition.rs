@@ -6,7 +6,7 @@ use crate::cursor::{Cursor, Name};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::limits;
 use crate::lower::too_many;
-use rsan_model::{Atom, Condition, LocId, Observable, RegId, Span, ThreadId};
+use rsan_model::{Atom, LocId, Observable, RegId, Span, ThreadId};
 
 impl<'a> Parser<'a> {
     /// Everything after the processes.
@@ -21,14 +21,11 @@ impl<'a> Parser<'a> {
             } else if self.cur.at_end() {
                 return Ok(());
             } else {
-                let quantifier =
-                    self.quantifier("a process, `locations`, `exists`, `~exists` or `forall`")?;
-                if self.program.condition.is_some() {
+                let condition = self
+                    .whole_condition("a process, `locations`, `exists`, `~exists` or `forall`")?;
+                if self.program.condition.replace(condition).is_some() {
                     return Err(Diagnostic::new(start, "a second final condition"));
                 }
-                let prop = self.disjunction()?;
-                self.program.condition = Some(Condition { quantifier, prop });
-                self.cur.eat(";");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A bounded, deterministic fuzz run of each reader: mutated programs never make it panic, and every error has a
 //! place inside the text.
 
-use rsan_lang::{Format, fuzz_one};
+use rsan_lang::{Format, fuzz_assembly, fuzz_one};
 use rsan_random::Random;
 
 const CASES: u32 = 7_000;
@@ -30,6 +30,19 @@ const TPL_SEEDS: &[&str] = &[
 
 const MINI_SEEDS: &[&str] = &[
     "init x=1 y=-2: st.rel x 1; ld.acq r0 y; bne r0 0 1; fadd.ar _ x 1 || scas.ar.acq r1 x 0 r0; wait.acq y 1 2; nst d 1; spawn 2; join 2 ‖ nld r0 d; bcas.sc x 0 1; fence.acqrel",
+];
+
+const ASSEMBLY_SEEDS: &[&str] = &[
+    "AArch64 a\n\"doc\"\nKey=value\n{ x=1; uint64_t 0:X1=x; int* p=&y; 1:X%s=y; }\nP0 | P1 ;\nL: LDAR W0,[X1] | CMP W2,#-1 ;\n\
+     CBNZ W0,L | CSEL X3,X4,XZR,NE ;\nSTR W0,[X1,W2,SXTW #2] | CASAL W0,W1,[X%s] ;\nDMB ISHLD | LDR W1,[X1],#4 ;\n\
+     locations [x; 0:X1;]\nfilter (x=1)\nexists (0:X0=1 /\\ ~(1:X3=x) \\/ [y]=0x10)",
+    "X86_64 b\n{ 0:rsi=x; }\nP0 | P1 ;\nlock cmpxchgl %ebx,(%rsi) | movq $y,%rax ;\njne E | xchgl %eax,(x) ;\n\
+     E: addl $3,x(%rip) | mfence ;\n~exists (0:rax=0 \\/ x=2)",
+    "RISCV c\n{ 0:x6=x; }\nP0 ;\nlr.w.aq.rl x5,0(x6) ;\nsc.w x7,x5,(x6) ;\nbne x7,x0,L ;\namoadd.w.rl x0,x5,(x6) ;\n\
+     fence rw,w ;\nL: ori x5,x5,-1 ;\nforall (0:x5=1)",
+    "PPC d\n{ 0:r2=x; }\nP0 ;\nL: lwarx r1,r0,r2 ;\nstwcx. r3,r0,r2 ;\nbne- L ;\ncmpwi cr1,r1,0 ;\nbeq cr1,L ;\nsync ;\n\
+     addi r3,r1,-2 ;\nexists (x=1)",
+    "ARM e\n{ %x0=x; }\nP0 ;\nLDREX R0,[%x0] ;\nMOVEQ R1,#1 ;\nSTREX R2,R1,[%x0] ;\nSUBS R3,R2,R1,LSL #2 ;\nBNE L ;\nL: DMB ;\nexists (0:R3=0)",
 ];
 
 /// Where the tokens of a text begin and end, roughly.
@@ -108,13 +121,17 @@ fn mutate(random: &mut Random, seeds: &[&str]) -> Vec<u8> {
 }
 
 fn fuzz(format: Format, seeds: &[&str], seed: u64) {
+    fuzz_with(&|data| fuzz_one(data, format), seeds, seed);
+}
+
+fn fuzz_with(check: &(dyn Fn(&[u8]) + std::panic::RefUnwindSafe), seeds: &[&str], seed: u64) {
     for text in seeds {
-        fuzz_one(text.as_bytes(), format);
+        check(text.as_bytes());
     }
     let mut random = Random::new(seed);
     for case in 0..CASES {
         let data = mutate(&mut random, seeds);
-        let outcome = std::panic::catch_unwind(|| fuzz_one(&data, format));
+        let outcome = std::panic::catch_unwind(|| check(&data));
         assert!(
             outcome.is_ok(),
             "case {case}: {:?}",
@@ -134,6 +151,11 @@ fn mutated_tpl_programs() {
 }
 
 #[test]
+fn mutated_assembly_tests() {
+    fuzz_with(&fuzz_assembly, ASSEMBLY_SEEDS, 0xA076_1D64_78BD_642F);
+}
+
+#[test]
 fn mutated_compact_programs() {
     fuzz(Format::Mini, MINI_SEEDS, 0x94D0_49BB_1331_11EB);
 }
@@ -149,6 +171,15 @@ fn seeds_are_accepted() {
             crate::interpreter::read(seed, format);
         }
     }
+    for seed in ASSEMBLY_SEEDS {
+        let source = rsan_model::Source::new("seed", *seed);
+        let read = rsan_lang::parse_assembly(&source);
+        assert!(
+            read.is_ok(),
+            "{}",
+            read.expect_err("refused").render(&source, false)
+        );
+    }
 }
 
 #[test]
@@ -160,5 +191,6 @@ fn arbitrary_bytes() {
         for format in Format::ALL {
             fuzz_one(&data, format);
         }
+        fuzz_assembly(&data);
     }
 }

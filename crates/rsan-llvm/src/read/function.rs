@@ -2,7 +2,8 @@
 
 use super::values::Values;
 use super::{Reading, calls, intrinsics, success};
-use crate::value::{Opcode, Value};
+use crate::opcode::Opcode;
+use crate::value::Value;
 use rsan_ir::module::{self as ir, Access, Block, BlockId, Instr, Op, Order};
 use std::collections::HashMap;
 use std::ffi::c_int;

@@ -149,7 +149,7 @@ pub(crate) fn of(name: &str) -> Intrinsic {
 /// Whether it only carries debug information: newer versions have no such instructions, so they have no number.
 pub(crate) fn is_debug(instruction: Value<'_>) -> bool {
     let callee = instruction
-        .is(crate::value::Opcode::Call)
+        .is(crate::opcode::Opcode::Call)
         .then(|| instruction.callee());
     callee.flatten().is_some_and(|callee| {
         callee.kind() == crate::ffi::value_kind::FUNCTION && callee.name().starts_with("llvm.dbg.")

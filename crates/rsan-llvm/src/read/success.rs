@@ -2,7 +2,8 @@
 
 use super::values::Values;
 use crate::module::Block;
-use crate::value::{Opcode, Value};
+use crate::opcode::Opcode;
+use crate::value::Value;
 
 /// The number of the compare-exchange whose success a block branches on, and whether success is the first successor.
 pub(super) fn of<'m>(values: &Values<'m>, block: Block<'m>) -> Option<(u32, bool)> {

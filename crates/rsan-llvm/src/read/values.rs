@@ -9,7 +9,9 @@ use super::calls::{self, Outcome};
 use super::intrinsics::Flow;
 use crate::ffi::{type_kind, value_kind};
 use crate::module::Layout;
-use crate::value::{Opcode, Type, Value};
+use crate::opcode::Opcode;
+use crate::ty::Type;
+use crate::value::Value;
 use rsan_ir::module::{self as ir, ValueId};
 use std::collections::HashMap;
 
@@ -167,6 +169,8 @@ impl<'m> Values<'m> {
                 self.one_of(value.operands().take(2).collect())
             }
             Opcode::InsertElement => self.one_of(value.operands().take(2).collect()),
+            // Numbers that people calculate with.
+            Opcode::FromFloat => ir::Value::Constant,
             Opcode::Alloca => ir::Value::Alloca,
             Opcode::Load | Opcode::AtomicRmw | Opcode::CompareExchange => self.result(value),
             Opcode::Add | Opcode::Sub => return self.sum(value, opcode),

@@ -1,7 +1,8 @@
 //! Readers, data, folders.
 
-use rsan_llvm::{Error, Read, Reader};
+use rsan_llvm::{Error, Limits, Read, Reader};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// One whose children are this crate's own program.
 pub(crate) fn reader() -> Reader {
@@ -15,9 +16,13 @@ pub(crate) fn data(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Reads without limits.
+/// Reads within a time that nothing here needs.
 pub(crate) fn read(files: &[PathBuf]) -> Result<Read, Error> {
-    reader().read(files, &mut || true)
+    let limits = Limits {
+        time: Some(Duration::from_secs(60)),
+        memory: None,
+    };
+    reader().limited(limits).read(files, &mut || true)
 }
 
 /// Whether this machine has an LLVM that reads the data of these tests: pointers without types are known since 15.

@@ -132,14 +132,24 @@ fn the_limit_of_memory_holds() {
     if !has_llvm() {
         return;
     }
-    let limits = Limits {
-        time: None,
-        memory: Some(64 << 20),
+    let within = |bytes: u64, file: PathBuf| {
+        let limits = Limits {
+            time: None,
+            memory: Some(bytes),
+        };
+        reader().limited(limits).read(&[file], &mut || true)
     };
-    let answer = reader()
-        .limited(limits)
-        .read(&[data("orders.ll")], &mut || true);
-    assert_eq!(answer, Err(Error::Memory));
+    let for_llvm = within(1 << 20, data("orders.ll"));
+    assert_eq!(for_llvm, Err(Error::Memory));
+    // A file with nothing in it takes no room but in memory.
+    let folder = Folder::new("large");
+    let path = folder.file("large.bc", b"");
+    let large = std::fs::File::options().write(true).open(&path);
+    large
+        .and_then(|file| file.set_len(1 << 28))
+        .expect("a large file");
+    let for_the_file = within(1 << 27, path);
+    assert_eq!(for_the_file, Err(Error::Memory));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::common::{Folder, data, has_llvm, read, reader};
 use rsan_ir::module::{Access, Change, Edit, Function, Module, Op, Order};
 use rsan_llvm::{Error, Form};
+use std::path::PathBuf;
 
 fn edit(function: &str, number: u32, change: Change) -> Edit {
     Edit {
@@ -111,6 +112,40 @@ fn orders_are_raised() {
         fences[0][..3],
         ["fence SeqCst", "fence Acquire", "fence Release"]
     );
+}
+
+/// Functions of the same name in several files are told apart by their units.
+#[test]
+fn several_files_become_one() {
+    if !has_llvm() {
+        return;
+    }
+    let folder = Folder::new("several");
+    let output = folder.0.join("all.bc");
+    let files = [data("first.ll"), data("second.ll")];
+    let change = |unit, order| (unit, edit("helper", 0, Change::FenceBefore(order)));
+    let edits = [change(0, Order::Acquire), change(1, Order::Release)];
+    let patch =
+        |files: &[PathBuf]| reader().patch_all(files, &edits, &output, Form::Bitcode, &mut || true);
+    patch(&files).expect("changed");
+    let module = read(std::slice::from_ref(&output))
+        .expect("it is read")
+        .module;
+    let fences = module.functions.iter().map(|f| shape(&module, &f.name));
+    let fences: Vec<_> = fences
+        .filter(|shape| shape.len() == 1 && shape[0].len() == 2)
+        .collect();
+    assert_eq!(
+        fences,
+        [
+            [["fence Acquire", "store Plain"]],
+            [["fence Release", "store Plain"]]
+        ]
+    );
+
+    let twice = [data("first.ll"), data("first.ll")];
+    let error = patch(&twice).expect_err("defined twice").to_string();
+    assert!(error.contains("multiply defined"), "{error}");
 }
 
 /// A function that passes may not touch stays one.

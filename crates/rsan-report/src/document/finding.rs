@@ -2,6 +2,7 @@
 
 use super::{
     Access, Execution, Harm, Kind, Memory, OnMachine, Place, Property, Rules, Severity, Thread,
+    can_happen,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,16 @@ impl Finding {
             }
             _ => title.to_owned(),
         }
+    }
+
+    /// Which machines can show it, in words, if that was asked. A race is one everywhere; what differs is whether the accesses take
+    /// effect in the order in which they should be.
+    pub fn can_happen(&self) -> Option<String> {
+        let machines = can_happen(&self.machines)?;
+        Some(match self.kind {
+            Kind::DataRace => format!("the wrong order {machines}"),
+            _ => machines,
+        })
     }
 
     /// The same finding as another document may have it: its kind, and the places of its accesses in the sources.

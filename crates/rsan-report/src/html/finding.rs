@@ -4,7 +4,7 @@ use super::graph::Graph;
 use super::markup::{Prose, Sentence, Text};
 use super::source::{self, Sources};
 use super::{access, cycle_in_letters, event_place, schedule, svg};
-use crate::document::{Document, Execution, Finding, Harm, Severity, can_happen};
+use crate::document::{Document, Execution, Finding, Harm, Severity};
 use crate::number::plural;
 use crate::text::model;
 use std::fmt::Write;
@@ -67,7 +67,7 @@ pub(super) fn article(
     }
     harm(out, finding);
     fix(out, finding);
-    if let Some(machines) = can_happen(&finding.machines) {
+    if let Some(machines) = finding.can_happen() {
         let _ = writeln!(out, "<p class=\"machines\">{}</p>", Sentence(&machines));
     }
     source::excerpts(out, finding, sources);

@@ -3,7 +3,7 @@
 use super::{Details, execution, model, sentence_case, stack};
 use crate::document::{
     Access, Document, Finding, Fix, Frame, HeldLock, Kind, LockMode, Place, Role as Part, Severity,
-    can_happen, place_of,
+    place_of,
 };
 use crate::excerpt::{Mark, excerpt, width};
 use crate::number::plural;
@@ -56,7 +56,7 @@ pub(super) fn write(
     let lines = sentences.chain(held(finding));
     let lines = lines.chain(harm(finding, style)).chain(fix);
     let lines = lines.chain(runs(document, finding));
-    for line in lines.chain(can_happen(&finding.machines)) {
+    for line in lines.chain(finding.can_happen()) {
         let _ = writeln!(out, "{indent}= {line}");
     }
     // Without a source the stacks are all there is to say where.

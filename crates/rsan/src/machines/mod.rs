@@ -3,12 +3,14 @@
 //! **Decides** for each kind of processor whether it can show the cycle of a finding: the accesses of the cycle, with all that is known
 //! to stand between them in their threads, are a program ([`Shape`]); it is compiled as compilers do (`rsan-mapping`), and
 //! the oracle (`rsan-axioms`) is asked for an execution in which the memory orders the accesses as the cycle does. Nothing is guessed:
-//! what the oracle does not decide within [`GRAPHS`] is unknown.
+//! what the oracle does not decide within [`GRAPHS`] is unknown. Of a witness of the verifier everything is known, so the question is
+//! whether the machine allows that execution ([`exact`]).
 //!
 //! **Deviations**: dependencies of C programs that are run are not known, so none is taken to be there.
 //!
 //! **Cost**: equal shapes are asked once.
 
+mod exact;
 mod shape;
 mod witness;
 
@@ -25,6 +27,9 @@ use std::ops::ControlFlow;
 
 /// Graphs after which the oracle gives up.
 const GRAPHS: u64 = 20_000;
+
+/// Ways in which the threads of a shape may read, after which the oracle is not asked.
+const WAYS: u64 = 5_000;
 
 /// The machines, in the order in which they are named.
 const MACHINES: [Machine; 5] = [
@@ -59,57 +64,60 @@ impl Machines {
         if let Some(known) = self.known.get(&cycle) {
             return known.clone();
         }
-        let answer: Vec<_> = MACHINES
-            .into_iter()
-            .flat_map(|machine| on(machine, &cycle))
-            .collect();
+        let answer = on_each(&|target| shows(target, &cycle));
         self.known.insert(cycle, answer.clone());
         answer
     }
 }
 
-/// Which machines can show the weak behaviour of a witness; none if it has none.
+/// Which machines can show the execution of a witness; none if it is sequentially consistent.
 pub(crate) fn of_witness(program: &Program, witness: &Witness) -> Vec<OnMachine> {
-    let cycle = witness::shape(program, witness).map(|weakest| Cycle {
-        weakest,
-        strongest: None,
-    });
-    cycle.map_or_else(Vec::new, |cycle| Machines::default().of(cycle))
+    let Some(execution) = witness::execution(program, witness) else {
+        return Vec::new();
+    };
+    let execution = execution.normal();
+    on_each(&|target| exact::shows(target, &execution))
 }
 
-/// Whether a machine shows the cycle; and with other instructions, if that is another answer.
-fn on(machine: Machine, cycle: &Cycle) -> Vec<OnMachine> {
-    let usual = Target::new(machine);
-    let answer = |variant, target| OnMachine {
-        machine,
-        variant,
-        shows: shows(&target, cycle),
+/// The answer for each machine; and with other instructions, if that is another one.
+fn on_each(shows: &dyn Fn(&Target) -> Shows) -> Vec<OnMachine> {
+    let mut answers = Vec::new();
+    for machine in MACHINES {
+        let usual = Target::new(machine);
+        let first = shows(&usual);
+        answers.push(OnMachine {
+            machine,
+            variant: None,
+            shows: first,
+        });
+        for (variant, target) in variants(usual) {
+            let shows = shows(&target);
+            if shows != first {
+                answers.push(OnMachine {
+                    machine,
+                    variant: Some(variant),
+                    shows,
+                });
+            }
+        }
+    }
+    answers
+}
+
+/// The same machine with other instructions.
+fn variants(usual: Target) -> Vec<(Variant, Target)> {
+    if usual.machine != Machine::Armv8 {
+        return Vec::new();
+    }
+    let ldapr = Target {
+        rcpc: true,
+        ..usual
     };
-    let first = answer(None, usual);
-    let others = match machine {
-        Machine::Armv8 => vec![
-            (
-                Variant::Ldapr,
-                Target {
-                    rcpc: true,
-                    ..usual
-                },
-            ),
-            (
-                Variant::Lse,
-                Target {
-                    rmws: Rmws::Instructions,
-                    ..usual
-                },
-            ),
-        ],
-        _ => Vec::new(),
+    let lse = Target {
+        rmws: Rmws::Instructions,
+        ..usual
     };
-    let others = others
-        .into_iter()
-        .map(|(variant, target)| answer(Some(variant), target));
-    let others = others.filter(|other| other.shows != first.shows);
-    std::iter::once(first).chain(others).collect()
+    vec![(Variant::Ldapr, ldapr), (Variant::Lse, lse)]
 }
 
 fn shows(target: &Target, cycle: &Cycle) -> Shows {
@@ -125,6 +133,9 @@ fn shows(target: &Target, cycle: &Cycle) -> Shows {
 
 /// Whether the machine has an execution of the shape.
 fn find(target: &Target, shape: &Shape) -> Shows {
+    if shape.ways() > WAYS {
+        return Shows::Unknown;
+    }
     let Ok(program) = compile(&shape.program(), target) else {
         return Shows::Unknown;
     };

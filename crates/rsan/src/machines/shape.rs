@@ -1,8 +1,8 @@
 //! The accesses of a cycle, and what their threads do between them, as a straight-line program.
 
 use rsan_model::{
-    BinOp, Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Place, Program, RegId,
-    Register, RmwOp, RmwOrd, Span, Start, Thread,
+    BinOp, CasStrength, Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Place, Program,
+    RegId, Register, RmwOp, RmwOrd, Span, Start, Thread,
 };
 use std::collections::BTreeMap;
 
@@ -16,6 +16,10 @@ pub(crate) enum Act {
     Load,
     Store,
     Rmw,
+    /// A compare-and-swap that finds another value.
+    Failed,
+    /// A compare-and-swap that finds its value, and fails nevertheless.
+    Spurious,
     Fence,
     /// What follows depends on what [`Step::address`] names.
     Branch,
@@ -24,7 +28,10 @@ pub(crate) enum Act {
 impl Act {
     /// Whether it reads a location.
     pub(crate) fn reads(self) -> bool {
-        matches!(self, Self::PlainLoad | Self::Load | Self::Rmw)
+        match self {
+            Self::PlainLoad | Self::Load | Self::Rmw | Self::Failed | Self::Spurious => true,
+            Self::PlainStore | Self::Store | Self::Fence | Self::Branch => false,
+        }
     }
 
     /// Whether it writes a location.
@@ -108,18 +115,37 @@ impl Shape {
         self
     }
 
+    /// How many locations there are, as they are numbered.
+    pub(crate) fn locations(&self) -> u32 {
+        let steps = self.threads.iter().flatten();
+        steps.map(|step| step.location + 1).max().unwrap_or(0)
+    }
+
+    /// In how many ways a thread may read at most: what each read finds is the initial value, or one that a step writes.
+    pub(crate) fn ways(&self) -> u64 {
+        let all = self.threads.iter().flatten();
+        let writes = |location| {
+            let there = |step: &&Step| step.act.writes() && step.location == location;
+            1 + all.clone().filter(there).count() as u64
+        };
+        let thread = |steps: &Vec<Step>| {
+            let reads = steps.iter().filter(|step| step.act.reads());
+            let ways = reads.map(|step| writes(step.location));
+            ways.fold(1, u64::saturating_mul)
+        };
+        self.threads.iter().map(thread).max().unwrap_or(0)
+    }
+
     /// As a program in which every write writes another value and every step has a register; the number of an instruction is
     /// that of its step.
     pub(crate) fn program(&self) -> Program {
         let mut program = Program::new("cycle", Domain::Int32);
-        let steps = self.threads.iter().flatten();
-        let locations = steps.map(|step| step.location + 1).max().unwrap_or(0);
         let location = |number| Location {
             name: format!("x{number}"),
             kind: LocKind::Atomic,
             init: 0,
         };
-        program.locations = (0..locations).map(location).collect();
+        program.locations = (0..self.locations()).map(location).collect();
         let mut value = 0;
         for (number, steps) in self.threads.iter().enumerate() {
             let registers = (0..steps.len()).map(|step| Register {
@@ -196,6 +222,17 @@ impl Step {
                 op: RmwOp::Exchange,
                 operand: written,
                 ord: self.order,
+            },
+            Act::Failed | Act::Spurious => Instr::Cas {
+                dst: Some(dst),
+                success: None,
+                place,
+                // No step writes a negative value, and nobody writes where it is asked whether one fails spuriously.
+                expected: Expr::Const(if self.act == Act::Failed { -1 } else { 0 }),
+                new: written,
+                ord: self.order,
+                fail: self.order.read(),
+                strength: CasStrength::Weak,
             },
             Act::Fence => Instr::Fence(match self.order {
                 RmwOrd::Relaxed | RmwOrd::Acquire => FenceOrd::Acquire,

@@ -1,110 +1,73 @@
-//! The cycle of a verifier's witness as a [`Shape`]: its events, and all that their threads do between them.
+//! The execution of a verifier's witness, with all that its threads did.
 //!
 //! Dependencies are those of the program: the thread is run once more, with the values of the witness, and each register
 //! knows which reads its value was computed from.
 
-use super::shape::{Act, At, Order, Shape, Step};
+use super::exact::Execution;
+use super::shape::{Act, At, Step};
 use rsan_model::{
-    Edge, EventId, Expr, Graph, Instr, Label, Pc, Place, Program, RegId, RmwOrd, ThreadId, Value,
-    Witness, WriteOrd,
+    EventId, Expr, FenceOrd, Graph, Instr, Label, LocId, Pc, Place, Program, RegId, RmwOrd,
+    ThreadId, Value, Witness,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Local steps of a thread after which it is not followed any further.
 const FUEL: u32 = 10_000;
 
-/// What has to be found for the weak behaviour of a witness; `None` if it has none that is understood.
-pub(super) fn shape(program: &Program, witness: &Witness) -> Option<Shape> {
+/// The execution of a witness; `None` if it is sequentially consistent, or the program cannot be followed.
+pub(super) fn execution(program: &Program, witness: &Witness) -> Option<Execution> {
     let graph = &witness.graph;
-    let cycle = cycle(graph, &witness.cycle)?;
+    // Without the order of seq_cst fences, which is none of accesses, nothing may be left of the cycle.
+    if witness.cycle.is_empty() || graph.sc_order().is_acyclic() {
+        return None;
+    }
     let mut builder = Builder {
         program,
         graph,
-        shape: Shape::default(),
+        execution: Execution::default(),
         steps: BTreeMap::new(),
     };
-    let threads: BTreeSet<ThreadId> = cycle
-        .iter()
-        .filter_map(|(event, _)| graph.event(*event).thread)
-        .collect();
-    for thread in threads {
-        let own = cycle.iter().map(|(event, _)| *event);
-        let own = own.filter(|event| graph.event(*event).thread == Some(thread));
-        let (first, last) = own.fold((None, None), |(first, last), event| {
-            let first = first.map_or(event, |first: EventId| first.min(event));
-            (Some(first), last.max(Some(event)))
-        });
-        builder.thread(thread, first?, last?)?;
+    let threads = graph.ids().filter_map(|event| graph.event(event).thread);
+    for thread in threads.collect::<BTreeSet<ThreadId>>() {
+        builder.thread(thread)?;
     }
-    let next = cycle.iter().cycle().skip(1);
-    for ((from, edge), (to, _)) in cycle.iter().zip(next) {
-        builder.want(*from, *edge, *to)?;
-    }
-    Some(builder.shape)
-}
-
-/// The cycle of the witness; if it needs the order of seq_cst fences, which is no order of accesses, another one.
-fn cycle(graph: &Graph, known: &[(EventId, Edge)]) -> Option<Vec<(EventId, Edge)>> {
-    if known.is_empty() {
-        return None;
-    }
-    if known.iter().all(|(_, edge)| *edge != Edge::ScFence) {
-        return Some(known.to_vec());
-    }
-    let relations = [
-        (graph.po(), Edge::Po),
-        (graph.asw(), Edge::Asw),
-        (graph.rf(), Edge::Rf),
-        (graph.mo(), Edge::Mo),
-        (graph.fr(), Edge::Fr),
-    ];
-    let events = graph.sc_order().shortest_cycle()?;
-    let next = events.iter().cycle().skip(1);
-    let edges = events.iter().zip(next).map(|(from, to)| {
-        let found = relations
-            .iter()
-            .find(|(order, _)| order.contains(*from, *to));
-        found.map(|(_, edge)| (*from, *edge))
-    });
-    edges.collect()
+    builder.memory();
+    Some(builder.execution)
 }
 
 struct Builder<'a> {
     program: &'a Program,
     graph: &'a Graph,
-    shape: Shape,
-    /// Where an event is in the shape.
+    execution: Execution,
+    /// Where an event is in it.
     steps: BTreeMap<EventId, At>,
 }
 
 impl Builder<'_> {
-    /// Adds what a thread does from one event to another.
-    fn thread(&mut self, thread: ThreadId, first: EventId, last: EventId) -> Option<()> {
+    /// Adds what a thread does.
+    fn thread(&mut self, thread: ThreadId) -> Option<()> {
         let graph = self.graph;
-        let number = self.shape.threads.len();
+        let number = self.execution.shape.threads.len();
         let mut run = Run::new(self.program, thread);
         let mut steps: Vec<Step> = Vec::new();
-        // The step that reads for an event, if it is part of the shape.
+        // The steps of events that read.
         let mut reads: BTreeMap<EventId, usize> = BTreeMap::new();
-        let own = graph
-            .ids()
-            .filter(|e| graph.event(*e).thread == Some(thread));
-        for event in own.take_while(|event| *event <= last) {
+        let own = graph.ids();
+        for event in own.filter(|event| graph.event(*event).thread == Some(thread)) {
             let label = graph.label(event);
             let mut decided = BTreeSet::new();
+            let mut failed = None;
             let depends = match label {
                 Label::Begin | Label::End => Dependencies::default(),
                 _ => {
                     run = run.until(graph.event(event).pc, &mut { FUEL })?;
                     decided = std::mem::take(&mut run.decided);
                     let depends = run.dependencies();
+                    failed = run.failed(label);
                     run.step(event, label)?;
                     depends
                 }
             };
-            if event < first {
-                continue;
-            }
             let known = |events: &BTreeSet<EventId>| -> Vec<usize> {
                 events
                     .iter()
@@ -121,6 +84,9 @@ impl Builder<'_> {
             let locations = graph.locations() as u32;
             let mut own = steps_of(label, thread, locations);
             if let [access] = own.as_mut_slice() {
+                if let Some((act, order)) = failed {
+                    (access.act, access.order) = (act, order);
+                }
                 access.address = known(&depends.address);
                 access.value = known(&depends.value);
             }
@@ -134,22 +100,33 @@ impl Builder<'_> {
                 reads.insert(event, at);
             }
         }
-        self.shape.threads.push(steps);
+        self.execution.shape.threads.push(steps);
         Some(())
     }
 
-    /// Adds an edge of the cycle. What the initial state has a part in is true anyway or never.
-    fn want(&mut self, from: EventId, edge: Edge, to: EventId) -> Option<()> {
-        let order = match edge {
-            Edge::Po => return Some(()),
-            Edge::Asw | Edge::Rf => Order::Rf,
-            Edge::Mo => Order::Mo,
-            Edge::Fr => Order::Fr,
-            Edge::ScFence => return None,
-        };
-        let (from, to) = (self.steps.get(&from)?, self.steps.get(&to)?);
-        self.shape.wanted.push((*from, order, *to));
-        Some(())
+    /// Adds what the memory does.
+    fn memory(&mut self) {
+        let (graph, steps) = (self.graph, &self.steps);
+        let asw = graph.asw();
+        let seen = graph
+            .ids()
+            .filter_map(|read| Some((graph.reads_from(read)?, read)));
+        for (write, read) in seen.chain(asw.pairs()) {
+            if let (Some(write), Some(read)) = (steps.get(&write), steps.get(&read)) {
+                self.execution.reads.insert(*read, *write);
+            }
+        }
+        let is_flag = |event: &EventId| matches!(graph.label(*event), Label::Spawn(_) | Label::End);
+        let flags = graph.ids().filter(is_flag);
+        let orders = (0..graph.locations()).map(LocId::new);
+        let orders = orders.flat_map(|loc| graph.modification_order(loc).iter().copied());
+        for event in orders.chain(flags) {
+            if let Some(at) = steps.get(&event) {
+                let location = self.execution.shape.step(*at).location;
+                let writes = self.execution.writes.entry(location).or_default();
+                writes.push(*at);
+            }
+        }
     }
 }
 
@@ -164,20 +141,17 @@ fn steps_of(label: Label, thread: ThreadId, locations: u32) -> Vec<Step> {
     let one = |act, order| vec![Step::new(act, order, location)];
     match label {
         Label::Init { .. } => Vec::new(),
-        Label::Read { ord, .. } => one(Act::Load, RmwOrd::from_halves(ord, WriteOrd::Relaxed)),
-        Label::Write { ord, .. } => {
-            let read = rsan_model::ReadOrd::Relaxed;
-            one(Act::Store, RmwOrd::from_halves(read, ord))
-        }
+        Label::Read { ord, .. } => one(Act::Load, ord.into()),
+        Label::Write { ord, .. } => one(Act::Store, ord.into()),
         Label::Rmw { ord, .. } => one(Act::Rmw, ord),
         Label::PlainRead { .. } => one(Act::PlainLoad, relaxed),
         Label::PlainWrite { .. } => one(Act::PlainStore, relaxed),
         Label::Fence(ord) => {
             let order = match ord {
-                rsan_model::FenceOrd::Acquire => RmwOrd::Acquire,
-                rsan_model::FenceOrd::Release => RmwOrd::Release,
-                rsan_model::FenceOrd::AcqRel => RmwOrd::AcqRel,
-                rsan_model::FenceOrd::SeqCst => RmwOrd::SeqCst,
+                FenceOrd::Acquire => RmwOrd::Acquire,
+                FenceOrd::Release => RmwOrd::Release,
+                FenceOrd::AcqRel => RmwOrd::AcqRel,
+                FenceOrd::SeqCst => RmwOrd::SeqCst,
             };
             one(Act::Fence, order)
         }
@@ -309,6 +283,33 @@ impl<'a> Run<'a> {
                 _ => BTreeSet::new(),
             },
         }
+    }
+
+    /// The compare-and-swap that fails, and its order.
+    fn failed(&self, label: Label) -> Option<(Act, RmwOrd)> {
+        let (
+            Instr::Cas {
+                expected,
+                ord,
+                fail,
+                ..
+            },
+            Label::Read { value, .. },
+        ) = (self.instr(), label)
+        else {
+            return None;
+        };
+        let expected = self.program.domain.wrap(expected.eval(&self.values).ok()?);
+        let act = match expected == value {
+            true => Act::Spurious,
+            false => Act::Failed,
+        };
+        let is_stronger = fail.acquires() && !ord.acquires();
+        let order = match is_stronger {
+            true => RmwOrd::from_halves(*fail, ord.write()),
+            false => *ord,
+        };
+        Some((act, order))
     }
 
     /// Makes the event.

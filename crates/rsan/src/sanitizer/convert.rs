@@ -13,7 +13,8 @@ use crate::machines::Machines;
 use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, Related, Role, Severity, Thread,
+    Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role, Severity,
+    Shows, Thread,
 };
 
 use std::os::unix::process::ExitStatusExt;
@@ -134,10 +135,14 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             about.finding(Kind::LockOrderInversion, message, locks)
         }
     };
-    // A race that no chain of accesses leads to shows everywhere.
+    // A race without a chain of accesses that would order it shows everywhere.
     if finding.execution.is_some() {
         let cycle = cycle::of(logged);
         finding.machines = cycle.map_or_else(Vec::new, |cycle| resolver.machines.of(cycle));
+    }
+    let shown = |known: &OnMachine| known.shows != Shows::No;
+    if finding.kind == Kind::DataRace && !finding.machines.iter().any(shown) {
+        finding.machines.clear();
     }
     finding.in_libraries = is_in_libraries(&finding);
     labels(&mut finding);

@@ -1,4 +1,4 @@
-//! The chain of a finding as a cycle that the machines are asked about.
+//! The chain of a finding, or the steps of a run, as a cycle that the machines are asked about.
 //!
 //! What the log does not say may order the accesses nevertheless: fences that were forgotten, read-modify-writes between two
 //! accesses (a fence on x86), and how a lock is made. The cycle is asked about without them and with them, and only what both answers say is told.
@@ -6,6 +6,9 @@
 use crate::machines::{Act, Cycle, Order, Shape, Step};
 use rsan_log::{Chain, Edge, Finding, Link, Operation, Side};
 use rsan_model::RmwOrd;
+use rsan_schedule::sequential::Relation;
+use rsan_schedule::{Kind, Step as Executed};
+use std::collections::BTreeMap;
 
 /// The cycle of a weak behaviour, or the one that shows that a race is not ordered; `None` if it is not known.
 pub(super) fn of(finding: &Finding<'_>) -> Option<Cycle> {
@@ -33,6 +36,74 @@ pub(super) fn of(finding: &Finding<'_>) -> Option<Cycle> {
         strongest: (strongest != weakest).then_some(strongest),
         weakest,
     })
+}
+
+/// The cycle that a run of which every step is known is not sequentially consistent for; `None` if locks or the creation of
+/// threads are part of it.
+pub(super) fn of_run(steps: &[Executed], cycle: &[(usize, Relation)]) -> Option<Cycle> {
+    let weakest = run(steps, cycle, false)?;
+    let strongest = run(steps, cycle, true)?;
+    Some(Cycle {
+        strongest: (strongest != weakest).then_some(strongest),
+        weakest,
+    })
+}
+
+/// The steps of the cycle and those between them in their threads. What locks and system calls order is not known.
+fn run(steps: &[Executed], cycle: &[(usize, Relation)], strongest: bool) -> Option<Shape> {
+    let mut builder = Builder::new(strongest);
+    let mut spans: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (step, _) in cycle {
+        let span = spans.entry(steps.get(*step)?.thread.0);
+        let (first, last) = span.or_insert((*step, *step));
+        (*first, *last) = ((*first).min(*step), (*last).max(*step));
+    }
+    let mut places = BTreeMap::new();
+    for (thread, (first, last)) in spans {
+        let own = (first..=last).filter(|index| steps[*index].thread.0 == thread);
+        for index in own {
+            let step = &steps[index];
+            let order = step.order.unwrap_or(RmwOrd::Relaxed);
+            let act = match step.op.kind {
+                Kind::Load | Kind::Wait | Kind::WaitAny => Act::Load,
+                Kind::Store => Act::Store,
+                Kind::Update | Kind::WaitUpdate => Act::Rmw,
+                Kind::Compare if step.writes => Act::Rmw,
+                Kind::Compare if step.spurious => Act::Spurious,
+                Kind::Compare => Act::Failed,
+                Kind::Fence => Act::Fence,
+                Kind::Yield => continue,
+                Kind::Begin
+                | Kind::End
+                | Kind::Lock
+                | Kind::Unlock
+                | Kind::Sync
+                | Kind::Spawn
+                | Kind::Join => {
+                    if strongest {
+                        builder.push(thread, Step::full_fence());
+                    }
+                    continue;
+                }
+            };
+            let location = builder.location(step.op.object);
+            let at = builder.push(thread, Step::new(act, order, location));
+            places.insert(index, at);
+        }
+    }
+    let next = cycle.iter().cycle().skip(1);
+    for ((from, relation), (to, _)) in cycle.iter().zip(next) {
+        let order = match relation {
+            Relation::Po => continue,
+            Relation::Rf => Order::Rf,
+            Relation::Mo => Order::Mo,
+            Relation::Fr => Order::Fr,
+            Relation::Asw | Relation::Sw => return None,
+        };
+        let wanted = (*places.get(from)?, order, *places.get(to)?);
+        builder.shape.wanted.push(wanted);
+    }
+    Some(builder.shape)
 }
 
 /// How a chain becomes a cycle.
@@ -63,7 +134,7 @@ impl Ends {
 fn act_of(operation: Operation) -> Option<Act> {
     match operation {
         Operation::Read => Some(Act::PlainLoad),
-        Operation::Write | Operation::Free => Some(Act::PlainStore),
+        Operation::Write | Operation::Free | Operation::Allocation => Some(Act::PlainStore),
         Operation::AtomicRead => Some(Act::Load),
         Operation::AtomicWrite => Some(Act::Store),
         _ => None,
@@ -74,12 +145,7 @@ fn act_of(operation: Operation) -> Option<Act> {
 const FLAGS: u32 = 1 << 16;
 
 fn shape(chain: &Chain<'_>, ends: &Ends, strongest: bool) -> Option<Shape> {
-    let mut builder = Builder {
-        shape: Shape::default(),
-        threads: Vec::new(),
-        addresses: Vec::new(),
-        strongest,
-    };
+    let mut builder = Builder::new(strongest);
     let mut places = Vec::new();
     let last = chain.links.len().checked_sub(1)?;
     for (index, link) in chain.links.iter().enumerate() {
@@ -123,6 +189,25 @@ struct Builder {
 }
 
 impl Builder {
+    fn new(strongest: bool) -> Self {
+        Self {
+            shape: Shape::default(),
+            threads: Vec::new(),
+            addresses: Vec::new(),
+            strongest,
+        }
+    }
+
+    /// The number of an address.
+    fn location(&mut self, address: u64) -> u32 {
+        let known = self.addresses.iter().position(|known| *known == address);
+        let number = known.unwrap_or_else(|| {
+            self.addresses.push(address);
+            self.addresses.len() - 1
+        });
+        number as u32
+    }
+
     fn push(&mut self, thread: u32, step: Step) -> (usize, usize) {
         let known = self.threads.iter().position(|known| *known == thread);
         let thread = known.unwrap_or_else(|| {
@@ -149,13 +234,7 @@ impl Builder {
 
     /// Adds a link, and says where it is.
     fn link(&mut self, link: &Link<'_>, side: Option<Act>, flag: u32) -> Option<(usize, usize)> {
-        let location = link.address.map_or(0, |address| {
-            let known = self.addresses.iter().position(|known| *known == address.0);
-            known.unwrap_or_else(|| {
-                self.addresses.push(address.0);
-                self.addresses.len() - 1
-            }) as u32
-        });
+        let location = link.address.map_or(0, |address| self.location(address.0));
         let thread = link.thread;
         let (act, order, location) = match (link.operation, side) {
             (Operation::Load, _) => (Act::Load, link.order, location),

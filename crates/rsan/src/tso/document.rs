@@ -4,9 +4,10 @@ use super::words::{Describe, blocked, fault_name, sentence};
 use super::{TsoInput, judgement};
 use rsan_model::Value;
 use rsan_model::automata::Op;
+use rsan_model::machine::Machine;
 use rsan_report::document::{
-    CycleEdge, Delay, Event, Execution, Finding, Kind, ModificationOrder, Place, Related, Severity,
-    Stats, Step, StepKind, Thread,
+    CycleEdge, Delay, Event, Execution, Finding, Kind, ModificationOrder, OnMachine, Place,
+    Related, Severity, Shows, Stats, Step, StepKind, Thread,
 };
 use rsan_report::{Claim, Command, Document, excerpt, place};
 use rsan_tso::{Action, Computation, Outcome, Verdict};
@@ -100,6 +101,12 @@ pub(crate) fn violation(d: Describe<'_>, computation: &Computation) -> Finding {
         message: "past this load".to_owned(),
     }));
     finding.execution = Some(weak_execution(d, computation));
+    // What the orders of the accesses become on other machines is not known of automata.
+    finding.machines = vec![OnMachine {
+        machine: Machine::X86,
+        variant: None,
+        shows: Shows::Yes,
+    }];
     finding
 }
 

@@ -279,7 +279,7 @@ fn standard_input_is_an_input() {
     assert_eq!(with_stdin(&["verify", "-"], &vec![b' '; 20 << 20]).code, 2);
 }
 
-fn with_stdin(args: &[&str], text: &[u8]) -> Run {
+pub(crate) fn with_stdin(args: &[&str], text: &[u8]) -> Run {
     let mut child = piped(args);
     let mut stdin = child.stdin.take().expect("a pipe");
     // The command may refuse, and close the pipe, before it has read everything.

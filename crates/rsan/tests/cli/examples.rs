@@ -18,7 +18,14 @@ struct Example {
     fixes: &'static [&'static str],
     /// And what it says of them.
     says: &'static str,
+    /// The machines that can show it, as the literature has them; none of a race that is one on every machine.
+    machines: &'static [&'static str],
 }
+
+/// Message passing without release and acquire: x86 orders stores, and loads.
+const WEAK: &[&str] = &["armv8", "riscv", "power", "armv7"];
+/// Store buffering with release and acquire: x86 delays stores, and `ldar` does not overtake `stlr`.
+const BUFFERED: &[&str] = &["x86", "armv8+ldapr", "riscv", "power", "armv7"];
 
 const EXAMPLES: [Example; 10] = [
     Example {
@@ -28,6 +35,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["slots[at % SLOTS] = value", "value = slots[at % SLOTS]"],
         fixes: &["&tail, at + 1"],
         says: "release",
+        machines: WEAK,
     },
     Example {
         file: "dekker.c",
@@ -36,6 +44,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["load_explicit(&wants", "store_explicit(&wants"],
         fixes: &["store_explicit(&wants", "load_explicit(&wants"],
         says: "seq_cst fence",
+        machines: BUFFERED,
     },
     Example {
         file: "double-checked.cpp",
@@ -44,6 +53,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["glyph(letter)->width", "new Glyph"],
         fixes: &["slot.store(known", "slot.load(lookup"],
         says: "acquire",
+        machines: WEAK,
     },
     Example {
         file: "refcount.c",
@@ -52,6 +62,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["free(buffer)", "fetch_sub"],
         fixes: &["fetch_sub"],
         says: "acq_rel",
+        machines: &[],
     },
     Example {
         file: "hazard-pointer.c",
@@ -60,6 +71,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["load_explicit(&hazard", "store_explicit(&hazard, node"],
         fixes: &["store_explicit(&hazard, node", "load_explicit(&hazard"],
         says: "seq_cst fences",
+        machines: BUFFERED,
     },
     Example {
         file: "shared-lock.cpp",
@@ -68,6 +80,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["hits++", "hits++"],
         fixes: &["hits++"],
         says: "exclusively",
+        machines: &[],
     },
     Example {
         file: "seqlock.c",
@@ -76,6 +89,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["unsigned after", "&sequence, 1"],
         fixes: &["load_explicit(&pair"],
         says: "acquire",
+        machines: WEAK,
     },
     Example {
         file: "coroutine.cpp",
@@ -84,6 +98,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["hops = 1", "return hops"],
         fixes: &["hops = 1", "return hops"],
         says: "order",
+        machines: &[],
     },
     Example {
         file: "openmp-sum.c",
@@ -92,6 +107,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["sum +=", "sum +="],
         fixes: &["sum +="],
         says: "atomic",
+        machines: &[],
     },
     Example {
         file: "barrier.c",
@@ -100,6 +116,7 @@ const EXAMPLES: [Example; 10] = [
         lines: ["neighbour = row", "row[me] ="],
         fixes: &["neighbour = row", "row[me] ="],
         says: "wait in between",
+        machines: &[],
     },
 ];
 
@@ -178,9 +195,15 @@ impl Example {
                 return Err(format!("the fix does not name `{text}`: {fix}"));
             }
         }
-        match fix.contains(self.says) {
+        if !fix.contains(self.says) {
+            return Err(format!("no `{}` in {fix}", self.says));
+        }
+        let machines = finding["machines"].as_array().into_iter().flatten();
+        let machines = machines.filter(|known| known["shows"] == "yes");
+        let machines: Vec<_> = machines.map(machine).collect();
+        match machines == self.machines {
             true => Ok(()),
-            false => Err(format!("no `{}` in {fix}", self.says)),
+            false => Err(format!("{machines:?} instead of {:?}", self.machines)),
         }
     }
 
@@ -193,6 +216,15 @@ impl Example {
                 .is_some_and(|at| at.ends_with(self.file))
         };
         frames.find(own)?["line"].as_u64()
+    }
+}
+
+/// `armv8+ldapr`
+fn machine(known: &Value) -> String {
+    let name = known["machine"].as_str().unwrap_or_default();
+    match known["variant"].as_str() {
+        Some(variant) => format!("{name}+{variant}"),
+        None => name.to_owned(),
     }
 }
 

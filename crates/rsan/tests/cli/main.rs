@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod assembly;
 mod book;
 mod citations;
 mod common;
@@ -15,6 +16,7 @@ mod html;
 mod interface;
 mod layers;
 mod limits;
+mod machines;
 mod manual;
 mod port;
 mod repeats;

@@ -179,8 +179,8 @@ fn update(cx: &mut Context<'_>, ins: &Instruction, atomic: &Atomic<'_>) -> Resul
     cx.thread.assign(dst, Expr::Reg(old), ins)
 }
 
-/// `CAS Ws,Wt,[Xn]`. `Ws` gets what was read; where that is what it holds, it keeps it, and depends on the read only as far as that
-/// chooses: [`Expr::If`].
+/// `CAS Ws,Wt,[Xn]`. `Ws` gets what was read. Where that is what it holds, a processor may as well leave it alone: what follows
+/// then depends on `Ws` itself, and on the read only as far as that chooses ([`Expr::If`]). Both are tried.
 fn compare_and_swap(cx: &mut Context<'_>, ins: &Instruction, atomic: &Atomic<'_>) -> Result<()> {
     let expected = cx.thread.read(ins.operand(0)?)?;
     let value = cx.thread.read(ins.operand(1)?)?;
@@ -203,6 +203,13 @@ fn compare_and_swap(cx: &mut Context<'_>, ins: &Instruction, atomic: &Atomic<'_>
         return Ok(());
     }
     let dst = cx.thread.write(ins.operand(0)?)?;
-    let kept = Expr::If(same.into(), expected.into(), Expr::Reg(old).into());
-    cx.thread.assign(dst, kept, ins)
+    cx.thread.either(ins, |thread, way| {
+        let left_alone = Expr::If(
+            same.clone().into(),
+            expected.clone().into(),
+            Expr::Reg(old).into(),
+        );
+        let value = [Expr::Reg(old), left_alone][way].clone();
+        thread.assign(dst, value, ins)
+    })
 }

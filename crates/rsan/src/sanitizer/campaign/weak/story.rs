@@ -4,14 +4,16 @@
 use super::super::execution::Execution;
 use super::super::pool::Worker;
 use super::Weak;
+use crate::machines::Machines;
 use crate::sanitizer::convert::{About, Resolver};
+use crate::sanitizer::cycle;
 use crate::sanitizer::record::{Accessed, StaleRead};
 use crate::sanitizer::sentence::at;
 use rsan_log::Address;
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, CycleEdge, Edge, Event, Execution as Shown, Finding, Frame, Related, Role, Stale,
-    Thread,
+    Access, CycleEdge, Edge, Event, Execution as Shown, Finding, Frame, OnMachine, Related, Role,
+    Stale, Thread,
 };
 use rsan_report::number::plural;
 use rsan_schedule::sequential::{Relation, Sequential, judge};
@@ -29,6 +31,8 @@ pub(in super::super) struct Story {
     /// Where the stale reads are, and what they miss.
     related: Vec<Related>,
     execution: Option<Shown>,
+    /// Which machines can show the cycle.
+    machines: Vec<OnMachine>,
 }
 
 /// Makes the run of a schedule again, and says how it comes about; `None` if it does not come about again.
@@ -76,7 +80,12 @@ impl Story {
         for (read, told) in reads.iter().zip(&told) {
             places.learn(read, told, steps);
         }
+        let cycle = match &sequential {
+            Sequential::No(cycle) => cycle::of_run(steps, cycle),
+            Sequential::Yes | Sequential::Unknown => None,
+        };
         Self {
+            machines: cycle.map_or_else(Vec::new, |cycle| Machines::default().of(cycle)),
             because,
             related: told.iter().take(TOLD).flat_map(related).collect(),
             execution: shown(steps, reads, &sequential, &places),
@@ -90,6 +99,7 @@ impl Story {
         // What would order the accesses of a race says more.
         if finding.execution.is_none() {
             finding.execution = self.execution.clone();
+            finding.machines = self.machines.clone();
         }
     }
 }
