@@ -108,13 +108,16 @@ fn finding(warning: &Warning, (from, to): (Machine, Machine), places: &Places<'_
         places.shown(place)
     };
     finding.location = at(first);
-    finding.label = Some(format!("this {}", first.what));
+    finding.label = Some(format!("this {}{}", first.what, caller(first, places)));
     let mut relate = |site: &Site, message: String| {
         finding
             .related
             .extend(at(site).map(|location| Related { message, location }));
     };
-    relate(second, format!("and this {}", second.what));
+    relate(
+        second,
+        format!("and this {}{}", second.what, caller(second, places)),
+    );
     for (earlier, later) in &warning.partners {
         relate(earlier, format!("another thread: this {}", earlier.what));
         if (earlier.function, earlier.number) != (later.function, later.number) {
@@ -130,10 +133,24 @@ fn finding(warning: &Warning, (from, to): (Machine, Machine), places: &Places<'_
     finding
 }
 
+/// `, called at ring.c:31` of an access in a function of another file that was inlined there.
+fn caller(site: &Site, places: &Places<'_>) -> String {
+    let place = places.caller(site.function, site.number);
+    let place = place.and_then(|place| places.shown(place));
+    place.map_or(String::new(), |place| {
+        format!(", called at {}", place.file_line())
+    })
+}
+
 /// `relaxed store to `flag``, and where it is if there is no line.
 fn access(site: &Site, places: &Places<'_>) -> String {
+    let op = places.instr(site.function, site.number).map(|i| &i.op);
+    let volatile = match op {
+        Some(Op::Load(access) | Op::Store { access, .. }) => access.volatile,
+        _ => false,
+    };
     let order = match site.order {
-        Order::Plain => "plain",
+        Order::Plain if volatile => "volatile",
         order => name(order),
     };
     let to = match site.what {

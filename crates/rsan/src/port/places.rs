@@ -79,6 +79,14 @@ impl<'a> Places<'a> {
         first
     }
 
+    /// Where an instruction of a function that was inlined was called from, if that is another file of the user's.
+    pub(super) fn caller(&self, function: FunctionId, number: u32) -> Option<Place> {
+        let mut own = self.chain(function, number).into_iter();
+        own.by_ref()
+            .find(|place| !self.is_library(*place))
+            .and_then(|inner| own.find(|place| place.file != inner.file))
+    }
+
     /// The places of an instruction, from the innermost function that was inlined outwards.
     fn chain(&self, function: FunctionId, number: u32) -> Vec<Place> {
         let Some(instr) = self.instr(function, number) else {
