@@ -73,7 +73,7 @@ pub(super) fn insert_fences(
 /// Before the end of a block is before the jump that ends it, or behind its last instruction.
 fn place(code: &[Instr], number: u32, side: Side) -> (u32, Side) {
     let pc = instruction(number);
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         return (pc.0, side);
     }
     assert_eq!(side, Side::Before, "nothing is behind the end of a block");

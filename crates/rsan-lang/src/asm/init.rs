@@ -8,6 +8,9 @@ use crate::lexer::Kind;
 use rsan_model::machine::address;
 use rsan_model::{RegId, Span, Value};
 
+/// The process that has a register, if it is said, and how the register is spelled.
+type Reference = (Option<usize>, (String, Span));
+
 /// What a register holds at the beginning.
 #[derive(Clone, Debug)]
 pub(super) struct InitialRegister {
@@ -132,7 +135,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `0:r1`, `P0:r1`, `0:%x` or `%x0`, if one comes next: the process, and how the register is spelled.
-    pub(super) fn register_reference(&mut self) -> Result<Option<(Option<usize>, (String, Span))>> {
+    pub(super) fn register_reference(&mut self) -> Result<Option<Reference>> {
         let start = self.cur.here();
         if self.cur.at("%") {
             let name = self.spelling()?;

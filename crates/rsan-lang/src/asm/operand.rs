@@ -94,11 +94,11 @@ fn mnemonic(cur: &mut Cursor<'_>) -> Result<String> {
     while cur.touches_last() && (cur.at(".") || cur.at("-") || cur.at("+")) {
         let mark = cur.bump().span;
         name.push_str(cur.slice(mark));
-        if cur.touches_last() {
-            if let Some(word) = cur.word() {
-                name.push_str(word);
-                cur.bump();
-            }
+        if cur.touches_last()
+            && let Some(word) = cur.word()
+        {
+            name.push_str(word);
+            cur.bump();
         }
     }
     Ok(name.to_ascii_uppercase())

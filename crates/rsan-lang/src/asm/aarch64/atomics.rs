@@ -124,9 +124,9 @@ impl<'n> Atomic<'n> {
         let bare = rest.len() == name.len();
         let named = |op: &&str| rest.starts_with(*op);
         let operation = if bare {
-            ["CAS", "SWP"].into_iter().find(|op| named(&op))?
+            ["CAS", "SWP"].into_iter().find(|op| named(op))?
         } else {
-            OPERATIONS.into_iter().find(|op| named(&op))?
+            OPERATIONS.into_iter().find(|op| named(op))?
         };
         let (acquire, release) = match &rest[operation.len()..] {
             "" => (false, false),
