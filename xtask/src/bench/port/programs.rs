@@ -65,7 +65,7 @@ pub(crate) fn generated(accesses: usize) -> String {
                 // Any spread of reads and writes does, if it is the same in every run.
                 let mixed = (function * 7 + block * 13 + slot * 31) * 2_654_435_761_usize;
                 let variable = mixed / 97 % VARIABLES;
-                let store = mixed / 7 % 3 == 0;
+                let store = (mixed / 7).is_multiple_of(3);
                 let order = match (slot, store) {
                     (0, true) => "release",
                     (0, false) => "acquire",
