@@ -10,7 +10,7 @@ fn run(args: &[&str]) -> Run {
 }
 
 fn litmus(args: &[&str]) -> Run {
-    run(&[&["litmus"], args].concat())
+    run(&[&["litmus"][..], args].concat())
 }
 
 /// A test of the corpus.
@@ -59,10 +59,13 @@ fn models_of_other_machines_are_refused() {
             &["--model", "x86"][..],
             "use `--model armv8` or `--model sc`",
         ),
-        (&["--model", "c20"], "use `--model armv8` or `--model sc`"),
-        (&["--arch", "armv8"], "this one is assembly of ARMv8"),
+        (
+            &["--model", "c20"][..],
+            "use `--model armv8` or `--model sc`",
+        ),
+        (&["--arch", "armv8"][..], "this one is assembly of ARMv8"),
     ] {
-        let run = litmus(&[args, &[&*arm]].concat());
+        let run = litmus(&[args, &[&*arm][..]].concat());
         assert_eq!(run.code, 2, "{args:?}");
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }
