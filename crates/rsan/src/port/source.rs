@@ -229,7 +229,8 @@ fn named_order(text: &str, argument: &Range<usize>) -> Option<(Range<usize>, Spe
             };
             let path = |c: char| is_word(c as u8) || c == ':';
             let ends = !before.ends_with(|c: char| is_word(c as u8)) || prefix.is_empty();
-            if before.chars().all(path) && ends && !(prefix.is_empty() && !before.is_empty()) {
+            let whole = before.is_empty() || !prefix.is_empty();
+            if whole && ends && before.chars().all(path) {
                 let end = argument.start + text[argument.clone()].trim_end().len();
                 return Some((end - name.len()..end, spelling, order));
             }
