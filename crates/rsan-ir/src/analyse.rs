@@ -76,7 +76,7 @@ pub(crate) fn prepare(
     let mut assumptions = Vec::new();
     let roots = threads::roots(module, &named, &aliases, &mut assumptions)?;
     let mut graph = flow::build(module, &aliases, roots, go_on)?;
-    locks::refine(&mut graph, &aliases, question.to);
+    locks::refine(&mut graph, &aliases, question.to, go_on)?;
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;
@@ -96,7 +96,7 @@ pub(crate) fn pairs(
 ) -> Result<Pairs, Stopped> {
     let graph = &prepared.graph;
     let communication = Communication::new(graph, &prepared.meets);
-    let mut cycles = communication.by_flow(effects);
+    let mut cycles = communication.by_flow(effects, go_on)?;
     let sources = cycles.sources(graph);
     let exact = sources.len().saturating_mul(graph.nodes.len()) <= STEPS;
     let want = if exact { Want::Pairs } else { Want::Unordered };
@@ -116,13 +116,16 @@ pub(crate) fn pairs(
             break;
         }
     }
-    all.iter_mut().for_each(|later| {
+    for later in &mut all {
+        if !go_on() {
+            return Err(Stopped);
+        }
         later.sort_unstable();
         later.dedup();
-    });
+    }
     let count = all.iter().map(Vec::len).sum();
     if exact {
-        cycles = communication.by_pairs(&all);
+        cycles = communication.by_pairs(&all, go_on)?;
         unordered.retain(|(first, second)| cycles.pair(*first, *second));
     }
     let on_cycles = on_cycles(&all, &cycles);
@@ -161,7 +164,7 @@ pub fn analyse(
         if !go_on() {
             return Err(Refusal::Stopped);
         }
-        let partners = closing.partners(first, second);
+        let partners = closing.partners(first, second, go_on)?;
         let cycle = words::Cycle {
             first,
             second,
