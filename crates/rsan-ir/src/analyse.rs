@@ -12,7 +12,8 @@ use crate::effects::{Changes, Effects, is_strong};
 use crate::flow::{self, Doing, EventId, Graph, NodeId};
 use crate::locks;
 use crate::module::Module;
-use crate::port::{Answer, Counts, Question, Refusal};
+use crate::port::{Answer, Assumption, Counts, Question, Refusal};
+use crate::races;
 use crate::search::{Search, Want};
 use crate::threads;
 use crate::words;
@@ -47,6 +48,8 @@ pub(crate) struct Pairs {
     pub(crate) cycles: OnCycles,
     /// Counts of pairs, and of those on cycles.
     pub(crate) counts: (usize, usize),
+    /// The search ended before all were found.
+    pub(crate) cut: bool,
 }
 
 /// Whether moving from one machine to the other is a question at all.
@@ -77,6 +80,9 @@ pub(crate) fn prepare(
     let roots = threads::roots(module, &named, &aliases, &mut assumptions)?;
     let mut graph = flow::build(module, &aliases, roots, go_on)?;
     locks::refine(&mut graph, &aliases, question.to, go_on)?;
+    if question.race_free {
+        races::leave_out(module, &mut graph, question.to);
+    }
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;
@@ -103,6 +109,7 @@ pub(crate) fn pairs(
     let mut search = Search::new(graph);
     let mut all = vec![Vec::new(); graph.events.len()];
     let mut unordered = Vec::new();
+    let mut cut = false;
     for source in sources {
         for found in search.from(source, effects, want, go_on)? {
             if cycles.pair(source, found.event) {
@@ -113,6 +120,7 @@ pub(crate) fn pairs(
             }
         }
         if !exact && unordered.len() > WARNINGS {
+            cut = true;
             break;
         }
     }
@@ -134,6 +142,7 @@ pub(crate) fn pairs(
         unordered,
         cycles,
         counts: (count, on_cycles),
+        cut,
     })
 }
 
@@ -157,6 +166,17 @@ pub fn analyse(
     let effects = Effects::new(graph, question, &Changes::new());
     let pairs = pairs(&prepared, &effects, go_on)?;
     let chosen = one_per_place(graph, &pairs.unordered);
+    let mut assumptions = graph.assumptions.clone();
+    if pairs.cut || chosen.len() > WARNINGS {
+        assumptions.push(Assumption {
+            message: format!(
+                "there are too many warnings to show: these are {}, and numbers of pairs and warnings are at least those given",
+                chosen.len().min(WARNINGS)
+            ),
+            place: None,
+            unsound: true,
+        });
+    }
     let communication = Communication::new(graph, &prepared.meets);
     let mut closing = Closing::new(communication, &pairs.all);
     let mut warnings = Vec::new();
@@ -188,7 +208,7 @@ pub fn analyse(
     Ok(Answer {
         threads,
         warnings,
-        assumptions: graph.assumptions.clone(),
+        assumptions,
         counts,
     })
 }

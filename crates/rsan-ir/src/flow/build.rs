@@ -362,6 +362,7 @@ impl Builder<'_> {
             same,
             bulk: false,
             fixed_order: access.order == Order::Plain,
+            volatile: access.volatile,
             live: true,
             place: instr.place,
         });

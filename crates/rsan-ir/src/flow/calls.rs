@@ -155,8 +155,19 @@ impl Builder<'_> {
             self.assume(
                 format!("`{title}` calls through a pointer that could be anything: it is taken to be any function of the program with as many parameters whose address is taken"),
                 instr,
-                false,
+                true,
             );
+        }
+        for target in &known {
+            let target = &self.module.functions[target.index()];
+            if target.blocks.is_empty() && matters_outside(&target.name, target.pure) {
+                let title = &target.title;
+                self.assume(
+                    format!("`{title}` is not in the program and is called through a pointer: it is taken to touch no shared memory"),
+                    instr,
+                    true,
+                );
+            }
         }
         self.graph.indirect_calls = true;
         let call = self.call_step((tail, frame), instr, Doing::Nothing);
