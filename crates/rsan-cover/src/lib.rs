@@ -9,8 +9,18 @@
 //!
 //! This crate knows nothing of programs and memory models.
 
-use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+use microlp::{
+    ComparisonOp, OptimizationDirection, Problem, SolveOutcome, TerminationReason, Variable,
+};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How long the solver runs before the caller is asked whether to go on.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// The caller did not want to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stopped;
 
 /// One of `wanted` is chosen, or one of `unless` is not.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -60,28 +70,51 @@ pub fn cheapest(
     exclusive: &[Vec<usize>],
     cost: impl Fn(usize) -> f64,
 ) -> Option<Vec<usize>> {
+    let solved = cheapest_while(clauses, exclusive, cost, &mut || true);
+    solved.expect("nobody stops it")
+}
+
+/// The same; `go_on` is asked again and again.
+///
+/// # Errors
+/// It said no.
+pub fn cheapest_while(
+    clauses: &[Clause],
+    exclusive: &[Vec<usize>],
+    cost: impl Fn(usize) -> f64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Vec<usize>>, Stopped> {
     let clauses: Vec<Clause> = clauses.iter().map(Clause::sorted).collect();
-    let clauses = irredundant(&clauses);
+    let clauses = irredundant(&clauses, go_on)?;
     let mut chosen = Vec::new();
     for part in parts(&clauses, exclusive) {
-        chosen.extend(solve(&part, exclusive, &cost)?);
+        match solve(&part, exclusive, &cost, go_on)? {
+            Some(of_part) => chosen.extend(of_part),
+            None => return Ok(None),
+        }
     }
     chosen.sort_unstable();
-    Some(chosen)
+    Ok(Some(chosen))
 }
 
 /// The clauses that do not follow from others.
-fn irredundant(clauses: &[Clause]) -> Vec<&Clause> {
+fn irredundant<'a>(
+    clauses: &'a [Clause],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<&'a Clause>, Stopped> {
     let always = |c: &&Clause| c.wanted.iter().any(|w| c.unless.contains(w));
     let mut sorted: Vec<&Clause> = clauses.iter().filter(|c| !always(c)).collect();
     sorted.sort_by_key(|c| (c.wanted.len() + c.unless.len(), *c));
     let mut kept: Vec<&Clause> = Vec::new();
     for clause in sorted {
+        if !go_on() {
+            return Err(Stopped);
+        }
         if !kept.iter().any(|k| clause.follows_from(k)) {
             kept.push(clause);
         }
     }
-    kept
+    Ok(kept)
 }
 
 /// Choices, or groups of exclusive ones, and the clauses about them.
@@ -117,7 +150,8 @@ fn solve(
     clauses: &[&Clause],
     exclusive: &[Vec<usize>],
     cost: &impl Fn(usize) -> f64,
-) -> Option<Vec<usize>> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Vec<usize>>, Stopped> {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let choices: BTreeSet<usize> = clauses.iter().flat_map(|c| c.choices()).collect();
     let variables: BTreeMap<usize, Variable> = choices
@@ -130,7 +164,7 @@ fn solve(
         let sum: Vec<(Variable, f64)> = wanted.chain(unless).collect();
         let bound = 1.0 - clause.unless.len() as f64;
         if sum.is_empty() {
-            return None;
+            return Ok(None);
         }
         problem.add_constraint(&sum[..], ComparisonOp::Ge, bound);
     }
@@ -141,13 +175,25 @@ fn solve(
             problem.add_constraint(&sum[..], ComparisonOp::Le, 1.0);
         }
     }
-    match problem.solve() {
+    problem.set_time_limit(SLICE);
+    let mut outcome = problem.solve();
+    while let Ok(unfinished) = outcome {
+        if unfinished.termination_reason() != TerminationReason::TimeLimit {
+            outcome = Ok(unfinished);
+            break;
+        }
+        if !go_on() {
+            return Err(Stopped);
+        }
+        outcome = unfinished.resume();
+    }
+    match outcome {
         Ok(SolveOutcome::Solution(solution)) => {
             let chosen = variables.iter().filter(|(_, v)| solution[**v] > 0.5);
-            Some(chosen.map(|(choice, _)| *choice).collect())
+            Ok(Some(chosen.map(|(choice, _)| *choice).collect()))
         }
-        Ok(_) => unreachable!("no limit was set for the solver"),
-        Err(_) => None,
+        Ok(SolveOutcome::Interrupted(_)) => unreachable!("time is the only limit"),
+        Err(_) => Ok(None),
     }
 }
 

@@ -12,7 +12,8 @@ use crate::effects::{Changes, Effects, is_strong};
 use crate::flow::{self, Doing, EventId, Graph, NodeId};
 use crate::locks;
 use crate::module::Module;
-use crate::port::{Answer, Counts, Question, Refusal};
+use crate::port::{Answer, Assumption, Counts, Question, Refusal};
+use crate::races;
 use crate::search::{Search, Want};
 use crate::threads;
 use crate::words;
@@ -47,6 +48,8 @@ pub(crate) struct Pairs {
     pub(crate) cycles: OnCycles,
     /// Counts of pairs, and of those on cycles.
     pub(crate) counts: (usize, usize),
+    /// The search ended before all were found.
+    pub(crate) cut: bool,
 }
 
 /// Whether moving from one machine to the other is a question at all.
@@ -76,7 +79,10 @@ pub(crate) fn prepare(
     let mut assumptions = Vec::new();
     let roots = threads::roots(module, &named, &aliases, &mut assumptions)?;
     let mut graph = flow::build(module, &aliases, roots, go_on)?;
-    locks::refine(&mut graph, &aliases, question.to);
+    locks::refine(&mut graph, &aliases, question.to, go_on)?;
+    if question.race_free {
+        races::leave_out(module, &mut graph, question.to);
+    }
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;
@@ -96,13 +102,14 @@ pub(crate) fn pairs(
 ) -> Result<Pairs, Stopped> {
     let graph = &prepared.graph;
     let communication = Communication::new(graph, &prepared.meets);
-    let mut cycles = communication.by_flow(effects);
+    let mut cycles = communication.by_flow(effects, go_on)?;
     let sources = cycles.sources(graph);
     let exact = sources.len().saturating_mul(graph.nodes.len()) <= STEPS;
     let want = if exact { Want::Pairs } else { Want::Unordered };
     let mut search = Search::new(graph);
     let mut all = vec![Vec::new(); graph.events.len()];
     let mut unordered = Vec::new();
+    let mut cut = false;
     for source in sources {
         for found in search.from(source, effects, want, go_on)? {
             if cycles.pair(source, found.event) {
@@ -113,16 +120,20 @@ pub(crate) fn pairs(
             }
         }
         if !exact && unordered.len() > WARNINGS {
+            cut = true;
             break;
         }
     }
-    all.iter_mut().for_each(|later| {
+    for later in &mut all {
+        if !go_on() {
+            return Err(Stopped);
+        }
         later.sort_unstable();
         later.dedup();
-    });
+    }
     let count = all.iter().map(Vec::len).sum();
     if exact {
-        cycles = communication.by_pairs(&all);
+        cycles = communication.by_pairs(&all, go_on)?;
         unordered.retain(|(first, second)| cycles.pair(*first, *second));
     }
     let on_cycles = on_cycles(&all, &cycles);
@@ -131,6 +142,7 @@ pub(crate) fn pairs(
         unordered,
         cycles,
         counts: (count, on_cycles),
+        cut,
     })
 }
 
@@ -154,6 +166,17 @@ pub fn analyse(
     let effects = Effects::new(graph, question, &Changes::new());
     let pairs = pairs(&prepared, &effects, go_on)?;
     let chosen = one_per_place(graph, &pairs.unordered);
+    let mut assumptions = graph.assumptions.clone();
+    if pairs.cut || chosen.len() > WARNINGS {
+        assumptions.push(Assumption {
+            message: format!(
+                "there are too many warnings to show: these are {}, and numbers of pairs and warnings are at least those given",
+                chosen.len().min(WARNINGS)
+            ),
+            place: None,
+            unsound: true,
+        });
+    }
     let communication = Communication::new(graph, &prepared.meets);
     let mut closing = Closing::new(communication, &pairs.all);
     let mut warnings = Vec::new();
@@ -161,7 +184,7 @@ pub fn analyse(
         if !go_on() {
             return Err(Refusal::Stopped);
         }
-        let partners = closing.partners(first, second);
+        let partners = closing.partners(first, second, go_on)?;
         let cycle = words::Cycle {
             first,
             second,
@@ -185,7 +208,7 @@ pub fn analyse(
     Ok(Answer {
         threads,
         warnings,
-        assumptions: graph.assumptions.clone(),
+        assumptions,
         counts,
     })
 }

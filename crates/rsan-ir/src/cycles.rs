@@ -19,12 +19,17 @@ use crate::flow::{EventId, Graph};
 use crate::module::AccessType;
 use crate::order::{Part, State};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Steps of a long loop until the caller is asked whether to go on.
+pub(crate) const LOOK: u32 = 1 << 14;
 
 /// Numbers of the strongly connected components of a graph, by node.
 pub(crate) fn components(
     count: usize,
     successors: impl Fn(usize, &mut dyn FnMut(usize)),
-) -> Vec<usize> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<usize>, Stopped> {
     const NEW: usize = usize::MAX;
     let mut index = vec![NEW; count];
     let mut low = vec![0; count];
@@ -34,12 +39,17 @@ pub(crate) fn components(
     // Successors that are still to be looked at, of all nodes on the way, and where each node's begin.
     let mut pending: Vec<usize> = Vec::new();
     let mut way: Vec<(usize, usize)> = Vec::new();
+    let mut turns = 0_u32;
     for root in 0..count {
         if index[root] != NEW {
             continue;
         }
         let mut enter = Some(root);
         loop {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(LOOK) && !go_on() {
+                return Err(Stopped);
+            }
             if let Some(node) = enter.take() {
                 index[node] = next_index;
                 low[node] = next_index;
@@ -75,7 +85,7 @@ pub(crate) fn components(
             }
         }
     }
-    component
+    Ok(component)
 }
 
 /// Which classes of accesses may meet.
@@ -263,14 +273,18 @@ impl<'a> Communication<'a> {
     }
 
     /// By the control flow itself.
-    pub(crate) fn by_flow(&self, effects: &Effects) -> OnCycles {
+    pub(crate) fn by_flow(
+        &self,
+        effects: &Effects,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<OnCycles, Stopped> {
         let states = effects.states(self.graph);
         let number = |state: State| states.iter().position(|s| *s == state).unwrap_or(0);
         let step = |node: u32, state: State| {
             self.layout.others() + node as usize * states.len() + number(state)
         };
         let count = self.layout.others() + self.graph.nodes.len() * states.len();
-        let component = components(count, |at, visit| {
+        let successors = |at: usize, visit: &mut dyn FnMut(usize)| {
             let vertex = self.layout.vertex(at);
             self.successors(&vertex, visit);
             match vertex {
@@ -291,13 +305,18 @@ impl<'a> Communication<'a> {
                 }
                 Vertex::Out(_) | Vertex::Left(..) | Vertex::Entered(..) => {}
             }
-        });
-        self.on_cycles(&component)
+        };
+        let component = components(count, successors, go_on)?;
+        Ok(self.on_cycles(&component))
     }
 
     /// By pairs, one by one: `pairs[a]` are the later accesses of `a`.
-    pub(crate) fn by_pairs(&self, pairs: &[Vec<EventId>]) -> OnCycles {
-        let component = components(self.layout.others(), |at, visit| {
+    pub(crate) fn by_pairs(
+        &self,
+        pairs: &[Vec<EventId>],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<OnCycles, Stopped> {
+        let successors = |at: usize, visit: &mut dyn FnMut(usize)| {
             let vertex = self.layout.vertex(at);
             self.successors(&vertex, visit);
             if let Vertex::In(event) = vertex {
@@ -305,16 +324,27 @@ impl<'a> Communication<'a> {
                     visit(self.layout.out(*second));
                 }
             }
-        });
-        self.on_cycles(&component)
+        };
+        let component = components(self.layout.others(), successors, go_on)?;
+        Ok(self.on_cycles(&component))
     }
 
     /// Shortest ways from a class that is left to everything: by node, the node before it. `pairs[a]` are the later accesses of `a`.
-    fn ways(&self, pairs: &[Vec<EventId>], from: usize) -> Vec<usize> {
+    fn ways(
+        &self,
+        pairs: &[Vec<EventId>],
+        from: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<usize>, Stopped> {
+        let mut turns = 0_u32;
         let mut parent = vec![usize::MAX; self.layout.others()];
         let mut queue = std::collections::VecDeque::from([from]);
         parent[from] = from;
         while let Some(at) = queue.pop_front() {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(512) && !go_on() {
+                return Err(Stopped);
+            }
             let vertex = self.layout.vertex(at);
             let mut visit = |next: usize| {
                 if parent[next] == usize::MAX {
@@ -330,7 +360,7 @@ impl<'a> Communication<'a> {
                     .for_each(|second| visit(self.layout.out(*second)));
             }
         }
-        parent
+        Ok(parent)
     }
 }
 
@@ -352,12 +382,19 @@ impl<'a> Closing<'a> {
     }
 
     /// The shortest way that closes a cycle, from the second access of a pair to its first one: pairs, or single accesses twice.
-    pub(crate) fn partners(&mut self, first: EventId, second: EventId) -> Vec<(EventId, EventId)> {
+    pub(crate) fn partners(
+        &mut self,
+        first: EventId,
+        second: EventId,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<(EventId, EventId)>, Stopped> {
         let layout = &self.communication.layout;
         let last = &self.communication.graph.events[second as usize];
         let from = layout.left(last.class, last.operation.part.writes());
-        let ways = self.ways.entry(from);
-        let parent = ways.or_insert_with(|| self.communication.ways(self.pairs, from));
+        let parent = match self.ways.entry(from) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(self.communication.ways(self.pairs, from, go_on)?),
+        };
         let mut partners = Vec::new();
         let (mut at, mut end) = (layout.enter(first), None);
         while parent[at] != usize::MAX && at != from {
@@ -369,6 +406,6 @@ impl<'a> Closing<'a> {
             }
         }
         partners.reverse();
-        partners
+        Ok(partners)
     }
 }

@@ -82,8 +82,10 @@ pub(crate) struct Event {
     pub(crate) same: Option<Same>,
     /// Part of an instruction that touches several bytes one after the other.
     pub(crate) bulk: bool,
-    /// Marked `volatile`, or not atomic: has no order that could be raised.
+    /// Not atomic: has no order that could be raised.
     pub(crate) fixed_order: bool,
+    /// Marked `volatile`.
+    pub(crate) volatile: bool,
     /// Some other thread can be there at the same time.
     pub(crate) live: bool,
     /// Where it comes from.

@@ -17,6 +17,7 @@ mod locks;
 pub mod module;
 mod order;
 pub mod port;
+mod races;
 mod repair;
 mod search;
 #[cfg(test)]

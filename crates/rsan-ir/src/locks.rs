@@ -8,14 +8,20 @@
 //! *Deviations*: only locks that are global variables are followed, and not on Power, where a release and an acquire do not order what several
 //! threads see; `trylock` orders nothing. All of that can add a warning and never hides one.
 
-use crate::alias::{Aliases, Spot};
+use crate::alias::{Aliases, Spot, Stopped};
+use crate::cycles::LOOK;
 use crate::flow::{Base, Doing, Graph, Same};
 use crate::order::Part;
 use rsan_model::machine::Machine;
 use std::collections::{BTreeSet, HashMap};
 
 /// Notes the locks that accesses hold.
-pub(crate) fn refine(graph: &mut Graph, aliases: &Aliases<'_>, to: Machine) {
+pub(crate) fn refine(
+    graph: &mut Graph,
+    aliases: &Aliases<'_>,
+    to: Machine,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), Stopped> {
     let is_lock = |part: Part| matches!(part, Part::Lock | Part::Unlock);
     if to == Machine::Power {
         let locks = graph
@@ -23,12 +29,12 @@ pub(crate) fn refine(graph: &mut Graph, aliases: &Aliases<'_>, to: Machine) {
             .iter_mut()
             .filter(|e| is_lock(e.operation.part));
         locks.for_each(|e| e.live = false);
-        return;
+        return Ok(());
     }
     if !graph.events.iter().any(|e| is_lock(e.operation.part)) {
-        return;
+        return Ok(());
     }
-    let held = held(graph, aliases);
+    let held = held(graph, aliases, go_on)?;
     let mut numbers: HashMap<(u32, Vec<Spot>), u32> = HashMap::new();
     for event in &mut graph.events {
         let Some(held) = &held[event.node as usize] else {
@@ -48,10 +54,16 @@ pub(crate) fn refine(graph: &mut Graph, aliases: &Aliases<'_>, to: Machine) {
             });
         event.class = *class;
     }
+    Ok(())
 }
 
 /// The locks that are held before each node, on every path; `None` where no path leads.
-fn held(graph: &Graph, aliases: &Aliases<'_>) -> Vec<Option<BTreeSet<Spot>>> {
+fn held(
+    graph: &Graph,
+    aliases: &Aliases<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<Option<BTreeSet<Spot>>>, Stopped> {
+    let mut turns = 0_u32;
     let mut held: Vec<Option<BTreeSet<Spot>>> = vec![None; graph.nodes.len()];
     let mut work = Vec::new();
     for (_, entry) in &graph.roots {
@@ -59,6 +71,10 @@ fn held(graph: &Graph, aliases: &Aliases<'_>) -> Vec<Option<BTreeSet<Spot>>> {
         work.push(*entry);
     }
     while let Some(node) = work.pop() {
+        turns = turns.wrapping_add(1);
+        if turns.is_multiple_of(LOOK) && !go_on() {
+            return Err(Stopped);
+        }
         let Some(mut after) = held[node as usize].clone() else {
             continue;
         };
@@ -80,7 +96,7 @@ fn held(graph: &Graph, aliases: &Aliases<'_>) -> Vec<Option<BTreeSet<Spot>>> {
             }
         }
     }
-    held
+    Ok(held)
 }
 
 /// What a step does to the locks that are held.

@@ -14,8 +14,8 @@ pub struct Question {
     pub threads: Vec<String>,
     /// ARMv8: acquire loads are `ldapr`, not `ldar`.
     pub rcpc: bool,
-    /// Take syntactic dependencies as order: only right if no later pass removes them.
-    pub dependencies: bool,
+    /// The program has no data races: only atomic and volatile accesses, and locks, can be on cycles.
+    pub race_free: bool,
 }
 
 /// What is known of a program.

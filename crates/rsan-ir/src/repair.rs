@@ -29,6 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More clauses than this are satisfied greedily.
 const CLAUSES: usize = 1_500;
+/// The same for the choices in all of them.
+const CHOICES: usize = 40_000;
 /// Paths that one round adds.
 const PATHS: usize = 2_000;
 /// Paths from one access that one round adds.
@@ -113,6 +115,9 @@ impl Task<'_> {
                 break;
             }
             for (pair, path) in &paths {
+                if !go_on() {
+                    return Err(Refusal::Stopped);
+                }
                 match choices.clauses(path) {
                     Some(new) => clauses.extend(new),
                     None => {
@@ -121,16 +126,21 @@ impl Task<'_> {
                 }
             }
             let list: Vec<Clause> = clauses.iter().cloned().collect();
-            let solved = (exact && list.len() <= CLAUSES)
-                .then(|| rsan_cover::cheapest(&list, &choices.exclusive(), |c| choices.cost(c)));
-            exact = matches!(solved, Some(Some(_)));
-            chosen = match solved.flatten() {
+            let size: usize = list.iter().map(|c| c.wanted.len()).sum();
+            let solved = match exact && list.len() <= CLAUSES && size <= CHOICES {
+                true => {
+                    let cost = |c| choices.cost(c);
+                    let solved =
+                        rsan_cover::cheapest_while(&list, &choices.exclusive(), cost, go_on);
+                    solved.map_err(|_| Refusal::Stopped)?
+                }
+                false => None,
+            };
+            exact = solved.is_some();
+            chosen = match solved {
                 Some(solution) => solution,
                 None => greedy(&list, &choices, go_on)?,
             };
-            if !go_on() {
-                return Err(Refusal::Stopped);
-            }
         }
         let made: Vec<usize> = chosen
             .into_iter()

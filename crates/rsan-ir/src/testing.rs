@@ -52,7 +52,7 @@ pub(crate) fn question(module: &Module, from: Machine, to: Machine) -> Question 
         to,
         threads: threads.map(|f| f.name.clone()).collect(),
         rcpc: false,
-        dependencies: false,
+        race_free: false,
     }
 }
 

@@ -289,6 +289,17 @@ impl<'m> Value<'m> {
         }
     }
 
+    /// Whether it is a read-modify-write that machines do in a loop: other than exchange, addition, subtraction, and, or, exclusive
+    /// or, maximum and minimum.
+    pub(crate) fn is_loop(self) -> bool {
+        const NAND: c_int = 4;
+        const LAST_OF_INTEGERS: c_int = 10;
+        self.is(Opcode::AtomicRmw) && {
+            let operation = ask!(self, rmw_operation);
+            operation == NAND || !(0..=LAST_OF_INTEGERS).contains(&operation)
+        }
+    }
+
     /// The order of a compare-exchange that fails.
     pub(crate) fn failure_ordering(self) -> Option<c_int> {
         self.is(Opcode::CompareExchange)

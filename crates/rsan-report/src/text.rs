@@ -253,7 +253,7 @@ fn severities(document: &Document, findings: &[&Finding]) -> String {
     format!(": {}", parts.join(", "))
 }
 
-/// A sentence begins with a capital letter.
+/// A sentence begins with a capital letter, unless it begins with the name of a machine.
 pub(crate) fn sentence_case(text: &str) -> String {
     // A name is written as it is.
     if text.starts_with("x86") {

@@ -161,7 +161,7 @@ impl<'p> Case<'p> {
             to: to.machine,
             threads: set.threads.iter().map(|t| t.name.clone()).collect(),
             rcpc: to.rcpc,
-            dependencies: false,
+            race_free: false,
         };
         Self {
             set,

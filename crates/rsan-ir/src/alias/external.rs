@@ -140,10 +140,40 @@ fn is_harmless_family(name: &str) -> bool {
         "mtx_",
         "cnd_",
         "llvm.",
-        "_ZN4core9panicking",
     ]
     .iter()
     .any(|family| name.starts_with(family))
         || name.contains("__rust_dealloc")
-        || name.contains("panic")
+        || is_rust_panic(name)
+}
+
+/// Functions of Rust's libraries that never return, by either mangling.
+fn is_rust_panic(name: &str) -> bool {
+    let of_std = [
+        "begin_panic",
+        "rust_panic_with_hook",
+        "rust_panic_without_hook",
+        "resume_unwind",
+    ];
+    name.contains("4core9panicking")
+        || (name.contains("3std9panicking") && of_std.iter().any(|f| name.contains(f)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, effect};
+
+    #[test]
+    fn only_panics_of_rust_are_harmless() {
+        for name in [
+            "_ZN4core9panicking5panic17h0123456789abcdefE",
+            "_RNvNtCs1234_4core9panicking9panic_fmt",
+            "_ZN3std9panicking11begin_panic17h0123456789abcdefE",
+        ] {
+            assert_eq!(effect(name), Effect::Harmless, "{name}");
+        }
+        for name in ["panic_button", "_ZN3std9panicking3try17h0123456789abcdefE"] {
+            assert_eq!(effect(name), Effect::Unknown, "{name}");
+        }
+    }
 }

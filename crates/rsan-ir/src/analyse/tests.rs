@@ -1,5 +1,5 @@
 use super::analyse;
-use crate::module::Module;
+use crate::module::{Module, Op, Order};
 use crate::port::{Answer, Refusal};
 use crate::testing::{module, question};
 use rsan_model::machine::Machine::{self, Armv7, Armv8, Power, Riscv, Sc, X86};
@@ -260,4 +260,46 @@ fn a_lock_protects() {
     // A cycle by way of a lock needs the other thread's order all the same.
     let third = format!("{handed_on}\nW z\nfn t2\nR z\nR x\nW x");
     broken(&third, &[(X86, Armv8)]);
+}
+
+#[test]
+fn a_handle_that_is_written_again_is_not_waited_for() {
+    let text = "fn main\ncall pthread_create h zero &v zero\ncall pthread_create h zero &w zero\ncall pthread_join *h\nR y\nR x\nfn v\nW x\nF sc\nW y\nfn w\nR z";
+    let m = module(text);
+    let mut asked = question(&m, X86, Armv8);
+    asked.threads.clear();
+    let answer = analyse(&m, &asked, &mut || true).expect("it starts threads");
+    assert_eq!(answer.warnings.len(), 1, "{:#?}", answer.warnings);
+    let apart = text.replacen("create h", "create g", 1);
+    let apart = apart.replace("R y", "call pthread_join *g\nR y");
+    let answer = analyse(&module(&apart), &asked, &mut || true).expect("it starts threads");
+    assert_eq!(answer.warnings, []);
+    let array = apart
+        .replace("create g", "create g[]")
+        .replace("*g\n", "*g[]\n");
+    let answer = analyse(&module(&array), &asked, &mut || true).expect("it starts threads");
+    assert_eq!(answer.warnings.len(), 1, "{:#?}", answer.warnings);
+}
+
+#[test]
+fn without_data_races_only_atomic_accesses_count() {
+    let mut m = module("fn t0\nW x\nW y\nfn t1\nR y\nR x");
+    let mut asked = question(&m, X86, Armv8);
+    asked.race_free = true;
+    let count = |m: &Module, asked: &crate::port::Question| {
+        analyse(m, asked, &mut || true)
+            .expect("it has threads")
+            .warnings
+            .len()
+    };
+    assert_eq!(count(&m, &asked), 2);
+    for (f, i) in [(0, 0), (1, 1)] {
+        match &mut m.functions[f].blocks[0].instrs[i].op {
+            Op::Load(access) | Op::Store { access, .. } => access.order = Order::Plain,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(count(&m, &asked), 0);
+    asked.race_free = false;
+    assert_eq!(count(&m, &asked), 2);
 }

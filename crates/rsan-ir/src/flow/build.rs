@@ -30,7 +30,7 @@ pub(crate) fn build(
         graph: Graph::default(),
         spots: HashMap::new(),
         classes: HashMap::new(),
-        matters: Matters::new(module, aliases),
+        matters: Matters::new(module, aliases, go_on)?,
         copies: BTreeMap::new(),
         frames: Vec::new(),
         said: BTreeMap::new(),
@@ -48,9 +48,14 @@ pub(crate) fn build(
         let (entry, _) = builder.body(frame)?;
         builder.graph.roots.push((root, entry));
     }
-    let mut graph = builder.graph;
-    graph.assumptions = builder.said.into_values().collect();
-    super::places::finish(&mut graph);
+    let Builder {
+        mut graph,
+        said,
+        go_on,
+        ..
+    } = builder;
+    graph.assumptions = said.into_values().collect();
+    super::places::finish(&mut graph, go_on)?;
     Ok(graph)
 }
 
@@ -357,6 +362,7 @@ impl Builder<'_> {
             same,
             bulk: false,
             fixed_order: access.order == Order::Plain,
+            volatile: access.volatile,
             live: true,
             place: instr.place,
         });

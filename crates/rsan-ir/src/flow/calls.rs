@@ -15,7 +15,11 @@ pub(super) struct Matters {
 }
 
 impl Matters {
-    pub(super) fn new(module: &Module, aliases: &Aliases<'_>) -> Self {
+    pub(super) fn new(
+        module: &Module,
+        aliases: &Aliases<'_>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Self, Stopped> {
         let count = module.functions.len();
         let mut yes = vec![false; count];
         let taken = aliases.address_taken();
@@ -24,6 +28,9 @@ impl Matters {
         let mut work = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
             let id = FunctionId(index as u32);
+            if !go_on() {
+                return Err(Stopped);
+            }
             for instr in function.blocks.iter().flat_map(|b| &b.instrs) {
                 let matters = match &instr.op {
                     Op::Load(access) | Op::Store { access, .. } | Op::Update { access, .. } => {
@@ -63,12 +70,13 @@ impl Matters {
             }
         }
         // Whoever calls through a pointer may call whatever has its address taken.
-        let components = crate::cycles::components(count, |f, visit| {
+        let successors = |f: usize, visit: &mut dyn FnMut(usize)| {
             callers[f].iter().for_each(|caller| visit(*caller as usize));
             if taken.contains(&FunctionId(f as u32)) {
                 by_pointer.iter().for_each(|caller| visit(*caller as usize));
             }
-        });
+        };
+        let components = crate::cycles::components(count, successors, go_on)?;
         let mut members = vec![0; count];
         components.iter().for_each(|c| members[*c] += 1);
         let calls_itself =
@@ -76,11 +84,11 @@ impl Matters {
         let recursive = (0..count)
             .map(|f| members[components[f]] > 1 || calls_itself(f))
             .collect();
-        Self {
+        Ok(Self {
             yes,
             taken,
             recursive,
-        }
+        })
     }
 
     /// Whether several activations of a function may exist in one thread.
@@ -147,8 +155,19 @@ impl Builder<'_> {
             self.assume(
                 format!("`{title}` calls through a pointer that could be anything: it is taken to be any function of the program with as many parameters whose address is taken"),
                 instr,
-                false,
+                true,
             );
+        }
+        for target in &known {
+            let target = &self.module.functions[target.index()];
+            if target.blocks.is_empty() && matters_outside(&target.name, target.pure) {
+                let title = &target.title;
+                self.assume(
+                    format!("`{title}` is not in the program and is called through a pointer: it is taken to touch no shared memory"),
+                    instr,
+                    true,
+                );
+            }
         }
         self.graph.indirect_calls = true;
         let call = self.call_step((tail, frame), instr, Doing::Nothing);

@@ -1,12 +1,13 @@
 //! What is known of a finished graph: which edges go back, loops, and what only one thread can do.
 
 use super::{Doing, Graph, NodeId};
-use crate::alias::{ANY, Spot};
+use crate::alias::{ANY, Spot, Stopped};
+use crate::cycles::LOOK;
 
 /// Fills in what needs the whole graph.
-pub(super) fn finish(graph: &mut Graph) {
+pub(super) fn finish(graph: &mut Graph, go_on: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
     mark_back_edges(graph);
-    graph.depth = depths(graph);
+    graph.depth = depths(graph, go_on)?;
     while let Some(root) = started_once(graph) {
         graph.roots[root].0.once = true;
         graph.roots[root]
@@ -17,7 +18,7 @@ pub(super) fn finish(graph: &mut Graph) {
     }
     for root in 0..graph.roots.len() {
         if graph.roots[root].0.main {
-            leave_out_alone(graph, root);
+            leave_out_alone(graph, root, go_on)?;
         }
         if !graph.roots[root].0.once {
             let root = root as u32;
@@ -28,6 +29,7 @@ pub(super) fn finish(graph: &mut Graph) {
             }
         }
     }
+    Ok(())
 }
 
 /// A root that, it turns out, only one step starts, which is taken at most once.
@@ -92,18 +94,19 @@ fn mark_back_edges(graph: &mut Graph) {
 
 /// In how many loops each node is: strongly connected components, then those that are left without the edges back to their
 /// first node, and so on.
-fn depths(graph: &Graph) -> Vec<u8> {
+fn depths(graph: &Graph, go_on: &mut dyn FnMut() -> bool) -> Result<Vec<u8>, Stopped> {
     const DEEPEST: u8 = 4;
     let mut depth = vec![0; graph.nodes.len()];
     let mut cut: Vec<bool> = vec![false; graph.nodes.len()];
     for level in 1..=DEEPEST {
-        let components = crate::cycles::components(graph.nodes.len(), |node, visit| {
+        let successors = |node: usize, visit: &mut dyn FnMut(usize)| {
             for (next, _) in &graph.next[node] {
                 if !cut[*next as usize] {
                     visit(*next as usize);
                 }
             }
-        });
+        };
+        let components = crate::cycles::components(graph.nodes.len(), successors, go_on)?;
         let mut size = vec![0_u32; graph.nodes.len()];
         let mut loops = vec![false; graph.nodes.len()];
         for (node, component) in components.iter().enumerate() {
@@ -137,11 +140,15 @@ fn depths(graph: &Graph) -> Vec<u8> {
             cut[head as usize] = true;
         }
     }
-    depth
+    Ok(depth)
 }
 
 /// Accesses of a thread that runs once, before it starts another one and after it has waited for all: nobody is there then.
-fn leave_out_alone(graph: &mut Graph, root: usize) {
+fn leave_out_alone(
+    graph: &mut Graph,
+    root: usize,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), Stopped> {
     let mine = |graph: &Graph, node: usize| {
         graph.contexts[graph.nodes[node].context as usize].root as usize == root
     };
@@ -153,16 +160,11 @@ fn leave_out_alone(graph: &mut Graph, root: usize) {
         })
         .collect();
     if starts.is_empty() {
-        return;
+        return Ok(());
     }
-    let component = crate::cycles::components(graph.nodes.len(), |node, visit| {
-        graph.next[node]
-            .iter()
-            .for_each(|(next, _)| visit(*next as usize));
-    });
     let mut accompanied = vec![false; graph.nodes.len()];
     for (start, handle) in &starts {
-        let reached = running(graph, *start, handle, &component);
+        let reached = running(graph, *start, handle, go_on)?;
         for (node, reached) in reached.into_iter().enumerate() {
             accompanied[node] |= reached;
         }
@@ -173,50 +175,49 @@ fn leave_out_alone(graph: &mut Graph, root: usize) {
             graph.events[index].live = false;
         }
     }
+    Ok(())
 }
 
-/// Where the thread that `start` starts may still run. It has ended behind a wait for the same handle; handles in an array are waited for in
-/// a loop, and all have ended behind that.
-fn running(graph: &Graph, start: NodeId, handle: &[Spot], component: &[usize]) -> Vec<bool> {
-    let in_array = handle.iter().any(|s| s.1 == ANY);
-    let waits = |node: NodeId| match &graph.nodes[node as usize].doing {
-        Doing::Join(joined) => handle.len() == 1 && joined == handle,
-        _ => false,
+/// Where the thread that `start` starts may still run. It has ended behind a wait for the same handle, if that is one variable that is
+/// not written again before. How many handles of an array a loop waits for is not known: their threads are taken to run on.
+fn running(
+    graph: &Graph,
+    start: NodeId,
+    handle: &[Spot],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<bool>, Stopped> {
+    let one = matches!(handle, [(_, offset)] if *offset != ANY);
+    let waits = |node: NodeId| matches!(&graph.nodes[node as usize].doing, Doing::Join(joined) if one && joined == handle);
+    let overwrites = |node: NodeId| {
+        let stores = |other: &[Spot]| other.is_empty() || other.iter().any(|s| handle.contains(s));
+        matches!(&graph.nodes[node as usize].doing, Doing::Start(s) if stores(&s.handle))
     };
-    let mut loops = vec![false; graph.nodes.len()];
-    for node in 0..graph.nodes.len() {
-        let looping = graph.depth[node] > 0;
-        loops[component[node]] |= looping && waits(node as NodeId);
-    }
-    let ends = |node: NodeId, next: NodeId| {
-        let (here, there) = (component[node as usize], component[next as usize]);
-        if in_array {
-            loops[here] && here != there
-        } else {
-            waits(node)
-        }
-    };
-    let reach = |ends: &dyn Fn(NodeId, NodeId) -> bool| {
+    let mut reach = |ends: &dyn Fn(NodeId) -> bool| {
         let mut seen = vec![false; graph.nodes.len()];
-        let mut again = false;
+        let mut overwritten = false;
         let mut work = vec![start];
+        let mut turns = 0_u32;
         while let Some(node) = work.pop() {
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(LOOK) && !go_on() {
+                return Err(Stopped);
+            }
+            if ends(node) {
+                continue;
+            }
             for (next, _) in &graph.next[node as usize] {
-                if ends(node, *next) {
-                    continue;
-                }
-                again |= *next == start;
+                overwritten |= overwrites(*next);
                 if !seen[*next as usize] {
                     seen[*next as usize] = true;
                     work.push(*next);
                 }
             }
         }
-        (seen, again)
+        Ok((seen, overwritten))
     };
-    match reach(&ends) {
-        // One handle for several threads: only the last one is waited for.
-        (_, true) if !in_array => reach(&|_, _| false).0,
-        (seen, _) => seen,
+    match reach(&waits)? {
+        // Of several threads with one handle, only the last one is waited for.
+        (_, true) => Ok(reach(&|_| false)?.0),
+        (seen, false) => Ok(seen),
     }
 }

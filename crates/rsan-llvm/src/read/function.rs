@@ -101,7 +101,11 @@ fn op<'m>(reading: &mut Reading<'m>, values: &mut Values<'m>, value: Value<'m>) 
             Some(Op::Update {
                 access: access(reading, values, value, pointer, stored),
                 value: values.pointer(stored),
-                failure: value.failure_ordering().map(order),
+                failure: match value.is_loop() {
+                    // It can be thrown back like a compare-exchange, and is one on machines without such an instruction.
+                    true => Some(Order::Relaxed),
+                    false => value.failure_ordering().map(order),
+                },
             })
         }
         Opcode::Fence => fence(&value.print()).map(Op::Fence),

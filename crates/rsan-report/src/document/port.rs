@@ -35,6 +35,9 @@ pub struct Port {
     /// Fences that the published scheme inserts, if a repair was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub naive: Option<u64>,
+    /// The program was taken to have no data races.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub race_free: bool,
     /// What was not understood, and how it was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<PortAssumption>,
@@ -83,6 +86,10 @@ impl Port {
             Method::Static => ", for any number of threads",
             Method::Exact => "",
         };
-        format!("robust from {from} to {to}{threads}")
+        let races = match self.race_free {
+            true => ", if it has no data races: `rsan check` looks for them",
+            false => "",
+        };
+        format!("robust from {from} to {to}{threads}{races}")
     }
 }

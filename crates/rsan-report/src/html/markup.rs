@@ -56,7 +56,7 @@ impl Display for Sentence<'_> {
         let text = self.0.trim().trim_end_matches('.');
         let mut chars = text.chars();
         match chars.next() {
-            Some(first) if first.is_lowercase() => {
+            Some(first) if first.is_lowercase() && !text.starts_with("x86") => {
                 let capital: String = first.to_uppercase().collect();
                 write!(f, "{capital}{}.", Prose(chars.as_str()))
             }

@@ -32,9 +32,9 @@ pub(crate) struct PortArgs {
     #[arg(long)]
     pub(crate) rcpc: bool,
 
-    /// Take address, data and control dependencies as order: only right if no later pass of the compiler removes them
+    /// The program has no data races, as C and Rust require: only atomic and volatile accesses and locks are looked at
     #[arg(long)]
-    pub(crate) dependencies: bool,
+    pub(crate) race_free: bool,
 
     #[command(flatten)]
     pub(crate) fix: FixArgs,

@@ -179,7 +179,7 @@ fn question(args: &PortArgs, module: &Module, again: &Again<'_>) -> Question {
         to: args.to,
         threads,
         rcpc: args.rcpc,
-        dependencies: args.dependencies,
+        race_free: args.race_free,
     }
 }
 

@@ -10,6 +10,7 @@ use rsan_report::document::{
     self, Finding, Kind, Method, Port, PortAssumption, PortThread, Related, RepairChange,
     RepairKind, Severity, Thread,
 };
+use rsan_report::number::plural;
 use rsan_report::{Claim, Command, Document, Judgement};
 
 /// A document about two machines, of which only these are known.
@@ -33,6 +34,7 @@ pub(super) fn empty(
         on_cycles: None,
         fences: None,
         naive: None,
+        race_free: args.race_free,
         assumptions: Vec::new(),
     });
     document
@@ -55,6 +57,17 @@ pub(super) fn of(args: &PortArgs, subject: &str, answer: &Answer, places: &Place
     if !places.has_lines() {
         let note = "there is no debug information: compile with -g, so that lines are named";
         document.notes.push(note.to_owned());
+    }
+    let racy = |warning: &&Warning| {
+        let sites = [&warning.first, &warning.second];
+        sites.into_iter().any(|site| is_plain(site, places))
+    };
+    let plain = answer.warnings.iter().filter(racy).count() as u64;
+    if plain > 0 && !args.race_free {
+        document.notes.push(format!(
+            "{} of accesses with a plain one: if the program has no data races, --race-free leaves them out",
+            plural(plain, "pair")
+        ));
     }
     if let Some(port) = &mut document.port {
         port.threads = threads(answer, places);
@@ -151,15 +164,22 @@ fn caller(site: &Site, places: &Places<'_>) -> String {
     })
 }
 
-/// `relaxed store to `flag``, and where it is if there is no line.
-fn access(site: &Site, places: &Places<'_>) -> String {
-    let op = places.instr(site.function, site.number).map(|i| &i.op);
-    let volatile = match op {
+/// Whether an access may be part of a data race.
+fn is_plain(site: &Site, places: &Places<'_>) -> bool {
+    site.order == Order::Plain && !matches!(site.what, "lock" | "unlock") && !volatile(site, places)
+}
+
+fn volatile(site: &Site, places: &Places<'_>) -> bool {
+    match places.instr(site.function, site.number).map(|i| &i.op) {
         Some(Op::Load(access) | Op::Store { access, .. }) => access.volatile,
         _ => false,
-    };
+    }
+}
+
+/// `relaxed store to `flag``, and where it is if there is no line.
+fn access(site: &Site, places: &Places<'_>) -> String {
     let order = match site.order {
-        Order::Plain if volatile => "volatile",
+        Order::Plain if volatile(site, places) => "volatile",
         order => name(order),
     };
     let to = match site.what {

@@ -121,6 +121,10 @@ fn subjects(args: &PortArgs) -> Result<Vec<Subject>, String> {
     if !sources && !args.flags.is_empty() {
         return Err("error: flags of the compiler are for C, C++ and Rust files\n".to_owned());
     }
+    if args.race_free && !tests.is_empty() && !args.as_code && !args.fix.fix {
+        let message = "error: --race-free is for programs; a test is answered exactly, unless --static or --fix is given\n";
+        return Err(message.to_owned());
+    }
     let many = program.len() != 1 || !tests.is_empty();
     if args.fix.emit_llvm.is_some() && many {
         let message = "error: --emit-llvm takes one file of a program; the others would be lost\n";

@@ -292,3 +292,30 @@ fn litmus_tests_are_answered_exactly() {
         fixed.stdout
     );
 }
+
+#[test]
+fn without_data_races_plain_accesses_do_not_count() {
+    let folder = copied("race-free", &["mp.ll"]);
+    let text = std::fs::read_to_string(folder.join("mp.ll")).expect("a file");
+    let plain: String = text
+        .lines()
+        .map(
+            |line| match line.contains("@data") && line.contains(" atomic ") {
+                true => line.replace(" atomic ", " ").replace(" monotonic", "") + "\n",
+                false => line.to_owned() + "\n",
+            },
+        )
+        .collect();
+    assert_ne!(plain, text);
+    let file = folder.join("plain.ll");
+    std::fs::write(&file, plain).expect("the scratch folder is writable");
+    let file = file.display().to_string();
+    let warned = port(&[&file]);
+    assert_eq!(warned.code, 1, "{}", warned.stdout);
+    assert!(warned.stdout.contains("--race-free"), "{}", warned.stdout);
+    let trusted = port(&["--race-free", &file]);
+    assert_eq!(trusted.code, 0, "{}", trusted.stdout);
+    let promise = "if it has no data races: `rsan check` looks for them";
+    assert!(trusted.stdout.contains(promise), "{}", trusted.stdout);
+    assert_eq!(port(&["--race-free", "mp.litmus"]).code, 2);
+}
