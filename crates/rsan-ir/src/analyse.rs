@@ -2,7 +2,7 @@
 //!
 //! *Decides*: whether every execution that the machine `to` allows is one that the machine `from` allows, for any number of
 //! instances of the thread functions. No warning is a proof, unless an assumption is marked unsound. A warning may be false: values
-//! and locks are not looked at.
+//! are not looked at.
 //!
 //! *Source*: M-K robustness and its static analysis in Fency (FMCAD 2021).
 
@@ -11,7 +11,7 @@ use crate::cycles::{Closing, Communication, OnCycles, meetings};
 use crate::effects::{Changes, Effects, is_strong};
 use crate::flow::{self, Doing, EventId, Graph, NodeId};
 use crate::locks;
-use crate::module::Module;
+use crate::module::{Module, Order};
 use crate::port::{Answer, Assumption, Counts, Question, Refusal};
 use crate::races;
 use crate::search::{Search, Want};
@@ -103,7 +103,8 @@ pub(crate) fn pairs(
     let graph = &prepared.graph;
     let communication = Communication::new(graph, &prepared.meets);
     let mut cycles = communication.by_flow(effects, go_on)?;
-    let sources = cycles.sources(graph);
+    let mut sources = cycles.sources(graph);
+    sources.sort_by_key(|source| is_plain(graph, *source));
     let exact = sources.len().saturating_mul(graph.nodes.len()) <= STEPS;
     let want = if exact { Want::Pairs } else { Want::Unordered };
     let mut search = Search::new(graph);
@@ -146,6 +147,12 @@ pub(crate) fn pairs(
     })
 }
 
+/// Others see a plain access only in a data race: where not everything can be told, it comes last.
+fn is_plain(graph: &Graph, event: EventId) -> bool {
+    let event = &graph.events[event as usize];
+    event.operation.order == Order::Plain && !event.volatile
+}
+
 fn on_cycles(all: &[Vec<EventId>], cycles: &OnCycles) -> usize {
     let later = all
         .iter()
@@ -165,7 +172,9 @@ pub fn analyse(
     let graph = &prepared.graph;
     let effects = Effects::new(graph, question, &Changes::new());
     let pairs = pairs(&prepared, &effects, go_on)?;
-    let chosen = one_per_place(graph, &pairs.unordered);
+    let mut chosen = one_per_place(graph, &pairs.unordered);
+    let plain = |event: EventId| usize::from(is_plain(graph, event));
+    chosen.sort_by_key(|(first, second)| plain(*first) + plain(*second));
     let mut assumptions = graph.assumptions.clone();
     if pairs.cut || chosen.len() > WARNINGS {
         assumptions.push(Assumption {
