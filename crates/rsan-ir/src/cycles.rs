@@ -10,7 +10,7 @@
 //! *Method*: pairs are edges, not nodes: each access has a node where a cycle comes *in* to its thread and one where it goes *out*; a pair
 //! leads from `in(a)` to `out(b)`, communication from `out(b)` to `in(c)`. A pair is on a cycle if both ends are in one component. Two
 //! graphs are made so. The first leads through the control flow itself and is linear in the program. The second one, only of
-//! what is left, has the pairs one by one, without those that must be one location (docs/theory/port.md): a cycle that goes through such a pair
+//! what is left, has the pairs one by one, without those that must be one location (docs/theory/port.md, P3): a cycle that goes through such a pair
 //! has a shorter one that does not.
 
 use crate::alias::{Stopped, types_meet};

@@ -97,6 +97,7 @@ impl Memory {
         firsts
             .map(|(l, _)| Global {
                 name: program.location_name(LocId::new(l)).to_owned(),
+                title: String::new(),
                 constant: false,
                 thread_local: false,
                 internal: true,

@@ -97,6 +97,9 @@ pub struct Place {
 pub struct Global {
     /// Its name.
     pub name: String,
+    /// Its name for people; empty if it is the same.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// Never written.
     #[serde(default, skip_serializing_if = "is_not")]
     pub constant: bool,

@@ -257,6 +257,7 @@ fn pointer(
     let global = known.unwrap_or_else(|| {
         module.globals.push(Global {
             name: name.into(),
+            title: String::new(),
             constant: false,
             thread_local: false,
             internal: true,

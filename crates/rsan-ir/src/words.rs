@@ -40,7 +40,13 @@ fn spot(module: &Module, aliases: &Aliases<'_>, (object, offset): Spot) -> Strin
     let title = |f: crate::module::FunctionId| &module.functions[f.index()].title;
     let name = match aliases.object(object) {
         Object::Unknown => return "memory that is not known".into(),
-        Object::Global(g) => format!("`{}`", module.globals[g.index()].name),
+        Object::Global(g) => {
+            let global = &module.globals[g.index()];
+            match global.title.is_empty() {
+                true => format!("`{}`", global.name),
+                false => format!("`{}`", global.title),
+            }
+        }
         Object::Function(f) => format!("`{}`", title(f)),
         Object::Frame(f, _) => format!("a variable of `{}`", title(f)),
         Object::Heap(f, _) => format!("memory allocated in `{}`", title(f)),

@@ -249,8 +249,17 @@ fn global(names: &Names<'_>, value: Value<'_>) -> ir::Global {
         .initializer()
         .map(|initial| addresses(names, initial))
         .unwrap_or_default();
+    let name = value.name();
+    // rustc cuts a static up into fields: `FLAG.0`.
+    let whole = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let spoken = title(if name.starts_with('_') { whole } else { &name });
     ir::Global {
-        name: value.name(),
+        title: if spoken == name {
+            String::new()
+        } else {
+            spoken
+        },
+        name,
         constant: value.is_constant_global(),
         thread_local: value.is_thread_local(),
         internal: is_internal(value),

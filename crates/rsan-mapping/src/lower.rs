@@ -419,14 +419,14 @@ impl Lowering<'_> {
 
     fn cas(&mut self, instr: &Instr) {
         let Instr::Cas {
-            dst,
-            success,
             place,
             expected,
             new,
+            strength,
             ord,
             fail,
-            strength,
+            dst,
+            success,
         } = instr
         else {
             unreachable!("a compare-and-swap");

@@ -10,20 +10,18 @@ use rsan_model::{Edge, Expr, Instr, Pc, Program, Reason, RegId, Source};
 
 use Machine::{Armv7, Armv8, Power, Riscv, Sc, X86};
 
-/// The pairs of machines that are compared, the stronger one first.
-const PAIRS: [(Machine, Machine); 11] = [
-    (Sc, X86),
-    (Sc, Armv8),
-    (Sc, Armv7),
-    (Sc, Riscv),
-    (Sc, Power),
-    (X86, Armv8),
-    (X86, Armv7),
-    (X86, Riscv),
-    (X86, Power),
-    (Armv8, Armv7),
-    (Armv8, Power),
+/// The pairs of machines that are compared: a stronger one, and the weaker ones.
+const PAIRS: [(Machine, &[Machine]); 3] = [
+    (Sc, &[X86, Armv8, Armv7, Riscv, Power]),
+    (X86, &[Armv8, Armv7, Riscv, Power]),
+    (Armv8, &[Armv7, Power]),
 ];
+
+fn pairs() -> impl Iterator<Item = (Machine, Machine)> {
+    PAIRS
+        .into_iter()
+        .flat_map(|(m, weaker)| weaker.iter().map(move |k| (m, *k)))
+}
 
 fn parse(text: &str) -> Program {
     mini::parse(&Source::new("test.mini", text)).expect("a program")
@@ -86,7 +84,7 @@ fn classic_tests_are_robust_where_they_are() {
         ),
     ];
     for (text, expected) in tests {
-        for (m, k) in PAIRS {
+        for (m, k) in pairs() {
             assert_eq!(is_robust(text, m, k), expected(m, k), "{m}-{k}: {text}");
         }
     }
@@ -119,7 +117,7 @@ fn what_a_thread_did_before_it_waits_for_ever_counts() {
     let text = "st.rlx x 1; wait.rlx y 1 || st.rlx y 1; wait.rlx x 1";
     assert!(is_robust(text, Sc, X86));
     let text = "bcas.acq l 0 1; st.rlx x 1; st.rel l 0 || bcas.acq l 0 1; ld.rlx r0 x; st.rel l 0";
-    for (m, k) in PAIRS {
+    for (m, k) in pairs() {
         assert!(is_robust(text, m, k), "{m}-{k}");
     }
 }
@@ -127,7 +125,7 @@ fn what_a_thread_did_before_it_waits_for_ever_counts() {
 #[test]
 fn spawned_threads_and_joins_are_ordered() {
     let text = "st.rlx x 1; spawn 1; join 1; ld.rlx r0 y || ld.rlx r0 x; st.rlx y 1";
-    for (m, k) in PAIRS {
+    for (m, k) in pairs() {
         assert!(is_robust(text, m, k), "{m}-{k}");
     }
 }

@@ -31,32 +31,10 @@ const ALL: &[&str] = &[
     "power+trailing",
     "power+trailing+lwsync",
 ];
-const NOT_SC: &[&str] = &[
-    "x86",
-    "x86+mfence",
-    "armv8",
-    "armv8+rcpc",
-    "armv8+lse",
-    "armv8+rcpc+lse",
-    "riscv",
-    "armv7",
-    "power",
-    "power+lwsync",
-    "power+trailing",
-    "power+trailing+lwsync",
-];
-const WEAK: &[&str] = &[
-    "armv8",
-    "armv8+rcpc",
-    "armv8+lse",
-    "armv8+rcpc+lse",
-    "riscv",
-    "armv7",
-    "power",
-    "power+lwsync",
-    "power+trailing",
-    "power+trailing+lwsync",
-];
+/// All but `sc`.
+const NOT_SC: &[&str] = ALL.split_at(1).1;
+/// All that are weaker than x86.
+const WEAK: &[&str] = ALL.split_at(3).1;
 const POWER: &[&str] = &[
     "power",
     "power+lwsync",

@@ -91,8 +91,8 @@ enum Next {
     Each(Vec<State>),
     /// Not at all: what is waited for does not hold.
     Dropped,
-    /// Not at all: too many iterations.
-    Cut,
+    /// Only in these ways: others have too many iterations.
+    Cut(Vec<State>),
 }
 
 impl Walker<'_> {
@@ -127,8 +127,9 @@ impl Walker<'_> {
                         break Some(None);
                     }
                     Ok(Next::Dropped) => break Some(None),
-                    Ok(Next::Cut) => {
+                    Ok(Next::Cut(states)) => {
                         cut = true;
+                        open.extend(states.into_iter().rev());
                         break Some(None);
                     }
                     Err(error) => break Some(Some(error)),
@@ -208,15 +209,19 @@ impl Walker<'_> {
     }
 
     fn choose(&self, state: &State, pc: usize, targets: &[usize]) -> Next {
-        let mut ways = Vec::new();
+        let (mut ways, mut cut) = (Vec::new(), false);
         for &target in targets {
+            // Each way counts its own jumps.
             let mut way = state.clone();
             match way.jump(pc, target, self.unroll) {
-                Next::Cut => return Next::Cut,
+                Next::Cut(_) => cut = true,
                 _ => ways.push(way),
             }
         }
-        Next::Each(ways)
+        match cut {
+            true => Next::Cut(ways),
+            false => Next::Each(ways),
+        }
     }
 
     fn load(&self, state: &State, pc: usize) -> Result<Next, Error> {
@@ -412,7 +417,7 @@ impl State {
         if target <= from {
             let count = self.backward_jumps.entry(from).or_default();
             if *count == unroll {
-                return Next::Cut;
+                return Next::Cut(Vec::new());
             }
             *count += 1;
         }

@@ -157,6 +157,25 @@ fn ways_that_do_the_same_count_once() {
 }
 
 #[test]
+fn a_way_that_is_cut_leaves_the_others() {
+    let mut p = program("add a x 1; w y 1", "y=1", Machine::X86);
+    let thread = &mut p.threads[0];
+    // Once more, or on: the first way is cut after three turns, the second one never.
+    thread.code.insert(
+        1,
+        Op::Choose {
+            targets: vec![0, 2],
+        },
+    );
+    thread.spans.push(thread.spans[0]);
+    thread.origins = vec![0, 1, 2];
+    p.observed = vec![Observable::Loc(LocId(0))];
+    let found = outcomes(&p, Machine::X86, &Limits::default()).expect("an answer");
+    assert_eq!(found.cut, Some(Reason::LoopBound(3)));
+    assert_eq!(states(&found), [[1, 1], [2, 1], [3, 1], [4, 1]]);
+}
+
+#[test]
 fn limits_of_executions_and_events_hold() {
     let text = "w x 1; r a y ‖ w y 1; r b x";
     let p = program(text, "0:a=0", Machine::X86);

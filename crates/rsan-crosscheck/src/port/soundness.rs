@@ -37,6 +37,9 @@ pub const PAIRS: [(Machine, Machine); 11] = [
     (Armv8, Power),
 ];
 
+/// How often an enumeration asks whether to go on before it is too large: about a second.
+const PATIENCE: u32 = 1_000;
+
 /// What came of comparing the analysis with enumeration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PortTally {
@@ -52,7 +55,7 @@ pub struct PortTally {
     pub straight: BTreeMap<(Machine, Machine), Straight>,
     /// Programs that were enumerated.
     pub programs: u64,
-    /// Of these, those that were too large.
+    /// Of these, those that were too large: they have no say.
     pub too_large: u64,
     /// The first difference: the seed, and what was found.
     pub difference: Option<(u64, String)>,
@@ -115,7 +118,7 @@ fn of_seed(seed: u64) -> PortTally {
     let mut random = Random::new(!seed);
     let instances = instances(&set, &mut random);
     let mut targets = BTreeMap::new();
-    let mut sc_on = BTreeSet::new();
+    let mut known = Known::default();
     for (m, k) in PAIRS {
         let mut pick = |machine| {
             // The analysis takes the fences of seq_cst accesses on Power to be where compilers have them.
@@ -127,7 +130,7 @@ fn of_seed(seed: u64) -> PortTally {
                 .or_insert_with(|| random.pick(&variants))
         };
         let (m, k) = (pick(m), pick(k));
-        let mut case = Case::new(&set, (m, k), &instances, &mut sc_on);
+        let mut case = Case::new(&set, (m, k), &instances, &mut known);
         if let Err(message) = case.compare(&mut tally) {
             let text = mini::print(&set).unwrap_or_else(|_| crate::listing(&set));
             tally.difference = Some((seed, format!("{m} to {k}: {message}\n{text}")));
@@ -145,8 +148,16 @@ struct Case<'p> {
     from: Target,
     to: Target,
     instances: &'p [Vec<usize>],
-    /// Programs of the set, unchanged, that only do on a machine what SC does: nothing stronger forbids that.
-    sc_on: &'p mut BTreeSet<(Machine, Vec<usize>)>,
+    known: &'p mut Known,
+}
+
+/// What is known about the programs of a set on a machine.
+#[derive(Default)]
+struct Known {
+    /// Unchanged, they only do what SC does: nothing stronger forbids that.
+    sc: BTreeSet<(Machine, Vec<usize>)>,
+    /// Too large, with whatever changes.
+    too_large: BTreeSet<(Machine, Vec<usize>)>,
 }
 
 impl<'p> Case<'p> {
@@ -154,7 +165,7 @@ impl<'p> Case<'p> {
         set: &'p Program,
         (from, to): (Target, Target),
         instances: &'p [Vec<usize>],
-        sc_on: &'p mut BTreeSet<(Machine, Vec<usize>)>,
+        known: &'p mut Known,
     ) -> Self {
         let question = Question {
             from: from.machine,
@@ -176,7 +187,7 @@ impl<'p> Case<'p> {
                 ..to
             },
             instances,
-            sc_on,
+            known,
         }
     }
 
@@ -266,22 +277,34 @@ impl<'p> Case<'p> {
         };
         for functions in self.instances {
             let program = (self.to.machine, functions.clone());
-            if changes.is_empty() && self.sc_on.contains(&program) {
+            if changes.is_empty() && self.known.sc.contains(&program) {
+                continue;
+            }
+            tally.programs += 1;
+            if self.known.too_large.contains(&program) {
+                tally.too_large += 1;
                 continue;
             }
             let on_m = compiled(&instance(self.set, functions), &self.from);
             let mut on_k = compiled(&instance(&changed, functions), &self.to);
             insert_fences(self.set, &mut on_k, functions, changes, &self.to);
             let (m, k) = (self.from.machine, self.to.machine);
-            let answer = robust(&on_k, k, &on_m, m, &limits, &mut |_| None);
-            tally.programs += 1;
+            let mut asked = 0;
+            let halt = &mut |_| {
+                asked += 1;
+                (asked > PATIENCE).then_some(Reason::Interrupted)
+            };
+            let answer = robust(&on_k, k, &on_m, m, &limits, halt);
             match answer.map(|a| a.verdict) {
                 Ok(Verdict::Robust) if changes.is_empty() && m == Sc => {
-                    self.sc_on.insert(program);
+                    self.known.sc.insert(program);
                 }
                 Ok(Verdict::Robust) => {}
                 Ok(Verdict::Cut(Reason::LoopBound(_))) => {}
-                Ok(Verdict::Cut(_)) | Err(_) => tally.too_large += 1,
+                Ok(Verdict::Cut(_)) | Err(_) => {
+                    tally.too_large += 1;
+                    self.known.too_large.insert(program);
+                }
                 Ok(Verdict::Violation(witness)) => {
                     let events = &witness.execution.events;
                     let cycle = witness.cycle.iter().map(|(event, edge)| {

@@ -83,12 +83,21 @@ pub(super) fn of(args: &PortArgs, subject: &str, answer: &Answer, places: &Place
         port.assumptions = assumptions.collect();
     }
     let machines = (args.from, args.to);
-    let findings = answer.warnings.iter();
+    let mut warnings: Vec<&Warning> = answer.warnings.iter().collect();
+    warnings.sort_by_key(|warning| doubt(warning));
+    let findings = warnings.into_iter();
     document.findings = findings
         .map(|warning| finding(warning, machines, places))
         .collect();
     document.sources = excerpts(document.findings.iter());
     document
+}
+
+/// Atomic accesses that must meet come first: plain ones meet only in a data race, and what is not known may not meet at all.
+fn doubt(warning: &Warning) -> (usize, bool) {
+    let pair = [&warning.first, &warning.second];
+    let plain = pair.iter().filter(|site| site.order == Order::Plain);
+    (plain.count(), !warning.because.is_empty())
 }
 
 fn threads(answer: &Answer, places: &Places<'_>) -> Vec<PortThread> {
