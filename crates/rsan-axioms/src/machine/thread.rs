@@ -5,7 +5,7 @@ use super::ticker::{Abort, Ticker};
 use super::{Access, Error, Kind};
 use rsan_model::machine::{Machine, Op, Program, Strength, location_at};
 use rsan_model::{Domain, EvalError, EventId, EventSet, Expr, LocId, RegId, ThreadId, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a thread does, from its beginning to its end.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +24,15 @@ impl Trace {
         let steps = self.steps.len() * size_of::<Step>();
         let registers = self.registers.len() * size_of::<Value>();
         (size_of::<Self>() + steps + registers) as u64
+    }
+
+    /// What it accesses, with which values: few different traces have the same.
+    fn accesses(&self) -> Vec<(usize, Option<(LocId, Value)>)> {
+        let of_step = |step: &Step| match step.kind {
+            Kind::Read(a) | Kind::Write(a) => (step.op, Some((a.loc, a.value))),
+            Kind::Fence(_) => (step.op, None),
+        };
+        self.steps.iter().map(of_step).collect()
     }
 }
 
@@ -110,6 +119,7 @@ impl Walker<'_> {
         }];
         let has_choice = thread.code.iter().any(|op| matches!(op, Op::Choose { .. }));
         let (mut all, mut cut) = (Vec::new(), false);
+        let mut known: HashMap<_, Vec<usize>> = HashMap::new();
         while let Some(mut state) = open.pop() {
             let fault = loop {
                 ticker.tick(0)?;
@@ -145,10 +155,15 @@ impl Walker<'_> {
                 registers: state.registers,
                 fault,
             };
-            if !has_choice || !all.contains(&trace) {
-                ticker.tick(trace.size())?;
-                all.push(trace);
+            if has_choice {
+                let similar = known.entry(trace.accesses()).or_default();
+                if similar.iter().any(|&index| all[index] == trace) {
+                    continue;
+                }
+                similar.push(all.len());
             }
+            ticker.tick(trace.size())?;
+            all.push(trace);
         }
         Ok(Traces { all, cut })
     }
