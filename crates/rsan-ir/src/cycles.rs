@@ -18,6 +18,7 @@ use crate::effects::Effects;
 use crate::flow::{EventId, Graph};
 use crate::module::AccessType;
 use crate::order::{Part, State};
+use crate::starts::{Starts, root_of};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -141,9 +142,11 @@ impl OnCycles {
 }
 
 /// Numbers of the nodes of both graphs: accesses, where a cycle comes in and goes out; classes, written and read, left and entered.
+/// Then threads, begun and ended.
 pub(crate) struct Layout {
     events: usize,
     classes: usize,
+    threads: usize,
 }
 
 /// What a node stands for.
@@ -156,6 +159,10 @@ pub(crate) enum Vertex {
     Left(u32, bool),
     /// A class is entered, at a write or a read.
     Entered(u32, bool),
+    /// A thread is started.
+    Begun(u32),
+    /// A thread has ended.
+    Ended(u32),
     /// Another one, counted from 0.
     Other(usize),
 }
@@ -165,6 +172,7 @@ impl Layout {
         Self {
             events: graph.events.len(),
             classes: graph.classes.len(),
+            threads: graph.roots.len(),
         }
     }
 
@@ -184,13 +192,22 @@ impl Layout {
         2 * self.events + 2 * self.classes + 2 * class as usize + usize::from(writes)
     }
 
+    fn begun(&self, thread: u32) -> usize {
+        2 * self.events + 4 * self.classes + thread as usize
+    }
+
+    fn ended(&self, thread: u32) -> usize {
+        self.begun(thread) + self.threads
+    }
+
     pub(crate) fn others(&self) -> usize {
-        2 * self.events + 4 * self.classes
+        2 * self.events + 4 * self.classes + 2 * self.threads
     }
 
     pub(crate) fn vertex(&self, number: usize) -> Vertex {
         let mut rest = number;
-        for size in [self.events, self.events, 2 * self.classes, 2 * self.classes] {
+        let (events, classes, threads) = (self.events, 2 * self.classes, self.threads);
+        for size in [events, events, classes, classes, threads, threads] {
             if rest < size {
                 break;
             }
@@ -201,7 +218,9 @@ impl Layout {
             n if n < self.events => Vertex::In(event),
             n if n < 2 * self.events => Vertex::Out(event),
             n if n < 2 * self.events + 2 * self.classes => Vertex::Left(class, writes),
-            n if n < self.others() => Vertex::Entered(class, writes),
+            n if n < self.begun(0) => Vertex::Entered(class, writes),
+            n if n < self.ended(0) => Vertex::Begun(rest as u32),
+            n if n < self.others() => Vertex::Ended(rest as u32),
             _ => Vertex::Other(rest),
         }
     }
@@ -213,6 +232,7 @@ pub(crate) struct Communication<'a> {
     pub(crate) layout: Layout,
     meets: &'a [Vec<u32>],
     members: Vec<[Vec<EventId>; 2]>,
+    starts: Starts,
 }
 
 impl<'a> Communication<'a> {
@@ -230,6 +250,7 @@ impl<'a> Communication<'a> {
             layout: Layout::new(graph),
             meets,
             members,
+            starts: Starts::new(graph),
         }
     }
 
@@ -237,7 +258,29 @@ impl<'a> Communication<'a> {
     pub(crate) fn successors(&self, vertex: &Vertex, visit: &mut dyn FnMut(usize)) {
         let layout = &self.layout;
         match *vertex {
-            Vertex::In(event) => visit(layout.out(event)),
+            Vertex::In(event) => {
+                visit(layout.out(event));
+                let later = &self.starts.later[event as usize];
+                later.iter().for_each(|thread| visit(layout.begun(*thread)));
+                let node = self.graph.events[event as usize].node;
+                visit(layout.ended(root_of(self.graph, node) as u32));
+            }
+            Vertex::Begun(thread) => {
+                let started = &self.starts.started[thread as usize];
+                started.iter().for_each(|other| visit(layout.begun(*other)));
+                let accesses = &self.starts.accesses[thread as usize];
+                accesses.iter().for_each(|event| visit(layout.out(*event)));
+                visit(layout.ended(thread));
+            }
+            Vertex::Ended(thread) => {
+                let after = &self.starts.joined[thread as usize];
+                after.iter().for_each(|event| visit(layout.out(*event)));
+                for joiner in &self.starts.joiners[thread as usize] {
+                    visit(layout.ended(*joiner));
+                    let started = &self.starts.started[*joiner as usize];
+                    started.iter().for_each(|other| visit(layout.begun(*other)));
+                }
+            }
             Vertex::Out(event) => {
                 let event = &self.graph.events[event as usize];
                 if event.live && event.operation.part != Part::Lock {
@@ -303,7 +346,7 @@ impl<'a> Communication<'a> {
                         }
                     }
                 }
-                Vertex::Out(_) | Vertex::Left(..) | Vertex::Entered(..) => {}
+                _ => {}
             }
         };
         let component = components(count, successors, go_on)?;
@@ -402,7 +445,7 @@ impl<'a> Closing<'a> {
             match layout.vertex(at) {
                 Vertex::Out(event) => end = Some(event),
                 Vertex::In(event) => partners.push((event, end.unwrap_or(event))),
-                Vertex::Left(..) | Vertex::Entered(..) | Vertex::Other(_) => {}
+                _ => {}
             }
         }
         partners.reverse();

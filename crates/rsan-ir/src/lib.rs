@@ -20,6 +20,7 @@ pub mod port;
 mod races;
 mod repair;
 mod search;
+mod starts;
 #[cfg(test)]
 mod testing;
 mod threads;

@@ -1,0 +1,116 @@
+//! Threads that start and join others: what comes before a start comes before all that the new thread does, and all that a thread
+//! does comes before what follows its join. On every machine; so a cycle may go that way.
+//!
+//! *Deviations*: a join is taken as one of every thread that its thread starts. That can add a warning and never hides one.
+
+use crate::flow::{Doing, EventId, Graph, NodeId};
+
+/// Threads, by their numbers among the roots, and the accesses around their starts and ends.
+#[derive(Debug, Default)]
+pub(crate) struct Starts {
+    /// By access, the threads that may be started after it.
+    pub(crate) later: Vec<Vec<u32>>,
+    /// By thread, the threads that it may start.
+    pub(crate) started: Vec<Vec<u32>>,
+    /// By thread, its accesses.
+    pub(crate) accesses: Vec<Vec<EventId>>,
+    /// By thread, accesses that may come after a join of it.
+    pub(crate) joined: Vec<Vec<EventId>>,
+    /// By thread, the threads that may join it.
+    pub(crate) joiners: Vec<Vec<u32>>,
+}
+
+impl Starts {
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let roots = graph.roots.len();
+        let mut starts = Self {
+            later: vec![Vec::new(); graph.events.len()],
+            started: vec![Vec::new(); roots],
+            accesses: vec![Vec::new(); roots],
+            joined: vec![Vec::new(); roots],
+            joiners: vec![Vec::new(); roots],
+        };
+        for (event, access) in graph.events.iter().enumerate() {
+            if access.live {
+                let root = root_of(graph, access.node);
+                starts.accesses[root].push(event as EventId);
+            }
+        }
+        let nodes = || (0..graph.nodes.len()).map(|node| node as NodeId);
+        if !nodes().any(|node| matches!(graph.nodes[node as usize].doing, Doing::Start(_))) {
+            return starts;
+        }
+        let mut earlier = vec![Vec::new(); graph.nodes.len()];
+        for node in nodes() {
+            for (next, _) in &graph.next[node as usize] {
+                earlier[*next as usize].push(node);
+            }
+        }
+        let back = |node: NodeId| earlier[node as usize].iter().copied();
+        for node in nodes() {
+            let Doing::Start(start) = &graph.nodes[node as usize].doing else {
+                continue;
+            };
+            let is_started = |root: &u32| {
+                let function = graph.roots[*root as usize].0.thread.function;
+                start.functions.contains(&function)
+            };
+            let threads: Vec<u32> = (0..roots as u32).filter(is_started).collect();
+            starts.started[root_of(graph, node)].extend(&threads);
+            for event in accesses_from(graph, node, back) {
+                starts.later[event as usize].extend(&threads);
+            }
+        }
+        for node in nodes() {
+            if let Doing::Join(_) = graph.nodes[node as usize].doing {
+                let next = |node: NodeId| graph.next[node as usize].iter().map(|(next, _)| *next);
+                let after = accesses_from(graph, node, next);
+                let joiner = root_of(graph, node);
+                for thread in starts.started[joiner].clone() {
+                    starts.joined[thread as usize].extend(&after);
+                    starts.joiners[thread as usize].push(joiner as u32);
+                }
+            }
+        }
+        starts.tidy();
+        starts
+    }
+
+    fn tidy(&mut self) {
+        let threads = self.started.iter_mut().chain(&mut self.joiners);
+        for list in self.later.iter_mut().chain(threads) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        for list in &mut self.joined {
+            list.sort_unstable();
+            list.dedup();
+        }
+    }
+}
+
+/// The thread that a step belongs to.
+pub(crate) fn root_of(graph: &Graph, node: NodeId) -> usize {
+    let context = graph.nodes[node as usize].context;
+    graph.contexts[context as usize].root as usize
+}
+
+/// The accesses that some steps lead to.
+fn accesses_from<I: Iterator<Item = NodeId>>(
+    graph: &Graph,
+    node: NodeId,
+    steps: impl Fn(NodeId) -> I,
+) -> Vec<EventId> {
+    let mut seen = vec![false; graph.nodes.len()];
+    let mut work = vec![node];
+    let mut found = Vec::new();
+    while let Some(node) = work.pop() {
+        for next in steps(node) {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                found.extend(graph.event_at(next));
+                work.push(next);
+            }
+        }
+    }
+    found
+}
