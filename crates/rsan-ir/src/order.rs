@@ -244,7 +244,7 @@ fn armv8(side: Side, rcpc: bool, operation: Operation) -> Vec<Atom> {
         Part::UpdateWrite if side == Side::May => vec![Atom::Access {
             kind: W,
             acquire: false,
-            release: releases(order),
+            release: releases(operation.merged()),
             rcsc: true,
             spreads: true,
         }],

@@ -202,6 +202,47 @@ fn threads_are_found_and_main_is_alone_before_and_after() {
 }
 
 #[test]
+fn cycles_lead_through_starts_and_joins() {
+    let reader = "fn v\nR y\nR x\n";
+    let main = |text: &str| format!("fn main\ncall pthread_create g zero &v zero\n{text}\n");
+    let start = "call pthread_create h zero &w zero";
+    let join = "call pthread_join *h";
+    // What is written before a start is before all that the new thread writes, and that is before what follows the join.
+    let started = main(&format!("W x\n{start}")) + reader + "fn w\nW y";
+    let joined = main(&format!("{start}\n{join}\nW y")) + reader + "fn w\nW x";
+    let by_a_third =
+        main(start) + reader + "fn w\nW x\ncall pthread_create k zero &u zero\nfn u\nW y";
+    for text in [started, joined, by_a_third] {
+        let m = module(&text);
+        let mut asked = question(&m, X86, Armv8);
+        asked.threads.clear();
+        let answer = analyse(&m, &asked, &mut || true).expect("it starts threads");
+        assert_eq!(answer.warnings.len(), 1, "{text}: {:#?}", answer.warnings);
+        let ordered = module(&text.replace("R y", "R y acq"));
+        let answer = analyse(&ordered, &asked, &mut || true).expect("it starts threads");
+        assert_eq!(answer.warnings, [], "{text}");
+    }
+}
+
+#[test]
+fn a_compare_exchange_that_fails_more_strongly_is_as_strong_as_that() {
+    // One instruction with both orders, `casal`, for success with acquire and failure with seq_cst: ARMv8 keeps the store before it.
+    let text = module("fn t0\nC x acq\nR y\nfn t1\nW y\nC x acq");
+    let mut strong = text.clone();
+    for instr in strong.functions[1]
+        .blocks
+        .iter_mut()
+        .flat_map(|b| &mut b.instrs)
+    {
+        if let Op::Update { failure, .. } = &mut instr.op {
+            *failure = Some(Order::SeqCst);
+        }
+    }
+    let warnings = |m: &Module| ask(m, Armv8, Armv7).warnings.len();
+    assert_eq!((warnings(&text), warnings(&strong)), (0, 1));
+}
+
+#[test]
 fn a_warning_says_what_closes_the_cycle() {
     let answer = ask(
         &module("fn t0\nW x\nW y\nfn t1\nR y\nF sc\nR x"),
