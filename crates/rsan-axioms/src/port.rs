@@ -3,7 +3,7 @@
 //! # What it decides
 //!
 //! A program is *M-K robust* if every execution that the machine `K` allows is one that `M` allows (docs/theory/port.md,
-//! P1). The two may run different instructions for the same source, so executions are compared as [shapes](shape): the
+//! P1). The two may run different instructions for the same source, so executions are compared as shapes (`shape.rs`): the
 //! reads and writes of the source's instructions, which write each read sees, and the order of the writes of each location.
 //! Fences, and the reads that belong to a write of the same instruction, are no part of it: what such a read sees is
 //! the write before its own.

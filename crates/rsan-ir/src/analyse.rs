@@ -81,8 +81,9 @@ pub(crate) fn prepare(
     let mut graph = flow::build(module, &aliases, roots, go_on)?;
     locks::refine(&mut graph, &aliases, question.to, go_on)?;
     if question.race_free {
-        races::leave_out(module, &mut graph, question.to);
+        races::leave_out(&mut graph);
     }
+    races::not_followed(module, &mut graph, question.to, question.race_free);
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;

@@ -275,11 +275,12 @@ impl<'a> Communication<'a> {
             Vertex::Ended(thread) => {
                 let after = &self.starts.joined[thread as usize];
                 after.iter().for_each(|event| visit(layout.out(*event)));
-                for joiner in &self.starts.joiners[thread as usize] {
-                    visit(layout.ended(*joiner));
-                    let started = &self.starts.started[*joiner as usize];
-                    started.iter().for_each(|other| visit(layout.begun(*other)));
-                }
+                let next = &self.starts.next[thread as usize];
+                next.iter().for_each(|other| visit(layout.begun(*other)));
+                let joiners = &self.starts.joiners[thread as usize];
+                joiners
+                    .iter()
+                    .for_each(|joiner| visit(layout.ended(*joiner)));
             }
             Vertex::Out(event) => {
                 let event = &self.graph.events[event as usize];

@@ -18,6 +18,8 @@ pub(crate) struct Starts {
     pub(crate) joined: Vec<Vec<EventId>>,
     /// By thread, the threads that may join it.
     pub(crate) joiners: Vec<Vec<u32>>,
+    /// By thread, the threads that may be started after a join of it.
+    pub(crate) next: Vec<Vec<u32>>,
 }
 
 impl Starts {
@@ -29,6 +31,7 @@ impl Starts {
             accesses: vec![Vec::new(); roots],
             joined: vec![Vec::new(); roots],
             joiners: vec![Vec::new(); roots],
+            next: vec![Vec::new(); roots],
         };
         for (event, access) in graph.events.iter().enumerate() {
             if access.live {
@@ -47,27 +50,26 @@ impl Starts {
             }
         }
         let back = |node: NodeId| earlier[node as usize].iter().copied();
+        let on = |node: NodeId| graph.next[node as usize].iter().map(|(next, _)| *next);
         for node in nodes() {
-            let Doing::Start(start) = &graph.nodes[node as usize].doing else {
-                continue;
-            };
-            let is_started = |root: &u32| {
-                let function = graph.roots[*root as usize].0.thread.function;
-                start.functions.contains(&function)
-            };
-            let threads: Vec<u32> = (0..roots as u32).filter(is_started).collect();
+            let threads = started_by(graph, node);
             starts.started[root_of(graph, node)].extend(&threads);
-            for event in accesses_from(graph, node, back) {
-                starts.later[event as usize].extend(&threads);
+            if !threads.is_empty() {
+                for event in reached(graph, node, back).filter_map(|n| graph.event_at(n)) {
+                    starts.later[event as usize].extend(&threads);
+                }
             }
         }
         for node in nodes() {
             if let Doing::Join(_) = graph.nodes[node as usize].doing {
-                let next = |node: NodeId| graph.next[node as usize].iter().map(|(next, _)| *next);
-                let after = accesses_from(graph, node, next);
+                let after: Vec<NodeId> = reached(graph, node, on).collect();
+                let accesses: Vec<EventId> =
+                    after.iter().filter_map(|n| graph.event_at(*n)).collect();
+                let next: Vec<u32> = after.iter().flat_map(|n| started_by(graph, *n)).collect();
                 let joiner = root_of(graph, node);
                 for thread in starts.started[joiner].clone() {
-                    starts.joined[thread as usize].extend(&after);
+                    starts.joined[thread as usize].extend(&accesses);
+                    starts.next[thread as usize].extend(&next);
                     starts.joiners[thread as usize].push(joiner as u32);
                 }
             }
@@ -78,6 +80,7 @@ impl Starts {
 
     fn tidy(&mut self) {
         let threads = self.started.iter_mut().chain(&mut self.joiners);
+        let threads = threads.chain(&mut self.next);
         for list in self.later.iter_mut().chain(threads) {
             list.sort_unstable();
             list.dedup();
@@ -95,22 +98,33 @@ pub(crate) fn root_of(graph: &Graph, node: NodeId) -> usize {
     graph.contexts[context as usize].root as usize
 }
 
-/// The accesses that some steps lead to.
-fn accesses_from<I: Iterator<Item = NodeId>>(
+/// The threads that a step may start.
+fn started_by(graph: &Graph, node: NodeId) -> Vec<u32> {
+    let Doing::Start(start) = &graph.nodes[node as usize].doing else {
+        return Vec::new();
+    };
+    let is_started = |root: &u32| {
+        let function = graph.roots[*root as usize].0.thread.function;
+        start.functions.contains(&function)
+    };
+    (0..graph.roots.len() as u32).filter(is_started).collect()
+}
+
+/// The steps that some steps lead to.
+fn reached<I: Iterator<Item = NodeId>>(
     graph: &Graph,
     node: NodeId,
     steps: impl Fn(NodeId) -> I,
-) -> Vec<EventId> {
+) -> impl Iterator<Item = NodeId> {
     let mut seen = vec![false; graph.nodes.len()];
     let mut work = vec![node];
-    let mut found = Vec::new();
     while let Some(node) = work.pop() {
         for next in steps(node) {
             if !std::mem::replace(&mut seen[next as usize], true) {
-                found.extend(graph.event_at(next));
                 work.push(next);
             }
         }
     }
-    found
+    let numbers = seen.into_iter().enumerate();
+    numbers.filter_map(|(node, seen)| seen.then_some(node as NodeId))
 }

@@ -212,16 +212,43 @@ fn cycles_lead_through_starts_and_joins() {
     let joined = main(&format!("{start}\n{join}\nW y")) + reader + "fn w\nW x";
     let by_a_third =
         main(start) + reader + "fn w\nW x\ncall pthread_create k zero &u zero\nfn u\nW y";
-    for text in [started, joined, by_a_third] {
-        let m = module(&text);
-        let mut asked = question(&m, X86, Armv8);
-        asked.threads.clear();
-        let answer = analyse(&m, &asked, &mut || true).expect("it starts threads");
+    let in_turn = main(&format!(
+        "{start}\n{join}\ncall pthread_create k zero &u zero"
+    )) + reader
+        + "fn w\nW x\nfn u\nW y";
+    // Without a join between, nothing orders the two.
+    let apart = module(&in_turn.replace(&format!("{join}\n"), ""));
+    let mut asked = question(&apart, X86, Armv8);
+    asked.threads.clear();
+    let answer = analyse(&apart, &asked, &mut || true).expect("it starts threads");
+    assert_eq!(answer.warnings, []);
+    for text in [started, joined, by_a_third, in_turn] {
+        let answer = analyse(&module(&text), &asked, &mut || true).expect("it starts threads");
         assert_eq!(answer.warnings.len(), 1, "{text}: {:#?}", answer.warnings);
         let ordered = module(&text.replace("R y", "R y acq"));
         let answer = analyse(&ordered, &asked, &mut || true).expect("it starts threads");
         assert_eq!(answer.warnings, [], "{text}");
     }
+}
+
+#[test]
+fn what_waits_is_no_proof() {
+    let text = "fn main\ncall pthread_create g zero &v zero\ncall sem_wait s\nW y\nfn v\nW x\ncall sem_post s";
+    let m = module(text);
+    let mut asked = question(&m, X86, Armv8);
+    asked.threads.clear();
+    let answer = analyse(&m, &asked, &mut || true).expect("it starts threads");
+    assert_eq!(answer.warnings, []);
+    let unsound: Vec<&str> = answer
+        .assumptions
+        .iter()
+        .filter(|known| known.unsound)
+        .map(|known| known.message.as_str())
+        .collect();
+    assert!(
+        unsound.len() == 1 && unsound[0].starts_with("`sem_wait`"),
+        "{unsound:?}"
+    );
 }
 
 #[test]
