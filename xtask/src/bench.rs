@@ -9,6 +9,7 @@ mod port;
 mod report;
 mod sanitizer;
 mod scheduling;
+mod table;
 mod tso;
 mod verify;
 

@@ -15,6 +15,7 @@ use crate::module::{Module, Order};
 use crate::port::{Answer, Assumption, Counts, Question, Refusal};
 use crate::races;
 use crate::search::{Search, Want};
+use crate::starts::Starts;
 use crate::threads;
 use crate::words;
 use rsan_model::machine::Machine;
@@ -35,6 +36,7 @@ impl From<Stopped> for Refusal {
 pub(crate) struct Prepared {
     pub(crate) graph: Graph,
     pub(crate) meets: Vec<Vec<u32>>,
+    pub(crate) starts: Starts,
     pub(crate) names: words::Names,
 }
 
@@ -87,10 +89,12 @@ pub(crate) fn prepare(
     graph.assumptions.extend(assumptions);
     graph.assumptions.sort();
     let meets = meetings(&graph, &module.types, go_on)?;
+    let starts = Starts::new(&graph, go_on)?;
     let names = words::Names::new(module, &aliases, &graph);
     Ok(Prepared {
         graph,
         meets,
+        starts,
         names,
     })
 }
@@ -102,7 +106,7 @@ pub(crate) fn pairs(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Pairs, Stopped> {
     let graph = &prepared.graph;
-    let communication = Communication::new(graph, &prepared.meets);
+    let communication = Communication::new(prepared);
     let mut cycles = communication.by_flow(effects, go_on)?;
     let mut sources = cycles.sources(graph);
     sources.sort_by_key(|source| is_plain(graph, *source));
@@ -187,7 +191,7 @@ pub fn analyse(
             unsound: true,
         });
     }
-    let communication = Communication::new(graph, &prepared.meets);
+    let communication = Communication::new(&prepared);
     let mut closing = Closing::new(communication, &pairs.all);
     let mut warnings = Vec::new();
     for (first, second) in chosen.into_iter().take(WARNINGS) {

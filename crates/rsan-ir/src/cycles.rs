@@ -14,6 +14,7 @@
 //! has a shorter one that does not.
 
 use crate::alias::{Stopped, types_meet};
+use crate::analyse::Prepared;
 use crate::effects::Effects;
 use crate::flow::{EventId, Graph};
 use crate::module::AccessType;
@@ -232,11 +233,12 @@ pub(crate) struct Communication<'a> {
     pub(crate) layout: Layout,
     meets: &'a [Vec<u32>],
     members: Vec<[Vec<EventId>; 2]>,
-    starts: Starts,
+    starts: &'a Starts,
 }
 
 impl<'a> Communication<'a> {
-    pub(crate) fn new(graph: &'a Graph, meets: &'a [Vec<u32>]) -> Self {
+    pub(crate) fn new(prepared: &'a Prepared) -> Self {
+        let graph = &prepared.graph;
         let mut members = vec![[Vec::new(), Vec::new()]; graph.classes.len()];
         for (index, event) in graph.events.iter().enumerate() {
             // Communication comes in where a lock is taken and goes out where it is given back.
@@ -248,9 +250,9 @@ impl<'a> Communication<'a> {
         Self {
             graph,
             layout: Layout::new(graph),
-            meets,
+            meets: &prepared.meets,
             members,
-            starts: Starts::new(graph),
+            starts: &prepared.starts,
         }
     }
 

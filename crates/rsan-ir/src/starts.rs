@@ -3,6 +3,7 @@
 //!
 //! *Deviations*: a join is taken as one of every thread that its thread starts. That can add a warning and never hides one.
 
+use crate::alias::Stopped;
 use crate::flow::{Doing, EventId, Graph, NodeId};
 
 /// Threads, by their numbers among the roots, and the accesses around their starts and ends.
@@ -23,7 +24,7 @@ pub(crate) struct Starts {
 }
 
 impl Starts {
-    pub(crate) fn new(graph: &Graph) -> Self {
+    pub(crate) fn new(graph: &Graph, go_on: &mut dyn FnMut() -> bool) -> Result<Self, Stopped> {
         let roots = graph.roots.len();
         let mut starts = Self {
             later: vec![Vec::new(); graph.events.len()],
@@ -41,7 +42,7 @@ impl Starts {
         }
         let nodes = || (0..graph.nodes.len()).map(|node| node as NodeId);
         if !nodes().any(|node| matches!(graph.nodes[node as usize].doing, Doing::Start(_))) {
-            return starts;
+            return Ok(starts);
         }
         let mut earlier = vec![Vec::new(); graph.nodes.len()];
         for node in nodes() {
@@ -55,6 +56,7 @@ impl Starts {
             let threads = started_by(graph, node);
             starts.started[root_of(graph, node)].extend(&threads);
             if !threads.is_empty() {
+                look(go_on)?;
                 for event in reached(graph, node, back).filter_map(|n| graph.event_at(n)) {
                     starts.later[event as usize].extend(&threads);
                 }
@@ -62,6 +64,7 @@ impl Starts {
         }
         for node in nodes() {
             if let Doing::Join(_) = graph.nodes[node as usize].doing {
+                look(go_on)?;
                 let after: Vec<NodeId> = reached(graph, node, on).collect();
                 let accesses: Vec<EventId> =
                     after.iter().filter_map(|n| graph.event_at(*n)).collect();
@@ -75,7 +78,7 @@ impl Starts {
             }
         }
         starts.tidy();
-        starts
+        Ok(starts)
     }
 
     fn tidy(&mut self) {
@@ -90,6 +93,10 @@ impl Starts {
             list.dedup();
         }
     }
+}
+
+fn look(go_on: &mut dyn FnMut() -> bool) -> Result<(), Stopped> {
+    if go_on() { Ok(()) } else { Err(Stopped) }
 }
 
 /// The thread that a step belongs to.

@@ -14,7 +14,7 @@ mod exact;
 mod shape;
 mod witness;
 
-pub(crate) use shape::{Act, At, Order, Shape, Step};
+pub(crate) use shape::{Act, At, Order, Shape, Step, straight_line};
 
 use rsan_axioms::Limits;
 use rsan_axioms::machine::{Candidate, Event, executions};

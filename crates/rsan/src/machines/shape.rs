@@ -139,33 +139,45 @@ impl Shape {
     /// As a program in which every write writes another value and every step has a register; the number of an instruction is
     /// that of its step.
     pub(crate) fn program(&self) -> Program {
-        let mut program = Program::new("cycle", Domain::Int32);
-        let location = |number| Location {
-            name: format!("x{number}"),
-            kind: LocKind::Atomic,
-            init: 0,
-        };
-        program.locations = (0..self.locations()).map(location).collect();
         let mut value = 0;
-        for (number, steps) in self.threads.iter().enumerate() {
-            let registers = (0..steps.len()).map(|step| Register {
-                name: format!("r{step}"),
-                init: 0,
-            });
+        let threads = self.threads.iter().map(|steps| {
             let code = steps.iter().enumerate().map(|(index, step)| {
                 value += 1;
                 step.instruction(value, RegId::new(index))
             });
-            program.threads.push(Thread {
-                name: format!("P{number}"),
-                start: Start::Initial,
-                registers: registers.collect(),
-                code: code.collect(),
-                spans: vec![Span::default(); steps.len()],
-            });
-        }
-        program
+            code.collect()
+        });
+        straight_line("cycle", self.locations(), threads)
     }
+}
+
+/// Threads without jumps over so many atomic locations; each instruction has a register of its number.
+pub(crate) fn straight_line(
+    name: &str,
+    locations: u32,
+    threads: impl Iterator<Item = Vec<Instr>>,
+) -> Program {
+    let mut program = Program::new(name, Domain::Int32);
+    let location = |number| Location {
+        name: format!("x{number}"),
+        kind: LocKind::Atomic,
+        init: 0,
+    };
+    program.locations = (0..locations).map(location).collect();
+    for (number, code) in threads.enumerate() {
+        let registers = (0..code.len()).map(|step| Register {
+            name: format!("r{step}"),
+            init: 0,
+        });
+        program.threads.push(Thread {
+            name: format!("P{number}"),
+            start: Start::Initial,
+            registers: registers.collect(),
+            spans: vec![Span::default(); code.len()],
+            code,
+        });
+    }
+    program
 }
 
 /// Nothing, computed from what these steps read.

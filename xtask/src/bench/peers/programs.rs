@@ -1,5 +1,6 @@
 //! The programs, as the table beside them lists them.
 
+use crate::bench::table;
 use crate::steps::root;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -54,10 +55,7 @@ pub(crate) fn folder() -> PathBuf {
 
 /// Those whose name contains the text, in the order of the table.
 pub(crate) fn cases(only: Option<&str>) -> Result<Vec<Case>, String> {
-    let path = folder().join("programs.toml");
-    let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    let manifest: Manifest = toml::from_str(&text).map_err(|e| format!("{shown}: {e}"))?;
+    let manifest: Manifest = table::read(&folder())?;
     let all = manifest.program.into_iter().flat_map(|program| {
         let Program {
             file,

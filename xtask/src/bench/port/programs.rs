@@ -1,5 +1,6 @@
 //! The programs, with what is published of programs of their names; and programs of any size.
 
+use crate::bench::table;
 use crate::steps::root;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -40,10 +41,7 @@ fn folder() -> PathBuf {
 
 /// Those whose name contains the text, in the order of the table.
 pub(crate) fn all(only: Option<&str>) -> Result<Vec<Program>, String> {
-    let path = folder().join("programs.toml");
-    let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {shown}: {e}"))?;
-    let Manifest { mut program } = toml::from_str(&text).map_err(|e| format!("{shown}: {e}"))?;
+    let Manifest { mut program } = table::read(&folder())?;
     program.retain(|program| only.is_none_or(|text| program.file.contains(text)));
     Ok(program)
 }

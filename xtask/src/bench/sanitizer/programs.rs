@@ -1,6 +1,7 @@
 //! The table of programs, `bench/sanitizer/programs.toml`.
 
 use super::Size;
+use crate::bench::table;
 use crate::steps::root;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -76,8 +77,5 @@ pub(crate) fn entries() -> PathBuf {
 
 /// Reads the tables.
 pub(crate) fn manifest() -> Result<Manifest, String> {
-    let path = folder().join("programs.toml");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    table::read(&folder())
 }

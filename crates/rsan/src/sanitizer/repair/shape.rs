@@ -1,10 +1,8 @@
 //! The accesses of a chain as a straight-line program of the oracle.
 
+use crate::machines::straight_line;
 use rsan_axioms::{Limits, robustness};
-use rsan_model::{
-    Domain, Expr, FenceOrd, Instr, LocId, LocKind, Location, Model, Place, Program, RegId,
-    Register, RmwOp, RmwOrd, Span, Start, Thread,
-};
+use rsan_model::{Expr, FenceOrd, Instr, LocId, Model, Place, Program, RegId, RmwOp, RmwOrd};
 
 /// What a step does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,35 +88,17 @@ pub(super) fn is_robust(threads: &[Vec<Step>], model: Model) -> Option<bool> {
 
 /// All writes write different values.
 fn program(threads: &[Vec<Step>]) -> Program {
-    let mut program = Program::new("chain", Domain::Int32);
     let steps = || threads.iter().flatten();
     let locations = steps().map(|step| step.location + 1).max().unwrap_or(0);
-    program.locations = (0..locations)
-        .map(|number| Location {
-            name: format!("x{number}"),
-            kind: LocKind::Atomic,
-            init: 0,
-        })
-        .collect();
     let mut value = 0;
-    for (number, steps) in threads.iter().enumerate() {
-        let registers = (0..steps.len()).map(|n| Register {
-            name: format!("r{n}"),
-            init: 0,
-        });
+    let threads = threads.iter().map(|steps| {
         let code = steps.iter().enumerate().map(|(register, step)| {
             value += 1;
             step.instruction(value, RegId::new(register))
         });
-        program.threads.push(Thread {
-            name: format!("P{number}"),
-            start: Start::Initial,
-            registers: registers.collect(),
-            code: code.collect(),
-            spans: vec![Span::default(); steps.len()],
-        });
-    }
-    program
+        code.collect()
+    });
+    straight_line("chain", locations, threads)
 }
 
 #[cfg(test)]
