@@ -53,6 +53,8 @@ handles! {
     PassOptionsRef;
     /// `LLVMTargetMachineRef`
     MachineRef;
+    /// `LLVMTargetRef`
+    TargetRef;
     /// `LLVMErrorRef`
     ErrorRef;
 }
@@ -119,6 +121,13 @@ api! {
         link_modules = c"LLVMLinkModules2"(ModuleRef, ModuleRef) -> c_int;
         print_module = c"LLVMPrintModuleToString"(ModuleRef) -> *mut c_char;
         write_bitcode = c"LLVMWriteBitcodeToMemoryBuffer"(ModuleRef) -> BufferRef;
+        target_from_triple = c"LLVMGetTargetFromTriple"(*const c_char, *mut TargetRef, *mut *mut c_char) -> c_int;
+        machine_create = c"LLVMCreateTargetMachine"(TargetRef, *const c_char, *const c_char, *const c_char, c_int, c_int, c_int) -> MachineRef;
+        machine_dispose = c"LLVMDisposeTargetMachine"(MachineRef);
+        machine_emit = c"LLVMTargetMachineEmitToMemoryBuffer"(MachineRef, ModuleRef, c_int, *mut *mut c_char, *mut BufferRef) -> c_int;
+        triple = c"LLVMGetTarget"(ModuleRef) -> *const c_char;
+        section = c"LLVMGetSection"(ValueRef) -> *const c_char;
+        set_section = c"LLVMSetSection"(ValueRef, *const c_char);
         run_passes = c"LLVMRunPasses"(ModuleRef, *const c_char, MachineRef, PassOptionsRef) -> ErrorRef;
         pass_options_create = c"LLVMCreatePassBuilderOptions"() -> PassOptionsRef;
         pass_options_dispose = c"LLVMDisposePassBuilderOptions"(PassOptionsRef);
@@ -233,6 +242,12 @@ api! {
         erase = c"LLVMInstructionEraseFromParent"(ValueRef);
     }
     optional {
+        // A library may be built without a target of ours; reading does not need one.
+        x86_info = c"LLVMInitializeX86TargetInfo"();
+        x86_target = c"LLVMInitializeX86Target"();
+        x86_machine_code = c"LLVMInitializeX86TargetMC"();
+        x86_printer = c"LLVMInitializeX86AsmPrinter"();
+        x86_parser = c"LLVMInitializeX86AsmParser"();
         // Since 16.
         version = c"LLVMGetVersion"(*mut c_uint, *mut c_uint, *mut c_uint);
         // Since 15; never called: 14 and 15 are told apart by it.
@@ -242,6 +257,14 @@ api! {
 
 /// `LLVMAttributeFunctionIndex`
 pub(crate) const FUNCTION_INDEX: c_uint = c_uint::MAX;
+/// `LLVMObjectFile`
+pub(crate) const OBJECT_FILE: c_int = 1;
+/// `LLVMCodeGenLevelDefault`; `LLVMCodeGenLevelNone` is 0, the numbers between are levels.
+pub(crate) const CODEGEN_DEFAULT: c_int = 2;
+/// `LLVMRelocPIC`
+pub(crate) const RELOC_PIC: c_int = 2;
+/// `LLVMCodeModelDefault`
+pub(crate) const CODE_MODEL_DEFAULT: c_int = 0;
 /// `LLVMReturnStatusAction`
 pub(crate) const RETURN_STATUS: c_int = 2;
 /// `LLVMDSError`

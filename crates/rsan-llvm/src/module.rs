@@ -5,7 +5,7 @@ use crate::ffi::{self, BlockRef, LayoutRef, MachineRef, ModuleRef, ValueRef};
 use crate::library::Library;
 use crate::ty::Type;
 use crate::value::Value;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 
 /// A module. It belongs to a context, and is freed when it is dropped.
 pub struct Module<'c> {
@@ -82,9 +82,24 @@ impl<'c> Module<'c> {
         // SAFETY: a name with its length.
         let kind = unsafe { (api.attribute_kind)(attribute.as_ptr().cast(), attribute.len()) };
         let found = self.functions().find(|value| value.name() == function);
-        let Some(function) = found.filter(|_| kind != 0) else {
-            return;
-        };
+        if let Some(function) = found.filter(|_| kind != 0) {
+            self.set(function, kind, set);
+        }
+    }
+
+    /// Adds an attribute to every function that is defined here, or removes it.
+    pub fn set_attribute_everywhere(&mut self, attribute: &str, set: bool) {
+        let api = &self.library().api;
+        // SAFETY: a name with its length.
+        let kind = unsafe { (api.attribute_kind)(attribute.as_ptr().cast(), attribute.len()) };
+        if kind != 0 {
+            let defined = self.functions().filter(|value| !value.is_declaration());
+            defined.for_each(|function| self.set(function, kind, set));
+        }
+    }
+
+    fn set(&self, function: Value<'_>, kind: u32, set: bool) {
+        let api = &self.library().api;
         // SAFETY: a function of the module, and an attribute without a value.
         unsafe {
             match set {
@@ -95,6 +110,33 @@ impl<'c> Module<'c> {
                 false => (api.attribute_remove)(function.raw, ffi::FUNCTION_INDEX, kind),
             }
         }
+    }
+
+    /// What it is for: a processor and a system.
+    pub fn triple(&self) -> String {
+        // SAFETY: the module is alive and owns the string.
+        let text = unsafe { CStr::from_ptr((self.library().api.triple)(self.raw)) };
+        text.to_string_lossy().into_owned()
+    }
+
+    /// Gives each function a section of its own, so that the linker leaves out what nobody calls.
+    pub fn sections_per_function(&mut self) {
+        let api = &self.library().api;
+        let bare = |function: &Value<'_>| {
+            // SAFETY: a function of the module; null if it has no section.
+            !function.is_declaration() && unsafe { (api.section)(function.raw) }.is_null()
+        };
+        for function in self.functions().filter(bare) {
+            let Ok(section) = CString::new(format!(".text.{}", function.name())) else {
+                continue;
+            };
+            // SAFETY: as above; LLVM copies the name.
+            unsafe { (api.set_section)(function.raw, section.as_ptr()) };
+        }
+    }
+
+    pub(crate) fn raw(&mut self) -> ModuleRef {
+        self.raw
     }
 
     /// As text.

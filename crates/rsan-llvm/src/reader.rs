@@ -1,6 +1,7 @@
 //! The parent's side: has a child process work with LLVM, within limits.
 
 use crate::error::Error;
+use crate::instrument::Unit;
 use crate::read::Read;
 use crate::serve::{Line, NAME, Request};
 use rsan_ir::module::Edit;
@@ -113,6 +114,23 @@ impl Reader {
             edits: edits.to_vec(),
             output: output.to_owned(),
             form,
+        };
+        self.ask(&request, go_on)
+    }
+
+    /// Instruments modules, by the LLVM that fits their bitcode. Objects that were written before an error are whole.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn instrument(
+        &self,
+        units: &[Unit],
+        library: &Path,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
+        let request = Request::Instrument {
+            units: units.to_vec(),
+            library: library.to_owned(),
         };
         self.ask(&request, go_on)
     }

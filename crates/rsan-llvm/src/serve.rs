@@ -5,7 +5,8 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::library::find;
+use crate::instrument::{self, Unit};
+use crate::library::{Library, find};
 use crate::module::Module;
 use crate::patch;
 use crate::read;
@@ -34,6 +35,13 @@ pub(crate) enum Request {
     Read {
         /// Which.
         files: Vec<PathBuf>,
+    },
+    /// Instrument modules for the sanitizer.
+    Instrument {
+        /// Which.
+        units: Vec<Unit>,
+        /// The library that fits their bitcode.
+        library: PathBuf,
     },
     /// Write changed files as one module.
     Patch {
@@ -74,6 +82,20 @@ pub fn serve(words: &[OsString]) -> u8 {
             let answer = with_context(|context| {
                 read::files(context, &files, &mut |name| announce(&mut output, name))
             });
+            finish(&mut output, answer)
+        }
+        Request::Instrument { units, library } => {
+            let begin = &mut |name: &str| announce(&mut output, name);
+            let answer = Library::load(&library)
+                .map_err(|reason| Error::Missing {
+                    looked: vec![format!("{}: {reason}", library.display())],
+                })
+                .and_then(|library| {
+                    // A context for each: what one module needs is free again before the next one.
+                    units.iter().try_for_each(|unit| {
+                        instrument::unit(&Context::new(&library), unit, begin)
+                    })
+                });
             finish(&mut output, answer)
         }
         Request::Patch {

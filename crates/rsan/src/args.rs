@@ -68,6 +68,9 @@ pub(crate) enum Command {
     /// Says what breaks on a weaker machine, for LLVM's IR, C, C++ and Rust, and fixes it
     #[command(after_help = PORT_HELP, override_usage = PORT_USAGE)]
     Port(PortArgs),
+    /// Builds and runs packages of Rust with the sanitizer: `cargo rsan` is the same
+    #[command(disable_help_flag = true)]
+    Cargo(CompilerArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),

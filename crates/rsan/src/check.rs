@@ -3,7 +3,7 @@
 use crate::args::CheckArgs;
 use crate::input::failure;
 use crate::sanitizer::compiler::Language;
-use crate::sanitizer::run::{self, Sources, language};
+use crate::sanitizer::run::{self, Sources, Written, language, written};
 use crate::session::{accept_all, eprint};
 use crate::status::Status;
 use crate::verify;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
         &args.verify,
         files,
         unsupported,
-        &mut |file, stop| match language(file) {
+        &mut |file, stop| match written(file) {
             Some(language) => {
                 let subject = file.to_owned();
                 let sources = Sources {
@@ -82,7 +82,7 @@ pub(crate) fn together(files: &[String]) -> Result<Sources<'_>, String> {
     Ok(Sources {
         subject: files.join(" "),
         files,
-        language,
+        language: Written::C(language),
     })
 }
 
@@ -90,12 +90,11 @@ pub(crate) fn together(files: &[String]) -> Result<Sources<'_>, String> {
 fn unsupported(path: &str) -> Option<String> {
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
     let what = match extension {
-        _ if path == "-" || language(path).is_some() => return None,
+        _ if path == "-" || written(path).is_some() => return None,
         Some("litmus" | "tpl" | "mini") => return None,
-        Some("rs") => "Rust programs are not available yet; C and C++ programs are checked",
         Some("txt") => return None,
         Some("ll") => "LLVM IR is not available yet; .litmus and .tpl files are checked",
-        _ => "unknown kind of file; .litmus, .tpl, C and C++ files are checked",
+        _ => "unknown kind of file; .litmus, .tpl, C, C++ and Rust files are checked",
     };
     Some(what.to_owned())
 }
@@ -114,10 +113,11 @@ mod tests {
             "b.cc",
             "c.cpp",
             "c.txt",
+            "b.rs",
         ] {
             assert_eq!(unsupported(known), None, "{known}");
         }
-        for unknown in ["b.rs", "d.ll", "e", "f.xyz"] {
+        for unknown in ["d.ll", "e", "f.xyz"] {
             assert!(unsupported(unknown).is_some(), "{unknown}");
         }
     }

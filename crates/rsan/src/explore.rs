@@ -5,7 +5,7 @@ use crate::check::together;
 use crate::input::failure;
 use crate::interrupt;
 use crate::sanitizer::campaign::{self, Memory, Request};
-use crate::sanitizer::run::{Sources, again, build, is_as_written, language, program_again};
+use crate::sanitizer::run::{Sources, again, build, is_as_written, program_again, written};
 use crate::session::{Reply, Session, accept_all, baseline, eprint, render};
 use crate::status::Status;
 use rsan_model::Model;
@@ -70,7 +70,7 @@ fn files(args: &ExploreArgs, baseline: Option<&Baseline>, stop: &AtomicBool) -> 
     };
     session.run(&mut |file| {
         let own = [file.to_owned()];
-        let sources = match (args.build.together, language(file)) {
+        let sources = match (args.build.together, written(file)) {
             (false, Some(language)) => Sources {
                 subject: file.to_owned(),
                 files: &own,
@@ -87,8 +87,8 @@ fn files(args: &ExploreArgs, baseline: Option<&Baseline>, stop: &AtomicBool) -> 
 }
 
 fn unsupported(file: &str) -> Option<String> {
-    let what = "only C and C++ files are explored; other programs stand after `--`";
-    language(file).is_none().then(|| what.to_owned())
+    let what = "only C, C++ and Rust files are explored; other programs stand after `--`";
+    written(file).is_none().then(|| what.to_owned())
 }
 
 /// Explores a program, which makes every access of its source or not, and is run again by what stands after the options.

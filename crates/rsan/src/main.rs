@@ -4,6 +4,7 @@
 //! and [`session`]; the commands are one module each.
 
 mod args;
+mod cargo;
 mod check;
 mod completions;
 mod emit_c;
@@ -20,6 +21,7 @@ mod port;
 mod progress;
 mod quantity;
 mod report;
+mod rust;
 mod sanitizer;
 mod session;
 mod status;
@@ -39,6 +41,10 @@ fn main() -> ExitCode {
     if let Some(language) = compiler_name() {
         let words: Vec<_> = std::env::args_os().skip(1).collect();
         return compile::run(language, &words).into();
+    }
+    if let Some(tool) = tool_of_rust() {
+        let words: Vec<_> = std::env::args_os().skip(1).collect();
+        return ExitCode::from(tool(&words));
     }
     if let Some(words) = called_as(guard::NAME) {
         return ExitCode::from(guard::run(&words));
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Cargo(args) => return ExitCode::from(cargo::run(&args.words)),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };
@@ -82,6 +89,16 @@ fn refused(error: &clap::Error) -> ExitCode {
         false => drop(error.print()),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What cargo and rustc call this command for, by the name that they call it.
+fn tool_of_rust() -> Option<fn(&[OsString]) -> u8> {
+    let name = std::env::args_os().next()?;
+    match Path::new(&name).file_name()?.to_str()? {
+        rust::session::RUSTC => Some(rust::wrapper::run),
+        rust::session::LINKER => Some(rust::linker::run),
+        _ => None,
+    }
 }
 
 /// Whether the command was called by a link named as a compiler, for tools that want one word.

@@ -31,7 +31,7 @@ pub(crate) fn run(language: Language, words: &[OsString]) -> u8 {
 }
 
 /// A process's exit status as a shell gives it.
-fn code(status: ExitStatus) -> u8 {
+pub(crate) fn code(status: ExitStatus) -> u8 {
     let signal = || status.signal().map_or(1, |signal| 128 + signal);
     u8::try_from(status.code().unwrap_or_else(signal)).unwrap_or(1)
 }

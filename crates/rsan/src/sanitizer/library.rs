@@ -63,6 +63,18 @@ pub(crate) fn folder() -> Result<PathBuf, String> {
     ))
 }
 
+/// The user's cache, or what takes its place; it is there, and nobody else can write to it.
+///
+/// # Errors
+/// The message for the user.
+pub(crate) fn cache_folder() -> Result<PathBuf, String> {
+    let folder = folder()?;
+    folder
+        .parent()
+        .map(Path::to_owned)
+        .ok_or_else(|| format!("{}: no folder is above it", folder.display()))
+}
+
 /// A folder in the user's cache.
 fn cache() -> Option<PathBuf> {
     // A relative path would make programs depend on where they are started.
@@ -161,7 +173,11 @@ fn is_intact(file: &Path, contents: &[u8]) -> bool {
     read.is_ok() && found == contents
 }
 
-fn install_file(file: &Path, contents: &[u8]) -> io::Result<()> {
+/// Writes a file that appears whole under its name, unless it is there.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn install_file(file: &Path, contents: &[u8]) -> io::Result<()> {
     if is_intact(file, contents) {
         return Ok(());
     }

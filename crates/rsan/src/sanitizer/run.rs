@@ -16,6 +16,7 @@ use crate::args::{BuildArgs, CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
 use crate::input::failure;
 use crate::interrupt;
+use crate::rust::single;
 use crate::session::{Reply, baseline, eprint, render};
 use crate::status::Status;
 use rsan_model::Model;
@@ -94,7 +95,14 @@ fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Req
     }
 }
 
-/// The language of a file that `check` compiles, by its extension.
+/// What a file that `check` compiles is written in, by its extension.
+pub(crate) fn written(file: &str) -> Option<Written> {
+    let is_rust = Path::new(file).extension().is_some_and(|e| e == "rs");
+    let rust = is_rust.then_some(Written::Rust);
+    language(file).map(Written::C).or(rust)
+}
+
+/// The language of a file that a compiler of C takes, by its extension.
 pub(crate) fn language(file: &str) -> Option<Language> {
     match Path::new(file).extension()?.to_str()? {
         "c" => Some(Language::C),
@@ -113,7 +121,16 @@ pub(crate) struct Sources<'a> {
     /// Its name for the user.
     pub(crate) subject: String,
     pub(crate) files: &'a [String],
-    pub(crate) language: Language,
+    pub(crate) language: Written,
+}
+
+/// The language of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Written {
+    /// C or C++.
+    C(Language),
+    /// Rust.
+    Rust,
 }
 
 /// A program that was compiled; it is gone when this is dropped.
@@ -150,6 +167,20 @@ pub(crate) fn build(sources: &Sources<'_>, args: &BuildArgs) -> Result<Built, St
     let name = Path::new(&sources.files[0]).file_stem();
     let program = scratch.path().join(name.unwrap_or("program".as_ref()));
     let level = args.level.as_deref();
+    let language = match sources.language {
+        Written::C(language) => language,
+        Written::Rust => {
+            let level = level.unwrap_or("0");
+            let status = single::compile(file, &program, level, &args.flags)?;
+            if !status.success() {
+                return Err(failure(file, &"it cannot be compiled"));
+            }
+            return Ok(Built {
+                program: program.into(),
+                _scratch: scratch,
+            });
+        }
+    };
     let compiled = level.map_or(as_written::OPTION.to_owned(), |level| format!("-O{level}"));
     let mut words = vec![OsString::from(compiled)];
     words.extend(["-pthread".into(), "-o".into(), program.clone().into()]);
@@ -160,7 +191,7 @@ pub(crate) fn build(sources: &Sources<'_>, args: &BuildArgs) -> Result<Built, St
     words.extend(files.map(|file| Path::new(".").join(file).into()));
     // The linker looks for what is missing until then.
     words.extend(libraries);
-    let status = compile(sources.language, &words).map_err(fail)?;
+    let status = compile(language, &words).map_err(fail)?;
     if !status.success() {
         return Err(failure(file, &"it cannot be compiled"));
     }

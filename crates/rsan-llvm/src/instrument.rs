@@ -1,0 +1,105 @@
+//! Instruments modules as `-fsanitize=thread` does, and makes object files of them.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::machine::{Effort, Machine};
+use crate::module::Module;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// What the sanitizer sees of a module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Depth {
+    /// Every access, and calls and returns.
+    Full,
+    /// Atomic accesses and fences.
+    Atomics,
+}
+
+/// A module to instrument.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unit {
+    /// Its name in messages.
+    pub name: String,
+    /// A file that has its bitcode in it.
+    pub file: PathBuf,
+    /// Where in the file it begins.
+    pub start: u64,
+    /// How many bytes it has.
+    pub size: u64,
+    /// What to instrument.
+    pub depth: Depth,
+    /// Whether the compiler was asked to optimise.
+    pub optimise: bool,
+    /// The object file to write. It must not be there yet: whoever reads it gets all of it or nothing.
+    pub output: PathBuf,
+}
+
+/// LLVM's passes, in `opt`'s words.
+const PASSES: &std::ffi::CStr = c"tsan-module,function(tsan)";
+/// Plain accesses are instrumented in functions that have it.
+const ATTRIBUTE: &str = "sanitize_thread";
+
+/// Instruments a module into an object file. `begin` is told that it is next.
+pub(crate) fn unit(
+    context: &Context<'_>,
+    unit: &Unit,
+    begin: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    begin(&unit.name);
+    let bytes = bitcode(unit)?;
+    let object = object(context, unit, &bytes).map_err(|message| Error::Corrupt {
+        file: unit.name.clone(),
+        message,
+    })?;
+    write(&unit.output, &object).map_err(|error| Error::File {
+        file: unit.output.display().to_string(),
+        message: error.to_string(),
+    })
+}
+
+fn bitcode(unit: &Unit) -> Result<Vec<u8>, Error> {
+    let read = || {
+        let mut file = File::open(&unit.file)?;
+        file.seek(SeekFrom::Start(unit.start))?;
+        let mut bytes = Vec::new();
+        file.take(unit.size).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|error: std::io::Error| Error::File {
+        file: unit.file.display().to_string(),
+        message: error.to_string(),
+    })
+}
+
+fn object(context: &Context<'_>, unit: &Unit, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut module = context.parse(&unit.name, bytes)?;
+    let effort = match unit.optimise {
+        true => Effort::Default,
+        false => Effort::None,
+    };
+    instrument(&mut module, unit.depth)?;
+    let machine = Machine::new(context.library(), &module.triple(), effort)?;
+    machine.emit(&mut module)
+}
+
+fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
+    module.set_attribute_everywhere(ATTRIBUTE, depth == Depth::Full);
+    module.run_passes(PASSES)?;
+    module.sections_per_function();
+    Ok(())
+}
+
+/// A reader sees all of a file or none of it.
+fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let own = file.with_extension(format!("{}.part", std::process::id()));
+    let written = std::fs::write(&own, bytes).and_then(|()| std::fs::rename(&own, file));
+    if written.is_err() {
+        // The disk may be full: what is there of it is in the way of others.
+        let _ = std::fs::remove_file(&own);
+    }
+    written
+}
