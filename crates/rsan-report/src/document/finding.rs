@@ -55,6 +55,9 @@ pub struct Finding {
     /// In how many runs it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
+    /// The tests of a package that showed it, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
     /// Who showed it, if the program has several processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
@@ -99,6 +102,7 @@ impl Finding {
             execution: None,
             machines: Vec::new(),
             runs: None,
+            tests: Vec::new(),
             process: None,
             address: None,
             size: None,
