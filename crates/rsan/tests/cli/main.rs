@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod annotations;
 mod assembly;
 mod book;
 mod citations;
@@ -18,6 +19,7 @@ mod layers;
 mod limits;
 mod machines;
 mod manual;
+mod package;
 mod port;
 mod repeats;
 mod report;
