@@ -88,9 +88,14 @@ impl<'a> Answer<'a> {
         let mut tested = tested(test, outcome, notes);
         tested.seconds = seconds;
         let mut documents: Vec<_> = said.free.into_iter().chain(said.scheduled).collect();
+        let fails_freely = documents.first().is_some_and(|first| {
+            first.stats.schedules.is_none() && first.stats.failures.is_some_and(|runs| runs > 0)
+        });
         for document in &mut documents {
             self.place(document, test);
-            tested.notes.extend(replays(document, outcome));
+            if outcome.is_failure() && !fails_freely {
+                tested.notes.extend(replays(document));
+            }
             document.notes.clear();
             tested.runs += document.stats.runs.unwrap_or(0);
         }
@@ -151,6 +156,7 @@ impl<'a> Answer<'a> {
         if let Some(document) = documents.first_mut() {
             document.stats.schedules = None;
             document.notes.push(self.counts());
+            document.notes.extend(self.cut());
             document.tests = std::mem::take(&mut self.tests);
             self.weigh(document);
         }
@@ -189,7 +195,8 @@ impl<'a> Answer<'a> {
             return;
         }
         for test in &self.tests {
-            if test.notes.is_empty() && test.output.is_none() {
+            let is_worth_it = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
+            if !is_worth_it {
                 continue;
             }
             let notes: Vec<_> = test.notes.iter().map(|note| format!("  {note}\n")).collect();
@@ -198,6 +205,12 @@ impl<'a> Answer<'a> {
                 self.say(&format!("{}\n", output.trim_end()));
             }
         }
+    }
+
+    /// That limits kept scheduled runs from saying more.
+    fn cut(&self) -> Option<String> {
+        let cut = self.tests.iter().filter(|test| is_cut(test)).count() as u64;
+        (cut > 0).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
     }
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
@@ -221,6 +234,10 @@ impl<'a> Answer<'a> {
     }
 }
 
+fn is_cut(test: &Tested) -> bool {
+    test.outcome == TestOutcome::Ok && !test.notes.is_empty()
+}
+
 fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {
     Tested {
         name: test.label.clone(),
@@ -241,15 +258,21 @@ fn recorded(finding: &mut Finding) -> Option<&mut Recorded> {
 /// How a test ended, and what there is to say of it.
 pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
     let all = || said.free.iter().chain(&said.scheduled);
-    let notes: Vec<_> = all().flat_map(|document| document.notes.clone()).collect();
-    let sum = |of: fn(&Document) -> Option<u64>| all().filter_map(of).sum::<u64>();
+    let failed = |document: &Document| document.stats.failures.is_some_and(|runs| runs > 0);
     let hangs = said.free.as_ref().and_then(|free| free.stats.timeouts);
+    // What fails by itself does so in every schedule.
+    let scheduled = match said.free.as_ref().is_some_and(failed) {
+        true => &[],
+        false => &*said.scheduled,
+    };
+    let noted = said.free.iter().chain(scheduled);
+    let notes: Vec<_> = noted.flat_map(|document| document.notes.clone()).collect();
     let is_open = |document: &Document| {
         document.verdict == Judgement::Unknown || document.incomplete
     };
     let outcome = match () {
         () if said.interrupted => TestOutcome::Undecided,
-        () if sum(|document| document.stats.failures) > 0 => TestOutcome::Failed,
+        () if all().any(failed) => TestOutcome::Failed,
         () if hangs.is_some_and(|runs| runs > 0) => TestOutcome::TimedOut,
         () if all().any(is_open) => TestOutcome::Undecided,
         () => TestOutcome::Ok,
@@ -258,10 +281,9 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
 }
 
 /// How to make the runs again in which a test failed.
-fn replays(document: &Document, outcome: TestOutcome) -> Vec<String> {
+fn replays(document: &Document) -> Vec<String> {
     let schedules = document.stats.schedules.iter();
     let failures = schedules.flat_map(|schedules| &schedules.failures);
     let first = failures.filter_map(|failed| failed.first.as_ref());
-    let first = first.filter(|_| outcome.is_failure());
     first.map(|first| format!("Replay: {}", first.command)).collect()
 }

@@ -32,7 +32,7 @@ const SHARES: [Share; 2] = [
     Share {
         strategy: "pct",
         runs: 60,
-        time: Duration::from_millis(1500),
+        time: Duration::from_millis(2000),
     },
     Share {
         strategy: "random",
