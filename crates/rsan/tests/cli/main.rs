@@ -3,6 +3,7 @@
 mod annotations;
 mod assembly;
 mod book;
+mod cargo;
 mod citations;
 mod common;
 mod confirm;
