@@ -208,6 +208,10 @@ pub(crate) struct SanitizerArgs {
     /// Count findings whose accesses are all inside libraries like any others
     #[arg(long)]
     pub(crate) include_libraries: bool,
+
+    /// Count findings inside Rust's standard library like any others
+    #[arg(long)]
+    pub(crate) include_std: bool,
 }
 
 /// What `check` and `run` take to find out which findings hurt.

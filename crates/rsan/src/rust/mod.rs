@@ -12,7 +12,7 @@ mod objects;
 pub(crate) mod session;
 pub(crate) mod single;
 mod standard;
-mod toolchain;
+pub(crate) mod toolchain;
 pub(crate) mod wrapper;
 
 pub(crate) use standard::prepare;
