@@ -264,7 +264,12 @@ fn is_in_libraries(finding: &Finding) -> bool {
 
 /// The same of Rust's standard library alone. What ends a program, or keeps it from ending, is always the user's.
 pub(super) fn is_in_standard(finding: &Finding) -> bool {
-    let about_memory = matches!(finding.kind, Kind::WeakBehaviour | Kind::DataRace);
+    let about_memory = match finding.kind {
+        Kind::WeakBehaviour => true,
+        // A side of which nothing is known may be anybody's.
+        Kind::DataRace => finding.accesses.iter().all(|side| !side.stack.is_empty()),
+        _ => false,
+    };
     about_memory && is_of(finding, Frame::is_of_standard)
 }
 

@@ -6,7 +6,7 @@ use rsan_report::document::STANDARD;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder that the user's sources are below, if it is not the current one: `cargo rsan` says so.
+/// The folder that the user's sources are below, if it is not the current one: that of the workspace.
 const ROOT: &str = "RSAN_ROOT";
 
 /// The sources of the standard library in a toolchain that has them.
@@ -17,18 +17,18 @@ static COMMIT: OnceLock<String> = OnceLock::new();
 
 /// Where sources are looked for, and relative to what they are shown.
 pub(crate) struct Folders {
-    /// The outermost comes last.
+    /// The first one that has a file counts.
     own: Vec<PathBuf>,
 }
 
 impl Default for Folders {
-    /// The current folder, the one of the package and the one that `cargo rsan` names.
+    /// The folder that `cargo rsan` names, the current one, and the one of the package.
     fn default() -> Self {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let all = [
+            variable(ROOT),
             std::env::current_dir().ok(),
             variable("CARGO_MANIFEST_DIR"),
-            variable(ROOT),
         ];
         let own = all.into_iter().flatten();
         Self {
@@ -41,21 +41,19 @@ impl Folders {
     /// The library that a source belongs to, if the user did not write it, and the path as the user would name it.
     pub(crate) fn of(&self, file: &str) -> (Option<String>, String) {
         let file = plain(file);
-        if let Some(path) = self.own_path(&file) {
-            return (None, path);
+        if let Some(path) = standard(&file) {
+            return (Some(STANDARD.to_owned()), path);
         }
-        match standard(&file) {
-            Some(path) => (Some(STANDARD.to_owned()), path),
-            None => (package(&file).or_else(|| system(&file)), file),
-        }
-    }
-
-    /// The path of a file below one of the user's folders. A package that lies there as a copy is still a library.
-    fn own_path(&self, file: &str) -> Option<String> {
-        let of = |folder: &PathBuf| Path::new(file).strip_prefix(folder).ok();
-        let path = self.own.iter().find_map(of)?;
-        let shown = path.display().to_string();
-        package(&format!("/{shown}")).is_none().then_some(shown)
+        let of = |folder: &PathBuf| Path::new(&file).strip_prefix(folder).ok();
+        let below = self.own.iter().find_map(of);
+        let below = below.map(|path| path.display().to_string());
+        // A package is the user's where the user works on it, and a library where it lies as a copy.
+        let library = match &below {
+            Some(path) => package(&format!("/{path}")),
+            None => package(&file),
+        };
+        let library = library.or_else(|| system(&file));
+        (library, below.unwrap_or(file))
     }
 
     /// The file that a path names which [`Folders::of`] shows.
@@ -75,7 +73,19 @@ fn standard(file: &str) -> Option<String> {
     }
     let below = file.strip_prefix("/rust/deps/");
     let installed = || Some(file.split_once(&format!("/{INSTALLED}/"))?.1);
-    below.or_else(installed).map(str::to_owned)
+    let found = below.or_else(installed).or_else(|| distributed(file));
+    found.map(str::to_owned)
+}
+
+/// The same of the compiler of a distribution, which was built in a folder like `/usr/src/rustc-1.96.0`.
+fn distributed(file: &str) -> Option<&str> {
+    let (folder, rest) = ["/library/", "/vendor/"]
+        .iter()
+        .find_map(|folder| file.split_once(folder))?;
+    let version = folder.rsplit('/').next()?.strip_prefix("rustc-")?;
+    version
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then_some(rest)
 }
 
 /// The file of the standard library that a path names which [`Folders::of`] shows, if the toolchain has its source.
@@ -163,7 +173,7 @@ fn plain(file: &str) -> String {
 /// Whether a program has code of Rust: its debug information names sources of the standard library.
 pub(crate) fn is_rust(program: &Path) -> bool {
     let bytes = files::read(program, files::LARGE).unwrap_or_default();
-    let name = b"/rustc/";
+    let name = b"library/core/src";
     bytes.windows(name.len()).any(|window| window == name)
 }
 
@@ -214,6 +224,11 @@ mod tests {
         );
         assert_eq!(library("/home/me/queue/vendor/tbb/src/lib.c"), None);
         assert_eq!(library("/home/me/other/src/lib.rs"), None);
+        // Wherever the user is.
+        let above = folders(&["/"]);
+        assert_eq!(above.of(file).0.as_deref(), Some("crossbeam-utils 0.8.21"));
+        assert_eq!(above.of("/rustc/0a/library/core/src/cell.rs").1, "core/src/cell.rs");
+        assert_eq!(above.of("/usr/include/tbb/queue.h").0.as_deref(), Some("tbb"));
         assert_eq!(versioned("base64-url-1.4.0-rc.1"), "base64-url 1.4.0-rc.1");
         assert_eq!(versioned("x11-dl"), "x11-dl");
     }
@@ -231,6 +246,10 @@ mod tests {
         assert_eq!(
             none.of("/rust/deps/hashbrown-0.16.1/src/raw.rs"),
             (standard.clone(), "hashbrown-0.16.1/src/raw.rs".to_owned())
+        );
+        assert_eq!(
+            none.of("/usr/src/rustc-1.96.0/library/core/src/cell.rs"),
+            (standard.clone(), "core/src/cell.rs".to_owned())
         );
         let installed = "/r/lib/rustlib/src/rust/library/std/src/thread/mod.rs";
         assert_eq!(
