@@ -8,6 +8,7 @@ use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Found};
 use super::log::Findings;
+use super::mixed;
 use super::scratch::{self, Scratch};
 use super::sources;
 use super::suppress::Suppressions;
@@ -250,9 +251,13 @@ pub(crate) fn check(
     }
     let limit = args.schedule.control.timeout;
     let limit = limit.or(args.verify.limits.time_limit);
+    let is_mixed = sources.language == Written::Rust && args.runs.is_none();
     let plan = Plan {
         program,
-        runs: args.runs.unwrap_or(CHECK_RUNS),
+        runs: match is_mixed {
+            true => mixed::FREE,
+            false => args.runs.unwrap_or(CHECK_RUNS),
+        },
         timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
@@ -261,7 +266,10 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    answer(plan, &request).map_err(fail)
+    match is_mixed {
+        true => mixed::answer(plan, &request).map_err(fail),
+        false => answer(plan, &request).map_err(fail),
+    }
 }
 
 /// An option that only what is verified takes.
@@ -329,14 +337,17 @@ pub(crate) fn program_again(program: &[OsString]) -> String {
 }
 
 /// The setting of the runtime for a model.
-fn option(model: Model) -> Settings<'static> {
+pub(crate) fn option(model: Model) -> Settings<'static> {
     let mut settings = Settings::default();
     settings.add("model", model.name());
     settings
 }
 
 /// Runs as planned and asked, and says what came of it.
-fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
+///
+/// # Errors
+/// The message for the user.
+pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let start = Instant::now();
     let (args, bar) = (request.sanitizer, request.report.fail_on);
     let mut suppressions = Suppressions::wanted(args)?;

@@ -189,7 +189,7 @@ fn bad_inputs_are_refused_with_their_name_and_place() {
 #[test]
 fn check_says_what_it_cannot_do_yet() {
     refused(&["check", "main.c"], &["main.c", "No such file"]);
-    refused(&["check", "main.rs"], &["main.rs", "not available yet"]);
+    refused(&["check", "main.rs"], &["main.rs", "No such file"]);
     refused(&["check", "dekker.txt"], &["dekker.txt", "No such file"]);
     refused(
         &["check", "notes.md"],

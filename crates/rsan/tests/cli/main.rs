@@ -2,6 +2,7 @@
 
 mod assembly;
 mod book;
+mod cargo;
 mod citations;
 mod common;
 mod confirm;
