@@ -24,6 +24,7 @@ mod package;
 mod port;
 mod repeats;
 mod report;
+mod rust_reports;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_failures;
