@@ -170,6 +170,7 @@ api! {
         attribute_value = c"LLVMGetEnumAttributeValue"(AttributeRef) -> u64;
 
         attribute_create = c"LLVMCreateEnumAttribute"(ContextRef, c_uint, u64) -> AttributeRef;
+        attribute_create_text = c"LLVMCreateStringAttribute"(ContextRef, *const c_char, c_uint, *const c_char, c_uint) -> AttributeRef;
         attribute_add = c"LLVMAddAttributeAtIndex"(ValueRef, c_uint, AttributeRef);
         attribute_remove = c"LLVMRemoveEnumAttributeAtIndex"(ValueRef, c_uint, c_uint);
 

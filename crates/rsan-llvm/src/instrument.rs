@@ -43,6 +43,27 @@ const PASSES: &std::ffi::CStr = c"tsan-module,function(tsan)";
 /// Plain accesses are instrumented in functions that have it.
 const ATTRIBUTE: &str = "sanitize_thread";
 
+/// Functions that have it tell the runtime where they begin and end, and that nothing in between is to be seen.
+const UNSEEN: &str = "sanitize_thread_no_checking_at_run_time";
+
+/// Functions of the standard library whose synchronisation is their own: no program may rely on the order that it makes. They are named by parts of
+/// their symbols. What each leaves behind decides nothing that is seen outside.
+const PRIVATE: &[&[&str]] = &[
+    // The table of the threads' stacks, for the message when one of them overflows.
+    &["14stack_overflow3imp12make_handler"],
+    &["14stack_overflow3imp12drop_handler"],
+    &["14stack_overflow11thread_info", "_current_info"],
+    // Where the output of a test goes: its flag, and how many threads have it.
+    &["18set_output_capture"],
+    &["22try_set_output_capture"],
+    &["12thread_local", "7destroy", "5mutex5Mutex", "3Vech"],
+];
+
+fn is_private(symbol: &str) -> bool {
+    let has_all = |parts: &&[&str]| parts.iter().all(|part| symbol.contains(part));
+    PRIVATE.iter().any(|parts| has_all(parts))
+}
+
 /// Instruments a module into an object file. `begin` is told that it is next.
 pub(crate) fn unit(
     context: &Context<'_>,
@@ -88,6 +109,9 @@ fn object(context: &Context<'_>, unit: &Unit, bytes: &[u8]) -> Result<Vec<u8>, S
 
 fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     module.set_attribute_everywhere(ATTRIBUTE, depth == Depth::Full);
+    if depth == Depth::Atomics {
+        module.set_text_attribute(UNSEEN, is_private);
+    }
     module.run_passes(PASSES)?;
     module.sections_per_function();
     Ok(())

@@ -112,6 +112,21 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Adds an attribute that LLVM has as text to functions that are defined here, by their names.
+    pub fn set_text_attribute(&mut self, attribute: &str, wanted: impl Fn(&str) -> bool) {
+        let api = &self.library().api;
+        let (start, length) = (attribute.as_ptr().cast(), attribute.len() as u32);
+        let is_wanted = |value: &Value<'_>| !value.is_declaration() && wanted(&value.name());
+        for function in self.functions().filter(is_wanted) {
+            // SAFETY: a function of the module, a name with its length, and no value.
+            unsafe {
+                let context = self.context.raw();
+                let attribute = (api.attribute_create_text)(context, start, length, start, 0);
+                (api.attribute_add)(function.raw, ffi::FUNCTION_INDEX, attribute);
+            }
+        }
+    }
+
     /// What it is for: a processor and a system.
     pub fn triple(&self) -> String {
         // SAFETY: the module is alive and owns the string.

@@ -5,10 +5,29 @@
 
 use crate::modules::Module;
 use crate::symbols::{END, Entry, GNU_HASH, HASH, STRINGS, SYMBOLS};
+use libc::Elf64_Rela;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// What every instrumented file imports.
 const NAME: &CStr = c"__tsan_init";
+
+/// Tags of a module's tables of relocations.
+const CALLS_SIZE: u64 = 2;
+const RELOCATIONS: u64 = 7;
+const RELOCATIONS_SIZE: u64 = 8;
+const CALLS: u64 = 23;
+
+/// The largest number of a symbol in a table of relocations.
+///
+/// # Safety
+/// It is one of a loaded module, of so many bytes.
+unsafe fn last_symbol(table: usize, bytes: usize) -> Option<usize> {
+    let count = bytes / size_of::<Elf64_Rela>();
+    // SAFETY: the caller's promise.
+    let table = unsafe { std::slice::from_raw_parts(table as *const Elf64_Rela, count) };
+    let symbol = |relocation: &Elf64_Rela| (relocation.r_info >> 32) as usize;
+    table.iter().map(symbol).max()
+}
 
 /// Whether a module was compiled for the runtime.
 pub(crate) fn is_instrumented(module: &Module) -> bool {
@@ -41,7 +60,14 @@ pub(crate) fn imports_any(module: &Module, names: &[&CStr]) -> bool {
         return false;
     };
     // SAFETY: the loaded module's own table.
-    let count = unsafe { *(hashes as *const u32).add(1) } as usize;
+    let hashed = unsafe { *(hashes as *const u32).add(1) } as usize;
+    // A module without exports may have an empty table, which says 1. What its code calls is in a table of relocations.
+    let tables = [(CALLS, CALLS_SIZE), (RELOCATIONS, RELOCATIONS_SIZE)];
+    let relocated = tables.iter().filter_map(|(table, size)| {
+        // SAFETY: the loaded module's own table, and its size.
+        unsafe { last_symbol(address(*table)?, value(*size)?) }
+    });
+    let count = relocated.fold(hashed, |count, last| count.max(last + 1));
     (1..count).any(|index| {
         // SAFETY: the loaded module's own tables, which are as long as the hashes say; a name is a C string.
         unsafe {

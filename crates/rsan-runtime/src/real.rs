@@ -284,6 +284,7 @@ real_functions! {
     fn pthread_cond_init(cond: *mut pthread_cond_t, attr: *const libc::pthread_condattr_t) -> c_int;
     fn cnd_init(cond: *mut pthread_cond_t) -> c_int;
     fn pthread_spin_init(lock: *mut pthread_spinlock_t, shared: c_int) -> c_int;
+    fn pthread_getattr_np(handle: pthread_t, attr: *mut pthread_attr_t) -> c_int;
     fn pthread_setname_np(handle: pthread_t, name: *const c_char) -> c_int;
     fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int;
     fn _Fork() -> c_int;

@@ -129,9 +129,12 @@ fn settings(
 
 /// Called at the end of a thread; lets the other destructors go first.
 unsafe extern "C" fn end_of_thread(rounds: *mut c_void) {
-    if thread::is_last_round(rounds as usize)
-        && let Some(number) = crate::intercept::threads::finish_thread()
-    {
+    if !thread::is_last_round(rounds as usize) {
+        return;
+    }
+    // The destructors may have been scheduled.
+    sched::move_home();
+    if let Some(number) = crate::intercept::threads::finish_thread() {
         sched::ended(number);
     }
 }

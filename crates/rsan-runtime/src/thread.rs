@@ -9,6 +9,7 @@
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
 pub mod fiber;
+mod hidden;
 mod learning;
 mod life;
 mod names;
@@ -36,6 +37,7 @@ use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use crate::upcall::upcalls;
+use hidden::Hidden;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -61,6 +63,7 @@ pub struct Context {
     mask: AtomicU64,
     /// The stack pointer where a signal that cannot wait found the thread inside; 0 if none did.
     interrupted: AtomicUsize,
+    hidden: Hidden,
     /// Set by the creator when others can find the thread.
     ready: AtomicBool,
     stack: UnsafeCell<Stack>,
@@ -245,6 +248,7 @@ impl Context {
             deferred: AtomicBool::new(false),
             mask: AtomicU64::new(0),
             interrupted: AtomicUsize::new(0),
+            hidden: Hidden::new(),
             ready: AtomicBool::new(false),
             stack: UnsafeCell::default(),
             body: UnsafeCell::new(body),
@@ -339,6 +343,7 @@ impl Context {
         let was = if exact { WATCHED } else { IDLE };
         // ORDERING: relaxed; see `is_busy`.
         self.interrupted.store(0, Ordering::Relaxed);
+        self.hidden.abandon();
         drop(Entered { context: self, was });
     }
 

@@ -14,7 +14,7 @@ pub(crate) use values::{Goal, LitmusModel, OutputFormat, Shell, Volatile, volati
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
+    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, EMIT_RUST_HELP,
     EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP, PORT_USAGE,
     REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
@@ -55,7 +55,10 @@ pub(crate) enum Command {
     Litmus(LitmusArgs),
     /// Translates programs to C, for the sanitizer or any compiler
     #[command(name = "emit-c", after_help = EMIT_C_HELP)]
-    EmitC(EmitCArgs),
+    EmitC(EmitArgs),
+    /// Translates programs to Rust, for the sanitizer or the compiler alone
+    #[command(name = "emit-rust", after_help = EMIT_RUST_HELP)]
+    EmitRust(EmitArgs),
     /// Checks programs: verifies .litmus and .tpl files, compiles and runs C and C++
     #[command(after_help = CHECK_HELP, override_usage = CHECK_USAGE)]
     Check(CheckArgs),
@@ -474,9 +477,9 @@ pub(crate) struct LitmusArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// What `emit-c` takes.
+/// What `emit-c` and `emit-rust` take.
 #[derive(Args, Debug)]
-pub(crate) struct EmitCArgs {
+pub(crate) struct EmitArgs {
     /// The program (C litmus or TPL); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) file: String,
@@ -485,7 +488,7 @@ pub(crate) struct EmitCArgs {
     #[arg(long)]
     pub(crate) scheduled: bool,
 
-    /// Write waits and blocking compare-and-swaps with rsan.h, not as loops
+    /// Write waits and blocking compare-and-swaps as calls that the sanitizer knows, not as loops
     #[arg(long)]
     pub(crate) annotated: bool,
 

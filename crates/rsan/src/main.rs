@@ -7,7 +7,7 @@ mod args;
 mod cargo;
 mod check;
 mod completions;
-mod emit_c;
+mod emit;
 mod explore;
 mod fence;
 mod files;
@@ -60,7 +60,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Fence(args) => fence::run(&args),
         Command::Litmus(args) => litmus::run(&args),
-        Command::EmitC(args) => emit_c::run(&args),
+        Command::EmitC(args) => emit::in_c(&args),
+        Command::EmitRust(args) => emit::in_rust(&args),
         Command::Check(args) => check::run(&args),
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Explore(args) => explore::run(&args),

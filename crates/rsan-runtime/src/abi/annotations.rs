@@ -8,7 +8,7 @@ use crate::ignoring;
 use crate::intercept::locks::annotated;
 use crate::shadow::Granule;
 use crate::sync::{self, Taking};
-use crate::thread::enter;
+use crate::thread::{self, enter};
 use crate::tls;
 use std::ffi::{c_char, c_int, c_uint, c_ulong};
 
@@ -55,6 +55,20 @@ extern "C" fn ignore_begin() {
 extern "C" fn ignore_end() {
     if let Some(mut me) = enter() {
         me.ignored = me.ignored.saturating_sub(1);
+    }
+}
+
+/// A function whose synchronisation is private begins: compilers call it where they are told so.
+extern "C" fn hide() {
+    if let Some(me) = thread::current() {
+        me.hide();
+    }
+}
+
+/// It ends.
+extern "C" fn show() {
+    if let Some(me) = thread::current() {
+        me.show();
     }
 }
 
@@ -192,8 +206,8 @@ entries! {
     __tsan_mutex_post_signal => mutex_post_unlock;
     __tsan_mutex_pre_divert => divert_begin;
     __tsan_mutex_post_divert => divert_end;
-    __tsan_ignore_thread_begin => ignore_begin;
-    __tsan_ignore_thread_end => ignore_end;
+    __tsan_ignore_thread_begin => hide;
+    __tsan_ignore_thread_end => show;
     __tsan_flush_memory => nothing;
     __tsan_on_thread_idle => nothing;
     __tsan_check_no_mutexes_held => nothing;

@@ -3,6 +3,7 @@
 //! An interceptor calls the real function ([`crate::real`]) outside the runtime, and tells the monitor before
 //! (what it gives away) or after (what it gets).
 
+pub mod attributes;
 mod call;
 mod channels;
 mod cleanup;

@@ -141,6 +141,12 @@ pub(crate) unsafe fn with_stack(
     (set == 0).then_some(new)
 }
 
+/// Bytes below a stack that is not there, so that one that is too small is noticed; `None` if the stack is not from here.
+pub(crate) fn guard_below(lowest: usize) -> Option<usize> {
+    let area = lowest.checked_sub(BASE)?;
+    (area / DISTANCE < HOMES && area % DISTANCE == STACK + PAGE).then_some(PAGE)
+}
+
 /// Maps memory where none is yet.
 fn map(area: usize, bytes: usize) -> Option<()> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;

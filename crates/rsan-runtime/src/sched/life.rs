@@ -130,15 +130,17 @@ fn end_process(guard: Guard<'static, Option<State>>) -> ! {
 
 /// The calling thread leaves the program's code for good: it ends in its own kernel thread, as libc wants it.
 pub(crate) fn go_home() {
-    if !active() {
-        return;
+    if active() {
+        stop_at(Kind::End, 0, 0);
+        move_home();
     }
-    stop_at(Kind::End, 0, 0);
-    move_home();
 }
 
 /// The calling thread goes on in its own kernel thread.
-fn move_home() {
+pub(crate) fn move_home() {
+    if !active() {
+        return;
+    }
     let Some((inside, mut guard)) = scheduled() else {
         return;
     };

@@ -78,6 +78,17 @@ Exit status: 0; 2 wrong usage or bad input.
 Examples:
   rsan emit-c -o sb.c sb.litmus && rsan check sb.c";
 
+pub(super) const EMIT_RUST_HELP: &str = "\
+The translation is one file of Rust without dependencies, one function per thread, with the accesses of the source. Waits
+become spin loops. Endless loops end after ROUNDS iterations (3), and a program that has not ended after DEADLINE seconds (10)
+exits with status 3; both are constants. With --scheduled, RSAN_SCHEDULE=\"0 1 1 0\" in the environment of the compiled
+program sets the order of the threads' steps (on x86-64). With --annotated, the sanitizer treats a wait as one access.
+
+Exit status: 0; 2 wrong usage or bad input.
+
+Examples:
+  rsan emit-rust -o sb.rs sb.litmus && rsan check sb.rs";
+
 pub(super) const CHECK_USAGE: &str =
     "rsan check [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]";
 
