@@ -1,11 +1,13 @@
 //! The command line: one table of commands and options, with their help.
 
+mod cargo;
 mod explore;
 mod flags;
 mod help;
 mod port;
 mod values;
 
+pub(crate) use cargo::{CargoArgs, CargoCommand, CargoTestArgs, CargoWords};
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
 pub(crate) use port::PortArgs;
@@ -14,7 +16,8 @@ pub(crate) use values::{Goal, LitmusModel, OutputFormat, Shell, Volatile, volati
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
+    AFTER_HELP, CARGO_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
+    EMIT_RUST_HELP,
     EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP, PORT_USAGE,
     REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
@@ -55,8 +58,11 @@ pub(crate) enum Command {
     Litmus(LitmusArgs),
     /// Translates programs to C, for the sanitizer or any compiler
     #[command(name = "emit-c", after_help = EMIT_C_HELP)]
-    EmitC(EmitCArgs),
-    /// Checks programs: verifies .litmus and .tpl files, compiles and runs C and C++
+    EmitC(EmitArgs),
+    /// Translates programs to Rust, for the sanitizer or the compiler alone
+    #[command(name = "emit-rust", after_help = EMIT_RUST_HELP)]
+    EmitRust(EmitArgs),
+    /// Checks programs: verifies .litmus and .tpl files, compiles and runs C, C++ and Rust
     #[command(after_help = CHECK_HELP, override_usage = CHECK_USAGE)]
     Check(CheckArgs),
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports its findings
@@ -68,9 +74,9 @@ pub(crate) enum Command {
     /// Says what breaks on a weaker machine, for LLVM's IR, C, C++ and Rust, and fixes it
     #[command(after_help = PORT_HELP, override_usage = PORT_USAGE)]
     Port(PortArgs),
-    /// Builds and runs packages of Rust with the sanitizer: `cargo rsan` is the same
-    #[command(disable_help_flag = true)]
-    Cargo(CompilerArgs),
+    /// Builds, tests and runs packages of Rust with the sanitizer; `cargo rsan` is the same
+    #[command(after_help = CARGO_HELP)]
+    Cargo(CargoArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),
@@ -101,7 +107,7 @@ pub(crate) struct CheckArgs {
     #[arg(skip)]
     pub(crate) arguments: Vec<OsString>,
 
-    /// Number of runs of a compiled program: 5, with --sched 1000
+    /// Number of runs of a compiled program: 5 of C and C++, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 
@@ -116,7 +122,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// What `check` and `run` take about the schedule of programs that are run.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ScheduleArgs {
     /// Control the scheduling with this strategy: random, pct, pct:depth=N or pos
     #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>, conflicts_with_all = ["replay", "exhaustive"])]
@@ -135,7 +141,7 @@ pub(crate) struct ScheduleArgs {
 }
 
 /// What `check`, `run` and `explore` take about runs under controlled scheduling.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ControlArgs {
     /// Seed of the first run; every further run takes the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -208,6 +214,10 @@ pub(crate) struct SanitizerArgs {
     /// Count findings whose accesses are all inside libraries like any others
     #[arg(long)]
     pub(crate) include_libraries: bool,
+
+    /// Count findings inside Rust's standard library like any others
+    #[arg(long)]
+    pub(crate) include_std: bool,
 }
 
 /// What `check` and `run` take to find out which findings hurt.
@@ -474,9 +484,9 @@ pub(crate) struct LitmusArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// What `emit-c` takes.
+/// What `emit-c` and `emit-rust` take.
 #[derive(Args, Debug)]
-pub(crate) struct EmitCArgs {
+pub(crate) struct EmitArgs {
     /// The program (C litmus or TPL); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(crate) file: String,
@@ -485,7 +495,7 @@ pub(crate) struct EmitCArgs {
     #[arg(long)]
     pub(crate) scheduled: bool,
 
-    /// Write waits and blocking compare-and-swaps with rsan.h, not as loops
+    /// Write waits and blocking compare-and-swaps as calls that the sanitizer knows, not as loops
     #[arg(long)]
     pub(crate) annotated: bool,
 

@@ -3,7 +3,8 @@
 
 use super::harness::Helper;
 use super::names::Table;
-use super::{Context, NotC};
+use super::syntax::{Language, Type, strip};
+use super::{Context, Untranslatable};
 use rsan_model::{BinOp, Domain, Expr, RegId, UnOp};
 
 /// The values that an expression can have: from, to.
@@ -31,7 +32,36 @@ pub(super) struct Writer<'a, 'p> {
     pub(super) registers: &'a Table,
 }
 
+/// Text that can be an operand of anything, its values and its type.
+struct Piece {
+    text: String,
+    range: Range,
+    kind: Type,
+}
+
+impl Piece {
+    fn truth(text: String) -> Self {
+        Self {
+            text,
+            range: (0, 1),
+            kind: Type::Bool,
+        }
+    }
+
+    fn long(text: String, range: Range) -> Self {
+        Self {
+            text,
+            range,
+            kind: Type::Long,
+        }
+    }
+}
+
 impl Writer<'_, '_> {
+    fn language(&self) -> Language {
+        self.context.language
+    }
+
     fn domain(&self) -> Range {
         match self.context.program.domain {
             Domain::Int32 => INT,
@@ -40,86 +70,193 @@ impl Writer<'_, '_> {
     }
 
     /// The value as it is put into a register or a location.
-    pub(super) fn value(&self, e: &Expr) -> Result<String, NotC> {
+    pub(super) fn value(&self, e: &Expr) -> Result<String, Untranslatable> {
         if let Expr::Const(n) = e {
             return Ok(self.context.program.domain.wrap(*n).to_string());
         }
-        let (text, range) = self.write(e)?;
+        let Piece { text, range, kind } = self.write(e)?;
+        let (text, kind) = self.language().number(text, kind);
         Ok(if within(range, self.domain()) {
-            strip(&text).to_owned()
+            match (self.language(), kind) {
+                (Language::Rust, Type::Long) => self.language().cut(&text),
+                _ => strip(&text).to_owned(),
+            }
         } else if self.context.modulus().is_some() {
+            let text = self.language().long(text, kind);
             format!("{}({})", self.context.need(Helper::Wrap), strip(&text))
         } else {
-            format!("(int){text}")
+            self.language().cut(&text)
         })
     }
 
     /// The value as an operand.
-    pub(super) fn operand(&self, e: &Expr) -> Result<String, NotC> {
+    pub(super) fn operand(&self, e: &Expr) -> Result<String, Untranslatable> {
         let text = self.value(e)?;
         let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         Ok(if simple { text } else { format!("({text})") })
     }
 
     /// The expression as a condition.
-    pub(super) fn condition(&self, e: &Expr) -> Result<String, NotC> {
-        Ok(strip(&self.write(e)?.0).to_owned())
+    pub(super) fn condition(&self, e: &Expr) -> Result<String, Untranslatable> {
+        let Piece { text, kind, .. } = self.write(e)?;
+        Ok(strip(&self.language().truth(text, kind)).to_owned())
+    }
+
+    /// The expression, whatever its type.
+    pub(super) fn any(&self, e: &Expr) -> Result<String, Untranslatable> {
+        Ok(strip(&self.write(e)?.text).to_owned())
     }
 
     /// An index below `len`.
-    pub(super) fn index(&self, e: &Expr, len: u32) -> Result<String, NotC> {
-        let (text, range) = self.write(e)?;
-        if within(range, (0, i128::from(len) - 1)) {
-            return Ok(strip(&text).to_owned());
+    pub(super) fn index(&self, e: &Expr, len: u32) -> Result<String, Untranslatable> {
+        let Piece { text, range, kind } = self.write(e)?;
+        let safe = within(range, (0, i128::from(len) - 1));
+        match (self.language(), safe) {
+            (Language::C, true) => return Ok(strip(&text).to_owned()),
+            (Language::Rust, true) if matches!(e, Expr::Const(_)) => return Ok(text),
+            (Language::Rust, true) => return Ok(format!("{text} as usize")),
+            (_, false) => {}
         }
         let element = self.context.need(Helper::Element);
+        let text = self.language().long(text, kind);
         Ok(format!("{element}({}, {len})", strip(&text)))
     }
 
     /// Element `index` of the `len` registers from `base`.
-    fn local_element(&self, base: RegId, len: u32, index: &Expr) -> Result<String, NotC> {
-        array_element(self.registers, base.index(), len, self.index(index, len)?)
+    fn local_element(&self, base: RegId, len: u32, index: &Expr) -> Result<String, Untranslatable> {
+        let index = self.index(index, len)?;
+        self.context
+            .array_element(self.registers, base.index(), len, index)
     }
 
-    /// Text that can be an operand of anything, and its values.
-    fn write(&self, e: &Expr) -> Result<(String, Range), NotC> {
+    fn write(&self, e: &Expr) -> Result<Piece, Untranslatable> {
+        let value = |text| Piece {
+            text,
+            range: self.domain(),
+            kind: Type::Int,
+        };
         Ok(match e {
-            Expr::Const(n) => (constant(*n), (i128::from(*n), i128::from(*n))),
-            Expr::Reg(r) => (self.registers.element(r.index()), self.domain()),
-            Expr::Element { base, len, index } => {
-                (self.local_element(*base, *len, index)?, self.domain())
+            Expr::Const(n) => {
+                let (text, kind) = self.language().constant(*n);
+                let range = (i128::from(*n), i128::from(*n));
+                Piece { text, range, kind }
             }
+            Expr::Reg(r) => value(self.registers.element(r.index())),
+            Expr::Element { base, len, index } => value(self.local_element(*base, *len, index)?),
             Expr::Unary(op, e) => self.unary(*op, e)?,
             Expr::Binary(op, l, r) => self.binary(*op, l, r)?,
             Expr::If(c, t, o) => {
-                let ((c, _), (t, tr), (o, or)) = (self.write(c)?, self.write(t)?, self.write(o)?);
-                let range = (tr.0.min(or.0), tr.1.max(or.1));
-                (format!("({c} ? {t} : {o})"), range)
+                let (t, o) = (self.write(t)?, self.write(o)?);
+                let range = (t.range.0.min(o.range.0), t.range.1.max(o.range.1));
+                let c = self.write(c)?;
+                let c = self.language().truth(c.text, c.kind);
+                let (t, o, kind) = self.alike(t, o);
+                Piece {
+                    text: self.language().choice(&c, &t, &o),
+                    range,
+                    kind,
+                }
             }
         })
     }
 
-    fn unary(&self, op: UnOp, e: &Expr) -> Result<(String, Range), NotC> {
-        let (text, (low, high)) = self.write(e)?;
+    /// Two operands as numbers of one type.
+    fn alike(&self, l: Piece, r: Piece) -> (String, String, Type) {
+        let language = self.language();
+        let (l, r) = (
+            language.number(l.text, l.kind),
+            language.number(r.text, r.kind),
+        );
+        if l.1 != Type::Long && r.1 != Type::Long {
+            return (l.0, r.0, Type::Int);
+        }
+        (
+            language.long(l.0, l.1),
+            language.long(r.0, r.1),
+            Type::Long,
+        )
+    }
+
+    fn unary(&self, op: UnOp, e: &Expr) -> Result<Piece, Untranslatable> {
+        let piece = self.write(e)?;
+        let (low, high) = piece.range;
         Ok(match op {
             UnOp::Neg => {
-                return Ok(self.arithmetic(
-                    Helper::Subtract,
-                    " - ",
-                    ("0".to_owned(), (0, 0)),
-                    (text, (low, high)),
-                    (-high, -low),
-                ));
+                let zero = Piece {
+                    text: "0".to_owned(),
+                    range: (0, 0),
+                    kind: Type::Int,
+                };
+                self.arithmetic(Helper::Subtract, " - ", zero, piece, (-high, -low))
             }
-            UnOp::Not => (format!("(!{text})"), (0, 1)),
-            UnOp::BitNot => (format!("(~{text})"), (-1 - high, -1 - low)),
+            UnOp::Not => {
+                let text = self.language().truth(piece.text, piece.kind);
+                Piece::truth(format!("(!{text})"))
+            }
+            UnOp::BitNot => {
+                let (text, kind) = self.language().number(piece.text, piece.kind);
+                let sign = match self.language() {
+                    Language::C => "~",
+                    Language::Rust => "!",
+                };
+                Piece {
+                    text: format!("({sign}{text})"),
+                    range: (-1 - high, -1 - low),
+                    kind,
+                }
+            }
         })
     }
 
-    fn binary(&self, op: BinOp, l: &Expr, r: &Expr) -> Result<(String, Range), NotC> {
+    /// Two operands with a sign between them.
+    fn pair(&self, l: Piece, sign: &str, r: Piece, range: Range) -> Piece {
+        let bits = [" & ", " | ", " ^ "].contains(&sign);
+        if bits && l.kind == Type::Bool && r.kind == Type::Bool {
+            return Piece::truth(format!("({}{sign}{})", l.text, r.text));
+        }
+        let (l, r, kind) = self.alike(l, r);
+        Piece {
+            text: format!("({l}{sign}{r})"),
+            range,
+            kind,
+        }
+    }
+
+    fn comparison(&self, l: Piece, sign: &str, r: Piece) -> Piece {
+        let compared = self.pair(l, sign, r, (0, 1));
+        Piece::truth(compared.text)
+    }
+
+    /// Two truth values with a sign between them.
+    fn both(&self, l: Piece, sign: &str, r: Piece) -> Piece {
+        let language = self.language();
+        let (l, r) = (
+            language.truth(l.text, l.kind),
+            language.truth(r.text, r.kind),
+        );
+        Piece::truth(format!("({l}{sign}{r})"))
+    }
+
+    /// The same, with both sides evaluated, which is noticed only if the right one traps.
+    fn eager(&self, l: Piece, sign: &str, r: Piece) -> Piece {
+        match self.language() {
+            Language::C => Piece::truth(format!("(({} != 0){sign}({} != 0))", l.text, r.text)),
+            Language::Rust => self.both(l, sign, r),
+        }
+    }
+
+    /// A function of the translation's own, for numbers of 64 bits.
+    fn call(&self, helper: Helper, l: Piece, r: Piece, range: Range) -> Piece {
+        let (name, language) = (self.context.need(helper), self.language());
+        let (l, r) = (language.long(l.text, l.kind), language.long(r.text, r.kind));
+        Piece::long(format!("{name}({}, {})", strip(&l), strip(&r)), range)
+    }
+
+    fn binary(&self, op: BinOp, l: &Expr, r: &Expr) -> Result<Piece, Untranslatable> {
         let traps = can_trap(r);
         let (l, r) = (self.write(l)?, self.write(r)?);
-        let ((ll, lh), (rl, rh)) = (l.1, r.1);
+        let ((ll, lh), (rl, rh)) = (l.range, r.range);
+        let all_bits = bits(l.range, r.range);
         Ok(match op {
             BinOp::Add => self.arithmetic(Helper::Add, " + ", l, r, (ll + rl, lh + rh)),
             BinOp::Sub => self.arithmetic(Helper::Subtract, " - ", l, r, (ll - rh, lh - rl)),
@@ -140,120 +277,76 @@ impl Writer<'_, '_> {
                     _ => (Helper::Remainder, " % "),
                 };
                 if (rl <= 0 && 0 <= rh) || !within(range, LONG) {
-                    let name = self.context.need(helper);
-                    let text = format!("{name}({}, {})", strip(&l.0), strip(&r.0));
-                    return Ok((text, bits(range, range)));
+                    return Ok(self.call(helper, l, r, bits(range, range)));
                 }
                 self.arithmetic(helper, sign, l, r, range)
             }
-            BinOp::BitAnd => {
-                let range = if ll >= 0 && rl >= 0 {
-                    (0, lh.min(rh))
-                } else {
-                    bits(l.1, r.1)
-                };
-                (format!("({} & {})", l.0, r.0), range)
+            BinOp::BitAnd if ll >= 0 && rl >= 0 => self.pair(l, " & ", r, (0, lh.min(rh))),
+            BinOp::BitAnd => self.pair(l, " & ", r, all_bits),
+            BinOp::BitOr => self.pair(l, " | ", r, all_bits),
+            BinOp::BitXor => self.pair(l, " ^ ", r, all_bits),
+            BinOp::Shl => self.call(Helper::ShiftLeft, l, r, LONG),
+            BinOp::Shr => {
+                let range = bits(l.range, (0, 0));
+                self.call(Helper::ShiftRight, l, r, range)
             }
-            BinOp::BitOr => (format!("({} | {})", l.0, r.0), bits(l.1, r.1)),
-            BinOp::BitXor => (format!("({} ^ {})", l.0, r.0), bits(l.1, r.1)),
-            BinOp::Shl | BinOp::Shr => {
-                let helper = if op == BinOp::Shl {
-                    Helper::ShiftLeft
-                } else {
-                    Helper::ShiftRight
-                };
-                let name = self.context.need(helper);
-                let text = format!("{name}({}, {})", strip(&l.0), strip(&r.0));
-                (
-                    text,
-                    if op == BinOp::Shl {
-                        LONG
-                    } else {
-                        bits(l.1, (0, 0))
-                    },
-                )
-            }
-            BinOp::Eq => (format!("({} == {})", l.0, r.0), (0, 1)),
-            BinOp::Ne => (format!("({} != {})", l.0, r.0), (0, 1)),
-            BinOp::Lt => (format!("({} < {})", l.0, r.0), (0, 1)),
-            BinOp::Le => (format!("({} <= {})", l.0, r.0), (0, 1)),
-            BinOp::Gt => (format!("({} > {})", l.0, r.0), (0, 1)),
-            BinOp::Ge => (format!("({} >= {})", l.0, r.0), (0, 1)),
-            // Both sides are evaluated, which is noticed only if the right one traps.
-            BinOp::And if traps => (format!("(({} != 0) & ({} != 0))", l.0, r.0), (0, 1)),
-            BinOp::Or if traps => (format!("(({} != 0) | ({} != 0))", l.0, r.0), (0, 1)),
-            BinOp::And => (format!("({} && {})", l.0, r.0), (0, 1)),
-            BinOp::Or => (format!("({} || {})", l.0, r.0), (0, 1)),
+            BinOp::Eq => self.comparison(l, " == ", r),
+            BinOp::Ne => self.comparison(l, " != ", r),
+            BinOp::Lt => self.comparison(l, " < ", r),
+            BinOp::Le => self.comparison(l, " <= ", r),
+            BinOp::Gt => self.comparison(l, " > ", r),
+            BinOp::Ge => self.comparison(l, " >= ", r),
+            BinOp::And if traps => self.eager(l, " & ", r),
+            BinOp::Or if traps => self.eager(l, " | ", r),
+            BinOp::And => self.both(l, " && ", r),
+            BinOp::Or => self.both(l, " || ", r),
         })
     }
 
     /// `l sign r`, in a type that holds the result.
-    fn arithmetic(
+    fn arithmetic(&self, helper: Helper, sign: &str, l: Piece, r: Piece, range: Range) -> Piece {
+        let small = |piece: &Piece| piece.kind != Type::Long && within(piece.range, INT);
+        let fits = match self.language() {
+            Language::C => within(l.range, INT) && within(r.range, INT),
+            Language::Rust => small(&l) && small(&r),
+        };
+        if within(range, INT) && fits {
+            return self.pair(l, sign, r, range);
+        }
+        if !within(range, LONG) {
+            return self.call(helper, l, r, LONG);
+        }
+        let text = match self.language() {
+            Language::C => format!("((long long){}{sign}{})", l.text, r.text),
+            Language::Rust => {
+                let long = |piece: Piece| self.language().long(piece.text, piece.kind);
+                format!("({}{sign}{})", long(l), long(r))
+            }
+        };
+        Piece::long(text, range)
+    }
+}
+
+impl Context<'_> {
+    /// The element that `index` says, of `len` ones from `base`.
+    pub(super) fn array_element(
         &self,
-        helper: Helper,
-        sign: &str,
-        l: (String, Range),
-        r: (String, Range),
-        range: Range,
-    ) -> (String, Range) {
-        if within(range, INT) && within(l.1, INT) && within(r.1, INT) {
-            return (format!("({}{sign}{})", l.0, r.0), range);
+        table: &Table,
+        base: usize,
+        len: u32,
+        index: String,
+    ) -> Result<String, Untranslatable> {
+        let variable = table.variable(base);
+        let elements = variable.elements();
+        if variable.len.is_none() || base + len as usize > elements.end {
+            let reason = format!("an element of `{}`, which is no array", variable.name);
+            return Err(self.untranslatable(reason));
         }
-        if within(range, LONG) {
-            return (format!("((long long){}{sign}{})", l.0, r.0), range);
-        }
-        let name = self.context.need(helper);
-        (format!("{name}({}, {})", strip(&l.0), strip(&r.0)), LONG)
+        Ok(match base - elements.start {
+            0 => format!("{}[{index}]", variable.name),
+            offset => format!("{}[{offset} + {index}]", variable.name),
+        })
     }
-}
-
-/// The element that `index` says, of `len` ones from `base`.
-pub(super) fn array_element(
-    table: &Table,
-    base: usize,
-    len: u32,
-    index: String,
-) -> Result<String, NotC> {
-    let variable = table.variable(base);
-    let elements = variable.elements();
-    if variable.len.is_none() || base + len as usize > elements.end {
-        let reason = format!("an element of `{}`, which is no array", variable.name);
-        return Err(NotC { reason });
-    }
-    Ok(match base - elements.start {
-        0 => format!("{}[{index}]", variable.name),
-        offset => format!("{}[{offset} + {index}]", variable.name),
-    })
-}
-
-fn constant(n: i64) -> String {
-    if n == i64::MIN {
-        return format!("({} - 1)", i64::MIN + 1);
-    }
-    if n < 0 {
-        format!("({n})")
-    } else {
-        n.to_string()
-    }
-}
-
-/// Without the brackets around all of it.
-pub(super) fn strip(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
-        return text;
-    };
-    let mut depth = 0_i32;
-    for c in inner.chars() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        if depth < 0 {
-            return text;
-        }
-    }
-    inner
 }
 
 /// Whether an expression can trap.

@@ -1,9 +1,11 @@
-//! Control flow: `if`, `while`, `do` and `for` where the flat code looks like them, `goto` elsewhere.
+//! Control flow: `if`, `while`, `do` and `for` where the flat code looks like them, `goto` elsewhere. Rust has no `goto`: a thread
+//! that would need one is written as its flat code instead (`flat`).
 //!
 //! A block of flat code is written in its order, and what follows a block follows it in the flat code too. So a
 //! structured statement means what the branches and jumps that it replaces mean, wherever else control comes from.
 
-use super::{Function, NotC};
+use super::syntax::Language;
+use super::{Function, Untranslatable};
 use rsan_model::{Expr, Instr, Pc, Thread};
 
 /// A place that `goto` goes to.
@@ -50,24 +52,36 @@ pub(super) fn sources(thread: &Thread) -> Vec<Vec<u32>> {
 }
 
 impl Function<'_, '_> {
-    fn at(&self, pc: u32) -> &Instr {
+    pub(super) fn at(&self, pc: u32) -> &Instr {
         self.thread.instr(Pc(pc))
     }
 
-    fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.thread.code.len() as u32
     }
 
     /// Writes the whole thread.
-    pub(super) fn body(&mut self) -> Result<(), NotC> {
-        self.block(0, self.len())?;
-        self.label(Label::At(self.len()));
+    pub(super) fn body(&mut self) -> Result<(), Untranslatable> {
+        let end = Label::At(self.len());
+        let around = self.context.language == Language::Rust && self.labels.contains(&end);
+        if self.needs_goto {
+            self.flat()?;
+        } else if around {
+            self.text.push_str("    'body: {\n");
+            self.depth += 1;
+            self.block(0, self.len())?;
+            self.depth -= 1;
+            self.text.push_str("    }\n");
+        } else {
+            self.block(0, self.len())?;
+        }
+        self.label(end);
         self.epilogue();
         Ok(())
     }
 
     /// Writes the instructions from `pc` to `end`.
-    fn block(&mut self, mut pc: u32, end: u32) -> Result<(), NotC> {
+    fn block(&mut self, mut pc: u32, end: u32) -> Result<(), Untranslatable> {
         while pc < end {
             let open = self.loops.iter().any(|l| l.head == pc);
             pc = match self.loop_at(pc, end).filter(|_| !open) {
@@ -109,18 +123,28 @@ impl Function<'_, '_> {
     }
 
     /// Writes a loop; returns where the code goes on.
-    fn looped(&mut self, found: Loop) -> Result<u32, NotC> {
+    fn looped(&mut self, found: Loop) -> Result<u32, Untranslatable> {
         let Loop { kind, head, last } = found;
         self.label(Label::At(head));
         let endless = self.is_endless(head, last);
         let bounded = endless && kind != Kind::Do;
-        let opening = match (kind, self.at(head)) {
-            _ if bounded => "for (int round = 0; round < ROUNDS; round++) {".to_owned(),
-            (Kind::Forever, _) => "for (;;) {".to_owned(),
-            (Kind::While, Instr::Branch { cond, .. }) => {
-                format!("while ({}) {{", self.writer().condition(cond)?)
+        let language = self.context.language;
+        let opening = match (kind, self.at(head), language) {
+            (_, _, Language::C) if bounded => {
+                "for (int round = 0; round < ROUNDS; round++) {".to_owned()
             }
-            _ => "do {".to_owned(),
+            (_, _, Language::Rust) if bounded => "for _ in 0..ROUNDS {".to_owned(),
+            (Kind::Forever, _, Language::C) => "for (;;) {".to_owned(),
+            (Kind::While, Instr::Branch { cond, .. }, _) => {
+                language.as_long_as(&self.writer().condition(cond)?)
+            }
+            (_, _, Language::C) => "do {".to_owned(),
+            (_, _, Language::Rust) => "loop {".to_owned(),
+        };
+        let named = language == Language::Rust && self.labels.contains(&Label::Next(head));
+        let opening = match named {
+            true => format!("'loop_{head}: {opening}"),
+            false => opening,
         };
         if bounded {
             self.need_rounds();
@@ -132,15 +156,24 @@ impl Function<'_, '_> {
         self.block(start, last)?;
         self.label(Label::At(last));
         self.label(Label::Next(head));
-        self.loops.pop();
-        self.depth -= 1;
-        let closing = match self.at(last) {
+        let closing = match self.at(last).clone() {
             Instr::Branch { cond, then, .. } if kind == Kind::Do => {
-                let condition = self.condition(&cond.clone(), then.0 == head)?;
-                format!("}} while ({condition});")
+                let again = then.0 == head;
+                match language {
+                    Language::C => format!("}} while ({});", self.condition(&cond, again)?),
+                    Language::Rust => {
+                        let left = self.condition(&cond, !again)?;
+                        self.line(&language.when(&left), last);
+                        self.line("    break;", last);
+                        self.line("}", last);
+                        "}".to_owned()
+                    }
+                }
             }
             _ => "}".to_owned(),
         };
+        self.loops.pop();
+        self.depth -= 1;
         self.line(&closing, last);
         if bounded && last + 1 < self.len() {
             self.jump(self.len(), last);
@@ -149,7 +182,7 @@ impl Function<'_, '_> {
     }
 
     /// The condition, or its contrary.
-    fn condition(&self, cond: &Expr, as_is: bool) -> Result<String, NotC> {
+    pub(super) fn condition(&self, cond: &Expr, as_is: bool) -> Result<String, Untranslatable> {
         let condition = self.writer().condition(cond)?;
         Ok(if as_is {
             condition
@@ -159,7 +192,7 @@ impl Function<'_, '_> {
     }
 
     /// Writes what stands at `pc` and is not a loop; returns where the code goes on.
-    fn single(&mut self, pc: u32, end: u32) -> Result<u32, NotC> {
+    fn single(&mut self, pc: u32, end: u32) -> Result<u32, Untranslatable> {
         // The label of a loop's first instruction stands before the loop.
         if !self.loops.iter().any(|l| l.head == pc) {
             self.label(Label::At(pc));
@@ -188,7 +221,7 @@ impl Function<'_, '_> {
         otherwise: u32,
         pc: u32,
         end: u32,
-    ) -> Result<u32, NotC> {
+    ) -> Result<u32, Untranslatable> {
         let skips = |to: u32| pc < to && to <= end;
         let (positive, target) = match (then, otherwise) {
             (t, o) if t == pc + 1 && skips(o) => (true, o),
@@ -196,7 +229,7 @@ impl Function<'_, '_> {
             (t, o) => {
                 let positive = o == pc + 1 || t != pc + 1;
                 let condition = self.condition(cond, positive)?;
-                self.line(&format!("if ({condition}) {{"), pc);
+                self.line(&self.context.language.when(&condition), pc);
                 self.depth += 1;
                 self.jump(if positive { t } else { o }, pc);
                 self.depth -= 1;
@@ -208,7 +241,7 @@ impl Function<'_, '_> {
             }
         };
         let condition = self.condition(cond, positive)?;
-        self.line(&format!("if ({condition}) {{"), pc);
+        self.line(&self.context.language.when(&condition), pc);
         self.depth += 1;
         let before = target - 1;
         let otherwise_until = match self.at(before) {
@@ -237,6 +270,10 @@ impl Function<'_, '_> {
 
     fn choose(&mut self, targets: &[Pc], pc: u32) {
         let choice = self.choice(targets.len());
+        if self.context.language == Language::Rust {
+            self.needs_goto = true;
+            return;
+        }
         self.line(&format!("switch ({choice}) {{"), pc);
         for (i, to) in targets.iter().enumerate() {
             self.labels.insert(Label::At(to.0));
@@ -250,8 +287,42 @@ impl Function<'_, '_> {
         self.line("}", pc);
     }
 
+    /// Writes a jump from `pc` in Rust, where names of loops can do.
+    fn leave_or_repeat(&mut self, to: u32, pc: u32) {
+        let innermost = self.loops.len().wrapping_sub(1);
+        let mut found = None;
+        for (i, l) in self.loops.iter().enumerate().rev() {
+            // What goes round in a `do` for ever is counted, which the flat code does.
+            let counted = || l.kind == Kind::Do && self.is_endless(to, pc);
+            let word = match to {
+                _ if to == l.last + 1 => "break",
+                _ if to == l.head && !counted() => "continue",
+                _ => continue,
+            };
+            found = Some((word, l.head, i == innermost));
+            break;
+        }
+        match found {
+            Some((word, _, true)) => self.line(&format!("{word};"), pc),
+            Some((word, head, false)) => {
+                self.labels.insert(Label::Next(head));
+                self.line(&format!("{word} 'loop_{head};"), pc);
+            }
+            None if to == self.len() => {
+                self.labels.insert(Label::At(to));
+                self.line("break 'body;", pc);
+            }
+            // Control falls through.
+            None if to == pc + 1 => {}
+            None => self.needs_goto = true,
+        }
+    }
+
     /// Writes a jump from `pc`.
     fn jump(&mut self, to: u32, pc: u32) {
+        if self.context.language == Language::Rust {
+            return self.leave_or_repeat(to, pc);
+        }
         if let Some(inner) = self.loops.last() {
             if to == inner.last + 1 {
                 return self.line("break;", pc);
@@ -280,7 +351,7 @@ impl Function<'_, '_> {
     }
 
     /// Whether control never leaves the instructions from `first` to `last`.
-    fn is_endless(&self, first: u32, last: u32) -> bool {
+    pub(super) fn is_endless(&self, first: u32, last: u32) -> bool {
         (first..=last).all(|pc| {
             let instr = self.at(pc);
             let inside = |to: &Pc| (first..=last).contains(&to.0);
@@ -303,7 +374,7 @@ impl Function<'_, '_> {
 
     /// Writes a label, if something goes there.
     fn label(&mut self, label: Label) {
-        if !self.labels.contains(&label) {
+        if !self.labels.contains(&label) || self.context.language == Language::Rust {
             return;
         }
         let name = match label {

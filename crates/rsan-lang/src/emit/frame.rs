@@ -3,6 +3,7 @@
 use super::Function;
 use super::expr::Writer;
 use super::harness::{Helper, Need};
+use super::syntax::Language;
 use rsan_model::RegId;
 use std::fmt::Write as _;
 
@@ -34,7 +35,7 @@ impl<'p> Function<'_, 'p> {
 
     /// Writes a line of code and where it comes from.
     pub(super) fn line(&mut self, code: &str, pc: u32) {
-        let mut line = "  ".repeat(self.depth) + code;
+        let mut line = self.context.language.indent().repeat(self.depth) + code;
         let span = self.thread.spans.get(pc as usize);
         let closes = code.starts_with('}') && !code.contains("while");
         if let (Some(source), Some(span)) = (&self.context.program.source, span)
@@ -62,10 +63,14 @@ impl<'p> Function<'_, 'p> {
     pub(super) fn choice(&mut self, count: usize) -> String {
         self.extras.insert(Extra::Dice);
         let choose = self.context.need(Helper::Choose);
+        let dice = match self.context.language {
+            Language::C => "&dice",
+            Language::Rust => "&mut dice",
+        };
         if self.context.options.scheduled {
-            format!("{choose}({}, &dice, {count})", self.id.0)
+            format!("{choose}({}, {dice}, {count})", self.id.0)
         } else {
-            format!("{choose}(&dice, {count})")
+            format!("{choose}({dice}, {count})")
         }
     }
 
@@ -88,16 +93,24 @@ impl<'p> Function<'_, 'p> {
             }
             let registers = &self.thread.registers[variable.elements()];
             let inits: Vec<String> = registers.iter().map(|r| r.init.to_string()).collect();
-            let name = &variable.name;
-            let _ = match variable.len {
-                None => writeln!(text, "  int {name} = {};", inits[0]),
-                Some(len) => writeln!(text, "  int {name}[{len}] = {{{}}};", inits.join(", ")),
+            let (name, all) = (&variable.name, inits.join(", "));
+            let _ = match (self.context.language, variable.len) {
+                (Language::C, None) => writeln!(text, "  int {name} = {all};"),
+                (Language::C, Some(len)) => writeln!(text, "  int {name}[{len}] = {{{all}}};"),
+                (Language::Rust, None) => writeln!(text, "    let mut {name}: i32 = {all};"),
+                (Language::Rust, Some(len)) => {
+                    writeln!(text, "    let mut {name}: [i32; {len}] = [{all}];")
+                }
             };
-            if !has(&read) {
+            if !has(&read) && self.context.language == Language::C {
                 let _ = writeln!(text, "  (void){name};");
             }
         }
         for extra in &self.extras {
+            if self.context.language == Language::Rust {
+                text.push_str(&self.extra_in_rust(*extra));
+                continue;
+            }
             let _ = match extra {
                 Extra::Expected => writeln!(text, "  int expected;"),
                 Extra::Seen => writeln!(text, "  int seen;"),
@@ -116,10 +129,16 @@ impl<'p> Function<'_, 'p> {
         for register in self.context.observed_registers(self.id) {
             let result = self.context.result_name(self.id, register);
             let value = self.registers.element(register.index());
-            let _ = writeln!(self.text, "  {result} = {value};");
+            let _ = match self.context.language {
+                Language::C => writeln!(self.text, "  {result} = {value};"),
+                Language::Rust => writeln!(self.text, "    {result}.write({value});"),
+            };
         }
         self.leave(self.thread.code.len() as u32);
-        self.text.push_str("  return NULL;\n");
+        match self.context.language {
+            Language::C => self.text.push_str("  return NULL;\n"),
+            Language::Rust => self.end_in_rust(),
+        }
     }
 
     /// What a thread does at its end: the program ends when all threads have, so it waits for those that it created.
@@ -128,7 +147,12 @@ impl<'p> Function<'_, 'p> {
             self.line(&format!("finish({});", self.id.0), pc);
         }
         for extra in self.extras.clone() {
-            if let Extra::Thread(t) = extra {
+            let Extra::Thread(t) = extra else { continue };
+            if self.context.language == Language::Rust {
+                self.line(&format!("if let Some(thread) = thread_{t}.take() {{"), pc);
+                self.line("    let _ = thread.join();", pc);
+                self.line("}", pc);
+            } else {
                 self.line(&format!("if (started_{t}) {{"), pc);
                 self.line(&format!("  pthread_join(thread_{t}, NULL);"), pc);
                 self.line("}", pc);
@@ -136,10 +160,18 @@ impl<'p> Function<'_, 'p> {
         }
     }
 
-    /// Ends the thread for good, in the middle.
-    pub(super) fn stop(&mut self, pc: u32) {
+    /// Ends the thread for good, in the middle, when the condition holds.
+    pub(super) fn stop_when(&mut self, condition: &str, pc: u32) {
+        let language = self.context.language;
+        self.line(&language.when(condition), pc);
+        self.depth += 1;
         self.context.needs.borrow_mut().insert(Need::Stopped);
         self.leave(pc);
-        self.line("return STOPPED;", pc);
+        match language {
+            Language::C => self.line("return STOPPED;", pc),
+            Language::Rust => self.line("return false;", pc),
+        }
+        self.depth -= 1;
+        self.line("}", pc);
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a translation that do not come from the source: includes, helpers, the schedule, the result.
+//! The parts of a translation to C that do not come from the source: includes, helpers, the schedule, the result.
 
 use super::{BLOCKED, Context, Shape};
 use rsan_model::{LocId, ThreadId};
@@ -35,10 +35,12 @@ pub(super) enum Helper {
     ShiftRight,
     Choose,
     Join,
+    /// Rust's: an atomic object as plain memory.
+    Plain,
 }
 
 impl Helper {
-    const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Trap,
         Self::Wrap,
         Self::Counted,
@@ -70,10 +72,11 @@ impl Helper {
             Self::ShiftRight => "shift_right",
             Self::Choose => "choose",
             Self::Join => "joined",
+            Self::Plain => "plain",
         }
     }
 
-    fn traps(self) -> bool {
+    pub(super) fn traps(self) -> bool {
         matches!(
             self,
             Self::Counted | Self::Element | Self::Quotient | Self::Remainder
@@ -82,7 +85,7 @@ impl Helper {
 
     fn text(self, scheduled: bool) -> &'static str {
         match self {
-            Self::Assert => "",
+            Self::Assert | Self::Plain => "",
             Self::Trap => {
                 "static void trap(const char *what) {
   fputs(what, stderr);
@@ -348,7 +351,7 @@ fn final_value(context: &Context<'_>, loc: LocId) -> String {
     }
     let load = format!("atomic_load_explicit(&{name}, memory_order_relaxed)");
     match context.shapes[loc.index()] {
-        Shape::Congruent => format!("{}({load})", context.need(Helper::Wrap)),
+        Shape::Congruent => context.congruent(&load),
         Shape::Value | Shape::Checked => load,
     }
 }

@@ -1,32 +1,29 @@
 //! Instructions as statements.
 
-use super::expr::strip;
 use super::frame::Extra;
 use super::harness::{Helper, Need};
-use super::place::c_order;
-use super::{Function, NotC};
+use super::syntax::{Language, strip};
+use super::{Function, Untranslatable};
 use rsan_model::{Instr, RegId, ThreadId};
 
 impl Function<'_, '_> {
     /// Writes an instruction that goes on with the next one.
-    pub(super) fn instruction(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
+    pub(super) fn instruction(&mut self, instr: &Instr, pc: u32) -> Result<(), Untranslatable> {
         let noticed = instr.place().is_some()
             || matches!(instr, Instr::Fence(_) | Instr::Spawn(_) | Instr::Join(_));
         if noticed && self.context.options.scheduled {
             self.line(&format!("step({});", self.id.0), pc);
         }
+        let language = self.context.language;
         match instr {
             Instr::Load { dst, place, ord } => {
                 let load = self.load(place, *ord)?;
                 self.assign(Some(*dst), &load, pc);
             }
             Instr::Store { place, value, ord } => {
-                let (address, value) = (self.address(place)?, self.writer().value(value)?);
-                let ord = c_order(*ord);
-                self.line(
-                    &format!("atomic_store_explicit({address}, {value}, {ord});"),
-                    pc,
-                );
+                let (place, value) = (self.place(place)?, self.writer().value(value)?);
+                let store = language.atomic("store", &place, &[&value, &language.order(ord)]);
+                self.line(&format!("{store};"), pc);
             }
             Instr::Rmw {
                 dst,
@@ -38,23 +35,26 @@ impl Function<'_, '_> {
                 let update = self.update(place, *op, operand, *ord, dst.is_some())?;
                 self.assign(*dst, &update, pc);
             }
-            Instr::Cas { .. } => self.compare_and_swap(instr, pc)?,
+            Instr::Cas { .. } => match language {
+                Language::C => self.compare_and_swap(instr, pc)?,
+                Language::Rust => self.compare_exchange(instr, pc)?,
+            },
             Instr::Wait { .. } | Instr::Bcas { .. } if self.context.is_annotated(instr) => {
                 self.annotated(instr, pc)?;
             }
             Instr::Wait { .. } => self.wait(instr, pc)?,
             Instr::Bcas { .. } => self.blocking_swap(instr, pc)?,
             Instr::PlainLoad { dst, place } => {
-                let plain = self.plain(place)?;
-                let load = self.reduced(place, plain);
+                let load = self.plain_load(place)?;
                 self.assign(Some(*dst), &load, pc);
             }
             Instr::PlainStore { place, value } => {
-                let (plain, value) = (self.plain(place)?, self.writer().value(value)?);
-                self.line(&format!("{plain} = {value};"), pc);
+                let value = self.writer().value(value)?;
+                let store = self.plain_store(place, &value)?;
+                self.line(&store, pc);
             }
             Instr::Fence(ord) => {
-                self.line(&format!("atomic_thread_fence({});", c_order(*ord)), pc);
+                self.line(&language.fence(ord), pc);
             }
             Instr::Assign { dst, value } => {
                 let value = self.writer().value(value)?;
@@ -63,21 +63,24 @@ impl Function<'_, '_> {
             Instr::Assert(e) => {
                 self.context.need(Helper::Assert);
                 let condition = self.writer().condition(e)?;
-                self.line(&format!("assert({condition});"), pc);
+                let assertion = match language {
+                    Language::C => format!("assert({condition});"),
+                    Language::Rust => format!("check({condition}, {condition:?});"),
+                };
+                self.line(&assertion, pc);
             }
             Instr::Assume(e) => {
                 let condition = self.writer().condition(e)?;
-                self.line(&format!("if (!({condition})) {{"), pc);
-                self.depth += 1;
-                self.stop(pc);
-                self.depth -= 1;
-                self.line("}", pc);
+                self.stop_when(&format!("!({condition})"), pc);
             }
             Instr::Observe(e) => {
-                let value = self.writer().condition(e)?;
-                self.line(&format!("(void)({value});"), pc);
+                let value = self.writer().any(e)?;
+                self.line(&language.dropped(&format!("({value})")), pc);
             }
-            Instr::Spawn(child) => self.spawn(*child, pc),
+            Instr::Spawn(child) => match language {
+                Language::C => self.spawn(*child, pc),
+                Language::Rust => self.spawn_rust(*child, pc),
+            },
             Instr::Join(child) => self.join(*child, pc)?,
             Instr::Branch { .. } | Instr::Jump(_) | Instr::Choose(_) | Instr::Halt => {
                 unreachable!("control flow is written elsewhere")
@@ -94,7 +97,7 @@ impl Function<'_, '_> {
         self.line(&line, pc);
     }
 
-    fn compare_and_swap(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
+    fn compare_and_swap(&mut self, instr: &Instr, pc: u32) -> Result<(), Untranslatable> {
         let Instr::Cas {
             dst,
             success,
@@ -117,7 +120,7 @@ impl Function<'_, '_> {
         if *fail > ord.read() {
             self.context.needs.borrow_mut().insert(Need::StrongFailure);
         }
-        let (ord, fail) = (c_order(*ord), c_order(*fail));
+        let (ord, fail) = (Language::C.order(ord), Language::C.order(fail));
         self.line(&format!("expected = {expected};"), pc);
         let swap = format!(
             "atomic_compare_exchange_{strength}_explicit({address}, &expected, {new}, {ord}, {fail})"
@@ -140,25 +143,23 @@ impl Function<'_, '_> {
         self.line(&format!("started_{t} = 1;"), pc);
     }
 
-    fn join(&mut self, child: ThreadId, pc: u32) -> Result<(), NotC> {
+    fn join(&mut self, child: ThreadId, pc: u32) -> Result<(), Untranslatable> {
         let t = child.0;
         if !self.thread.code.contains(&Instr::Spawn(child)) {
             let reason = format!(
                 "`{}` joins a thread that it does not create",
                 self.thread.name
             );
-            return Err(NotC { reason });
+            return Err(self.context.untranslatable(reason));
         }
         self.context.need(Helper::Join);
-        for condition in [format!("!started_{t}"), format!("!joined(thread_{t})")] {
-            self.line(&format!("if ({condition}) {{"), pc);
-            self.depth += 1;
-            self.stop(pc);
-            self.depth -= 1;
-            self.line("}", pc);
-            if condition.starts_with("!started") {
+        match self.context.language {
+            Language::C => {
+                self.stop_when(&format!("!started_{t}"), pc);
                 self.line(&format!("started_{t} = 0;"), pc);
+                self.stop_when(&format!("!joined(thread_{t})"), pc);
             }
+            Language::Rust => self.stop_when(&format!("!joined(&mut thread_{t})"), pc),
         }
         Ok(())
     }

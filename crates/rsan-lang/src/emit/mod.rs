@@ -1,9 +1,9 @@
-//! Programs as C: C11 with `<stdatomic.h>` and POSIX threads, one function per thread.
+//! Programs as C, C11 with `<stdatomic.h>` and POSIX threads, or as Rust with its standard library; one function per thread.
 //!
 //! **What is kept**: every access, in its order and with its memory order, so a sanitizer sees the program that the
 //! engines decide; values and their domain; names; places in the source, as comments.
 //!
-//! **Deviations**, where C has no such thing:
+//! **Deviations**, where the languages have no such thing:
 //! 1. *Blocking*: a wait or blocking compare-and-swap is a spin loop. Its failed iterations are accesses too.
 //! 2. *Endless loops* are left after `ROUNDS` rounds, and a program that has not ended after `DEADLINE` seconds ends with
 //!    [`BLOCKED`].
@@ -25,20 +25,24 @@
 //! thread keeps its turn until its wait is over, so a schedule has no failed spin iterations.
 //!
 //! **Invariant**: structured statements are only another way to write the flat code (`flow`): whatever is
-//! not recognised is a `goto`, also into and out of blocks.
+//! not recognised is a `goto`, also into and out of blocks, or in Rust the flat code itself (`flat`).
 
 mod expr;
+mod flat;
 mod flow;
 mod frame;
 mod harness;
 mod instr;
 mod names;
 mod place;
+mod rust;
+mod syntax;
 mod wait;
 
 use flow::Label;
 use harness::{Helper, Need};
 use names::Table;
+pub use syntax::Language;
 use rsan_model::{
     Domain, Instr, LocId, LocKind, Observable, Place, Program, RegId, RmwOp, Start, Thread,
     ThreadId,
@@ -61,18 +65,24 @@ pub struct Options {
 
 /// Why a program has no translation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NotC {
+pub struct Untranslatable {
+    /// The language that it should be written in.
+    pub language: Language,
     /// What cannot be written.
     pub reason: String,
 }
 
-impl fmt::Display for NotC {
+impl fmt::Display for Untranslatable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it cannot be translated to C: {}", self.reason)
+        write!(
+            f,
+            "it cannot be translated to {}: {}",
+            self.language, self.reason
+        )
     }
 }
 
-impl std::error::Error for NotC {}
+impl std::error::Error for Untranslatable {}
 
 /// How the values of a location are represented.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +97,7 @@ enum Shape {
 
 /// What is known of the program while it is written.
 struct Context<'p> {
+    language: Language,
     program: &'p Program,
     options: Options,
     locations: Table,
@@ -111,6 +122,8 @@ struct Function<'c, 'p> {
     sources: Vec<Vec<u32>>,
     /// The loops around the instruction, innermost last.
     loops: Vec<flow::Loop>,
+    /// Whether control goes where Rust has no statement for it.
+    needs_goto: bool,
     /// Variables of the translation's own.
     extras: BTreeSet<frame::Extra>,
     text: String,
@@ -121,12 +134,9 @@ struct Function<'c, 'p> {
 ///
 /// # Errors
 /// When it has something that C cannot express.
-pub fn print(program: &Program, options: Options) -> Result<String, NotC> {
-    let context = Context::new(program, options)?;
-    let mut functions = String::new();
-    for (t, _) in context.threads.iter().enumerate() {
-        functions.push_str(&context.function(ThreadId::new(t))?);
-    }
+pub fn print(program: &Program, options: Options) -> Result<String, Untranslatable> {
+    let context = Context::new(program, options, Language::C)?;
+    let functions = context.functions()?;
     let (main, result) = (context.main(), harness::result(&context));
     let mut text = context.title();
     text.push_str(&harness::prelude(&context));
@@ -139,6 +149,16 @@ pub fn print(program: &Program, options: Options) -> Result<String, NotC> {
     Ok(text)
 }
 
+/// The program in Rust, one file of any edition since 2021.
+///
+/// # Errors
+/// When it has something that Rust cannot express.
+pub fn print_rust(program: &Program, options: Options) -> Result<String, Untranslatable> {
+    let context = Context::new(program, options, Language::Rust)?;
+    let functions = context.functions()?;
+    Ok(rust::file(&context, &functions))
+}
+
 /// Where the lines of the source end, if there is one.
 fn line_ends(program: &Program) -> Vec<usize> {
     let text = program.source.as_ref().map(|source| &*source.text);
@@ -147,16 +167,21 @@ fn line_ends(program: &Program) -> Vec<usize> {
 }
 
 impl<'p> Context<'p> {
-    fn new(program: &'p Program, options: Options) -> Result<Self, NotC> {
+    fn new(
+        program: &'p Program,
+        options: Options,
+        language: Language,
+    ) -> Result<Self, Untranslatable> {
         let mut taken: HashSet<String> = HashSet::new();
         let locations = Table::new(
             program.locations.iter().map(|l| l.name.as_str()),
             &mut taken,
+            language,
         );
         let threads = program
             .threads
             .iter()
-            .map(|t| names::fresh(&t.name, &mut taken))
+            .map(|t| names::fresh(&t.name, &mut taken, language))
             .collect();
         let mut atomic: Vec<bool> = program
             .locations
@@ -174,15 +199,32 @@ impl<'p> Context<'p> {
             atomic[variable.elements()].fill(any);
         }
         Ok(Self {
+            language,
             program,
             options,
-            shapes: shapes(program, &locations)?,
+            shapes: shapes(program, &locations).map_err(|reason| Untranslatable { language, reason })?,
             locations,
             threads,
             atomic,
             needs: RefCell::default(),
             line_ends: line_ends(program),
         })
+    }
+
+    fn untranslatable(&self, reason: String) -> Untranslatable {
+        Untranslatable {
+            language: self.language,
+            reason,
+        }
+    }
+
+    /// The value of a number that is congruent to it.
+    fn congruent(&self, text: &str) -> String {
+        let wrap = self.need(Helper::Wrap);
+        match self.language {
+            Language::C => format!("{wrap}({text})"),
+            Language::Rust => format!("{wrap}(i64::from({text} as u32))"),
+        }
     }
 
     fn need(&self, helper: Helper) -> &'static str {
@@ -322,7 +364,12 @@ impl<'p> Context<'p> {
         lines.concat() + "\n"
     }
 
-    fn function(&self, id: ThreadId) -> Result<String, NotC> {
+    fn functions(&self) -> Result<String, Untranslatable> {
+        let threads = (0..self.threads.len()).map(ThreadId::new);
+        threads.map(|t| self.function(t)).collect()
+    }
+
+    fn function(&self, id: ThreadId) -> Result<String, Untranslatable> {
         let thread = &self.program.threads[id.index()];
         let mut taken: HashSet<String> = self.locations.names().collect();
         taken.extend(self.threads.iter().cloned());
@@ -330,10 +377,15 @@ impl<'p> Context<'p> {
             context: self,
             id,
             thread,
-            registers: Table::new(thread.registers.iter().map(|r| r.name.as_str()), &mut taken),
+            registers: Table::new(
+                thread.registers.iter().map(|r| r.name.as_str()),
+                &mut taken,
+                self.language,
+            ),
             labels: BTreeSet::new(),
             sources: flow::sources(thread),
             loops: Vec::new(),
+            needs_goto: false,
             extras: BTreeSet::new(),
             text: String::new(),
             depth: 1,
@@ -342,10 +394,11 @@ impl<'p> Context<'p> {
         function.body()?;
         function.text.clear();
         function.body()?;
-        let head = format!(
-            "static void *{}(void *unused) {{\n  (void)unused;\n",
-            self.threads[id.index()]
-        );
+        let name = &self.threads[id.index()];
+        let head = match self.language {
+            Language::C => format!("static void *{name}(void *unused) {{\n  (void)unused;\n"),
+            Language::Rust => rust::head(self, id),
+        };
         Ok(head + &function.variables() + &function.text + "}\n\n")
     }
 
@@ -387,7 +440,7 @@ impl<'p> Context<'p> {
 }
 
 /// How the values of each location are represented; the same for all elements of an array.
-fn shapes(program: &Program, locations: &Table) -> Result<Vec<Shape>, NotC> {
+fn shapes(program: &Program, locations: &Table) -> Result<Vec<Shape>, String> {
     let mut shapes = vec![Shape::Value; program.locations.len()];
     let Domain::Modulo(modulus) = program.domain else {
         return Ok(shapes);
@@ -400,7 +453,7 @@ fn shapes(program: &Program, locations: &Table) -> Result<Vec<Shape>, NotC> {
                 RmwOp::Or | RmwOp::Xor if !modulus.is_power_of_two() => {
                     let reason =
                         format!("an atomic `|` or `^` of values from 0 to {}", modulus - 1);
-                    return Err(NotC { reason });
+                    return Err(reason);
                 }
                 RmwOp::And | RmwOp::Or | RmwOp::Xor => compared.extend(place.candidates()),
                 RmwOp::Exchange => {}

@@ -1,9 +1,10 @@
-//! Names in C: the user's own where they can be, and arrays where elements are neighbours.
+//! Names in a translation: the user's own where they can be, and arrays where elements are neighbours.
 
+use super::syntax::Language;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A variable of the C program: one location or register, or an array of them.
+/// A variable of the translation: one location or register, or an array of them.
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) name: String,
@@ -33,6 +34,7 @@ impl Table {
     pub(super) fn new<'a>(
         names: impl Iterator<Item = &'a str>,
         taken: &mut HashSet<String>,
+        language: Language,
     ) -> Self {
         let names: Vec<&str> = names.collect();
         let (mut variables, mut of) = (Vec::new(), Vec::new());
@@ -49,7 +51,7 @@ impl Table {
             let plain = name.strip_suffix("[0]").unwrap_or(name);
             of.resize(first + len.unwrap_or(1), variables.len());
             variables.push(Variable {
-                name: fresh(plain, taken),
+                name: fresh(plain, taken, language),
                 first,
                 len,
             });
@@ -70,7 +72,7 @@ impl Table {
         &self.variables[self.of[index]]
     }
 
-    /// A location or register in C.
+    /// A location or register in the translation.
     pub(super) fn element(&self, index: usize) -> String {
         let variable = self.variable(index);
         match variable.len {
@@ -80,8 +82,8 @@ impl Table {
     }
 }
 
-/// A name as near to the wanted one as C allows.
-pub(super) fn fresh(wanted: &str, taken: &mut HashSet<String>) -> String {
+/// A name as near to the wanted one as the language allows.
+pub(super) fn fresh(wanted: &str, taken: &mut HashSet<String>, language: Language) -> String {
     let word = match wanted.strip_prefix('%') {
         Some(number) => format!("temp{number}"),
         None => wanted
@@ -95,7 +97,11 @@ pub(super) fn fresh(wanted: &str, taken: &mut HashSet<String>) -> String {
     } else {
         format!("v{word}")
     };
-    if is_reserved(&name) {
+    let reserved = match language {
+        Language::C => is_reserved(&name),
+        Language::Rust => super::rust::is_reserved(&name),
+    };
+    if reserved {
         name.push('_');
     }
     let base = name.clone();

@@ -1,20 +1,20 @@
 //! Places and the accesses of them, as expressions.
 
-use super::expr::array_element;
 use super::harness::Helper;
-use super::{Function, NotC, Shape};
+use super::syntax::Language;
+use super::{Function, Shape, Untranslatable};
 use rsan_model::{Expr, Place, ReadOrd, RmwOp, RmwOrd};
-use std::fmt::Display;
 
 impl Function<'_, '_> {
-    /// The place as an lvalue.
-    fn place(&self, place: &Place) -> Result<String, NotC> {
+    /// The place as an expression that stands for it.
+    pub(super) fn place(&self, place: &Place) -> Result<String, Untranslatable> {
         let locations = &self.context.locations;
         match place {
             Place::Loc(loc) => Ok(locations.element(loc.index())),
             Place::Element { base, len, index } => {
                 let index = self.writer().index(index, *len)?;
-                array_element(locations, base.index(), *len, index)
+                self.context
+                    .array_element(locations, base.index(), *len, index)
             }
         }
     }
@@ -30,36 +30,52 @@ impl Function<'_, '_> {
         self.context.shapes[self.first(place)]
     }
 
-    pub(super) fn address(&self, place: &Place) -> Result<String, NotC> {
+    pub(super) fn address(&self, place: &Place) -> Result<String, Untranslatable> {
         Ok(format!("&{}", self.place(place)?))
     }
 
-    /// The place as an lvalue of a plain access.
-    pub(super) fn plain(&self, place: &Place) -> Result<String, NotC> {
+    /// The place as what a plain access is made of.
+    fn plain(&self, place: &Place) -> Result<String, Untranslatable> {
         let text = self.place(place)?;
-        Ok(
-            match (self.context.atomic[self.first(place)], self.shape(place)) {
-                (false, _) => text,
-                (true, Shape::Congruent) => format!("*(volatile unsigned *)&{text}"),
-                (true, _) => format!("*(volatile int *)&{text}"),
+        let atomic = self.context.atomic[self.first(place)];
+        Ok(match (self.context.language, atomic, self.shape(place)) {
+            (_, false, _) => text,
+            (Language::C, true, Shape::Congruent) => format!("*(volatile unsigned *)&{text}"),
+            (Language::C, true, _) => format!("*(volatile int *)&{text}"),
+            (Language::Rust, true, _) => format!("{}(&{text})", self.context.need(Helper::Plain)),
+        })
+    }
+
+    pub(super) fn plain_load(&self, place: &Place) -> Result<String, Untranslatable> {
+        let plain = self.plain(place)?;
+        Ok(self.reduced(
+            place,
+            match self.context.language {
+                Language::C => plain,
+                Language::Rust => format!("{plain}.read()"),
             },
-        )
+        ))
+    }
+
+    pub(super) fn plain_store(&self, place: &Place, value: &str) -> Result<String, Untranslatable> {
+        let plain = self.plain(place)?;
+        Ok(match self.context.language {
+            Language::C => format!("{plain} = {value};"),
+            Language::Rust => format!("{plain}.write({value});"),
+        })
     }
 
     /// A value read from a place.
     pub(super) fn reduced(&self, place: &Place, text: String) -> String {
         match self.shape(place) {
-            Shape::Congruent => format!("{}({text})", self.context.need(Helper::Wrap)),
+            Shape::Congruent => self.context.congruent(&text),
             Shape::Value | Shape::Checked => text,
         }
     }
 
-    pub(super) fn load(&self, place: &Place, ord: ReadOrd) -> Result<String, NotC> {
-        let load = format!(
-            "atomic_load_explicit({}, {})",
-            self.address(place)?,
-            c_order(ord)
-        );
+    pub(super) fn load(&self, place: &Place, ord: ReadOrd) -> Result<String, Untranslatable> {
+        let language = self.context.language;
+        let load = language.atomic("load", &self.place(place)?, &[&language.order(ord)]);
         Ok(self.reduced(place, load))
     }
 
@@ -70,8 +86,8 @@ impl Function<'_, '_> {
         operand: &Expr,
         ord: RmwOrd,
         used: bool,
-    ) -> Result<String, NotC> {
-        let (address, ord) = (self.address(place)?, c_order(ord));
+    ) -> Result<String, Untranslatable> {
+        let language = self.context.language;
         let shape = self.shape(place);
         let value = self.writer().value(operand)?;
         let (function, value, change) = match (op, shape, self.context.modulus()) {
@@ -90,7 +106,8 @@ impl Function<'_, '_> {
             (RmwOp::Or, _, _) => ("fetch_or", value, None),
             (RmwOp::Xor, _, _) => ("fetch_xor", value, None),
         };
-        let update = format!("atomic_{function}_explicit({address}, {value}, {ord})");
+        let place_text = self.place(place)?;
+        let update = language.atomic(function, &place_text, &[&value, &language.order(ord)]);
         Ok(match change {
             Some(change) => format!("{}({update}, {change})", self.context.need(Helper::Counted)),
             None if used => self.reduced(place, update),
@@ -99,7 +116,7 @@ impl Function<'_, '_> {
     }
 
     /// An addition or subtraction that must not wrap.
-    fn checked(&self, op: RmwOp, operand: &Expr) -> Result<(&'static str, String, String), NotC> {
+    fn checked(&self, op: RmwOp, operand: &Expr) -> Result<(&'static str, String, String), Untranslatable> {
         let negative = operand.as_const().filter(|n| *n < 0);
         let adds = (op == RmwOp::Add) != negative.is_some();
         let value = match negative {
@@ -114,9 +131,4 @@ impl Function<'_, '_> {
         let change = format!("{sign}{value}");
         Ok((function, value, change))
     }
-}
-
-/// How C calls an order.
-pub(super) fn c_order(ord: impl Display) -> String {
-    format!("memory_order_{ord}")
 }

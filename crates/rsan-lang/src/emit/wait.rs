@@ -1,14 +1,14 @@
-//! Operations that wait: calls of `rsan.h`, or loops.
+//! Operations that wait: calls that say so to the sanitizer, or loops.
 
 use super::frame::Extra;
-use super::place::c_order;
-use super::{Function, NotC};
+use super::syntax::Language;
+use super::{Function, Untranslatable};
 use rsan_model::{Instr, ReadOrd};
 
 impl Function<'_, '_> {
     /// A wait or a blocking compare-and-swap as a call.
-    pub(super) fn annotated(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
-        let writer = self.writer();
+    pub(super) fn annotated(&mut self, instr: &Instr, pc: u32) -> Result<(), Untranslatable> {
+        let (writer, language) = (self.writer(), self.context.language);
         match instr {
             Instr::Wait {
                 dst,
@@ -16,7 +16,7 @@ impl Function<'_, '_> {
                 values,
                 ord,
             } => {
-                let (address, ord) = (self.address(place)?, c_order(*ord));
+                let (address, ord) = (self.address(place)?, language.order(ord));
                 let values: Vec<String> = values
                     .iter()
                     .map(|v| writer.operand(v))
@@ -30,10 +30,14 @@ impl Function<'_, '_> {
                     }
                     several => {
                         let several = several.join(", ");
+                        let several = match language {
+                            Language::C => several,
+                            Language::Rust => format!("&[{several}]"),
+                        };
                         let seen = format!("rsan_wait_any({address}, {ord}, {several})");
                         match dst {
                             Some(_) => self.assign(*dst, &seen, pc),
-                            None => self.line(&format!("(void){seen};"), pc),
+                            None => self.line(&language.dropped(&seen), pc),
                         }
                     }
                 }
@@ -44,7 +48,7 @@ impl Function<'_, '_> {
                 new,
                 ord,
             } => {
-                let (address, ord) = (self.address(place)?, c_order(*ord));
+                let (address, ord) = (self.address(place)?, language.order(ord));
                 let (expected, new) = (writer.value(expected)?, writer.value(new)?);
                 self.line(
                     &format!("rsan_bcas({address}, {expected}, {new}, {ord});"),
@@ -57,7 +61,7 @@ impl Function<'_, '_> {
     }
 
     /// A wait as a loop.
-    pub(super) fn wait(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
+    pub(super) fn wait(&mut self, instr: &Instr, pc: u32) -> Result<(), Untranslatable> {
         let Instr::Wait {
             dst,
             place,
@@ -73,7 +77,9 @@ impl Function<'_, '_> {
             .iter()
             .map(|v| writer.operand(v))
             .collect::<Result<_, _>>()?;
+        let language = self.context.language;
         let condition = match &*values {
+            [] if language == Language::Rust => "true".to_owned(),
             [] => "1".to_owned(),
             [only] if dst.is_none() => format!("{load} != {only}"),
             [first, others @ ..] => {
@@ -82,10 +88,13 @@ impl Function<'_, '_> {
                     .iter()
                     .map(|value| format!(" && seen != {value}"))
                     .collect();
-                format!("(seen = {load}) != {first}{others}")
+                match language {
+                    Language::C => format!("(seen = {load}) != {first}{others}"),
+                    Language::Rust => format!("{{ seen = {load}; seen != {first}{others} }}"),
+                }
             }
         };
-        self.line(&format!("while ({condition}) {{"), pc);
+        self.line(&language.as_long_as(&condition), pc);
         self.wait_on(pc);
         self.line("}", pc);
         if dst.is_some() && !values.is_empty() {
@@ -95,7 +104,7 @@ impl Function<'_, '_> {
     }
 
     /// A blocking compare-and-swap as a loop.
-    pub(super) fn blocking_swap(&mut self, instr: &Instr, pc: u32) -> Result<(), NotC> {
+    pub(super) fn blocking_swap(&mut self, instr: &Instr, pc: u32) -> Result<(), Untranslatable> {
         let Instr::Bcas {
             place,
             expected,
@@ -105,17 +114,22 @@ impl Function<'_, '_> {
         else {
             unreachable!("a blocking compare-and-swap");
         };
-        self.extras.insert(Extra::Expected);
-        let address = self.address(place)?;
-        let writer = self.writer();
+        let (writer, language) = (self.writer(), self.context.language);
         let (expected, new) = (writer.value(expected)?, writer.value(new)?);
-        let ord = c_order(*ord);
-        let relaxed = c_order(ReadOrd::Relaxed);
+        let (ord, relaxed) = (language.order(ord), language.order(ReadOrd::Relaxed));
+        let place = self.place(place)?;
+        if language == Language::Rust {
+            let swap = format!("{place}.compare_exchange({expected}, {new}, {ord}, {relaxed})");
+            self.line(&format!("while {swap}.is_err() {{"), pc);
+            self.wait_on(pc);
+            self.line("}", pc);
+            return Ok(());
+        }
+        self.extras.insert(Extra::Expected);
         self.line(&format!("expected = {expected};"), pc);
-        self.line(
-            &format!("while (!atomic_compare_exchange_strong_explicit({address}, &expected, {new}, {ord}, {relaxed})) {{"),
-            pc,
-        );
+        let operands = ["&expected", &new, &ord, &relaxed];
+        let swap = language.atomic("compare_exchange_strong", &place, &operands);
+        self.line(&format!("while (!{swap}) {{"), pc);
         self.wait_on(pc);
         self.line(&format!("  expected = {expected};"), pc);
         self.line("}", pc);
@@ -124,9 +138,17 @@ impl Function<'_, '_> {
 
     /// The body of a loop that waits. Under a schedule, trying again is a step of its own.
     fn wait_on(&mut self, pc: u32) {
+        self.depth += 1;
         if self.context.options.scheduled {
-            self.line(&format!("  step({});", self.id.0), pc);
+            self.line(&format!("step({});", self.id.0), pc);
         }
-        self.line("  sched_yield();", pc);
+        self.line(
+            match self.context.language {
+                Language::C => "sched_yield();",
+                Language::Rust => "thread::yield_now();",
+            },
+            pc,
+        );
+        self.depth -= 1;
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Workshop {
 /// A program that was compiled.
 pub(crate) struct Built {
     path: PathBuf,
+    /// Which of the programs in the file it is, if there are several.
+    name: Option<String>,
 }
 
 /// What a run of it did.
@@ -89,7 +91,60 @@ impl Workshop {
             let errors = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{name} cannot be compiled:\n{errors}"));
         }
-        Ok(Built { path })
+        Ok(Built { path, name: None })
+    }
+}
+
+impl Workshop {
+    /// Translates programs to Rust and compiles them as one crate, whose first argument says which of them to run. Warnings are errors.
+    pub(crate) fn build_rust(&self, programs: &[(&str, &Program)], options: Options) -> Vec<Built> {
+        let (mut modules, mut arms) = (String::new(), String::new());
+        for (i, (name, program)) in programs.iter().enumerate() {
+            let text = emit::print_rust(program, options).unwrap_or_else(|e| panic!("{name}: {e}"));
+            // As for C: the schedule says how long the program runs; some of the others are blocked in the end.
+            let text = if options.scheduled {
+                text.replace("ROUNDS: u32 = 3", "ROUNDS: u32 = 1000")
+            } else {
+                text.replace("DEADLINE: u32 = 10", "DEADLINE: u32 = 2")
+            };
+            let file = format!("{name}.rs");
+            std::fs::write(self.folder.join(&file), text).expect("the scratch folder is writable");
+            modules += &format!("#[path = {file:?}]\nmod m{i};\n");
+            arms += &format!("        Some({name:?}) => m{i}::main(),\n");
+        }
+        let text = format!(
+            "{modules}\nfn main() {{\n    match std::env::args().nth(1).as_deref() {{\n{arms}        \
+             other => panic!(\"no program {{other:?}}\"),\n    }}\n}}\n"
+        );
+        std::fs::write(self.folder.join("main.rs"), text).expect("the scratch folder is writable");
+        let path = self.compile_rust();
+        let built = |(name, _): &(&str, &Program)| Built {
+            path: path.clone(),
+            name: Some((*name).to_owned()),
+        };
+        programs.iter().map(built).collect()
+    }
+
+    /// Compiles `main.rs` as `cargo rsan` does; returns the program.
+    fn compile_rust(&self) -> PathBuf {
+        let manifest = "[package]\nname = \"translated\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                        [[bin]]\nname = \"translated\"\npath = \"main.rs\"\n";
+        std::fs::write(self.folder.join("Cargo.toml"), manifest)
+            .expect("the scratch folder is writable");
+        let output = Command::new(env!("CARGO_BIN_EXE_rsan"))
+            .args(["cargo", "build", "--release", "--offline"])
+            .args(["--message-format", "json-render-diagnostics"])
+            .current_dir(&self.folder)
+            .env("XDG_CACHE_HOME", self.folder.with_file_name("cache"))
+            .env("RUSTFLAGS", "-Dwarnings")
+            .output()
+            .expect("rsan starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "it cannot be compiled:\n{errors}");
+        let lines = String::from_utf8_lossy(&output.stdout);
+        let mut messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let program = messages.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+        program.expect("cargo names the program")
     }
 }
 
@@ -118,10 +173,12 @@ impl Built {
     }
 
     fn start(&self, options: &str, set_up: impl FnOnce(&mut Command) -> &mut Command) -> Done {
-        let log = self.path.with_extension("log");
+        let name = self.name.as_deref().unwrap_or("own");
+        let log = self.path.with_extension(format!("{name}.log"));
         let _ = std::fs::remove_file(&log);
         let mut command = Command::new(&self.path);
         command
+            .args(&self.name)
             .env_remove("LD_LIBRARY_PATH")
             .env_remove("RSAN_SCHEDULE")
             .env(

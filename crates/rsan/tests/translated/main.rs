@@ -14,6 +14,7 @@ mod corpus;
 mod exhaustive;
 mod loops;
 mod models;
+mod rust;
 mod weak;
 
 use build::{Built, Workshop};
@@ -183,6 +184,11 @@ fn alarms(workshop: &Workshop, entry: &Entry, options: Options, runs: usize) -> 
         Ok(built) => built,
         Err(message) => return vec![message],
     };
+    alarms_of(&built, entry, runs)
+}
+
+/// The same of a program that has been built.
+fn alarms_of(built: &Built, entry: &Entry, runs: usize) -> Vec<String> {
     let wrong = (0..runs).filter_map(|_| {
         let done = built.run();
         let ended = done.status.success() || done.status.code() == Some(BLOCKED);
