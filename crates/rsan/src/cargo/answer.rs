@@ -30,6 +30,8 @@ pub(super) struct Answer<'a> {
     shown: bool,
     documents: Vec<Document>,
     tests: Vec<Tested>,
+    /// The user chose the schedules: what there is to say of them is wanted.
+    explicit: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -46,6 +48,7 @@ impl<'a> Answer<'a> {
             shown,
             documents: Vec::new(),
             tests: Vec::new(),
+            explicit: false,
         }
     }
 
@@ -57,7 +60,11 @@ impl<'a> Answer<'a> {
                 let why = vec!["interrupted".to_owned()];
                 (tested(test, TestOutcome::Undecided, why), Vec::new())
             }
-            Some(done) => self.judge(test, done),
+            Some(done) => {
+                let said = done.said.as_ref();
+                self.explicit |= said.is_some_and(|said| said.free.is_none());
+                self.judge(test, done)
+            }
         };
         self.say(&format!("test {} ... {}\n", tested.name, tested.word()));
         if let Some(output) = tested.output.as_ref().filter(|_| self.shown) {
@@ -97,6 +104,7 @@ impl<'a> Answer<'a> {
                 tested.notes.extend(replays(document));
             }
             document.notes.clear();
+            tested.notes.extend(explored(document));
             tested.runs += document.stats.runs.unwrap_or(0);
         }
         let all = merge(documents.clone());
@@ -142,19 +150,19 @@ impl<'a> Answer<'a> {
             Err(status) => return status,
         };
         self.failures();
-        let nothing = Document::new(
-            Command::Run,
-            self.subject,
-            Judgement::NoFinding,
-            self.documents.first().map_or(Model::C20.into(), |d| d.model),
-        );
-        let mut first = nothing;
-        first.property = self.documents.first().and_then(|document| document.property);
+        let known = self.documents.first();
+        // Only if all tests are robust are they together.
+        let verdict = match known {
+            Some(_) => Judgement::Robust,
+            None => Judgement::NoFinding,
+        };
+        let model = known.map_or(Model::C20.into(), |document| document.model);
+        let mut first = Document::new(Command::Run, self.subject, verdict, model);
+        first.property = known.and_then(|document| document.property);
         first.stats.runs = Some(0);
         let all = std::iter::once(first).chain(std::mem::take(&mut self.documents));
         let mut documents = merge(all.collect());
         if let Some(document) = documents.first_mut() {
-            document.stats.schedules = None;
             document.notes.push(self.counts());
             document.notes.extend(self.cut());
             document.tests = std::mem::take(&mut self.tests);
@@ -183,7 +191,9 @@ impl<'a> Answer<'a> {
         document.stats.failures = Some(failures);
         match document.verdict {
             Judgement::Violation => document.incomplete = is_open,
-            _ if is_open => document.verdict = Judgement::Unknown,
+            Judgement::Robust | Judgement::NoFinding | Judgement::Unknown if is_open => {
+                document.verdict = Judgement::Unknown;
+            }
             Judgement::Unknown => document.verdict = Judgement::NoFinding,
             Judgement::NoFinding | Judgement::Robust => {}
         }
@@ -195,8 +205,8 @@ impl<'a> Answer<'a> {
             return;
         }
         for test in &self.tests {
-            let is_worth_it = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
-            if !is_worth_it {
+            let is_open = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
+            if !is_open && (!self.explicit || test.notes.is_empty()) {
                 continue;
             }
             let notes: Vec<_> = test.notes.iter().map(|note| format!("  {note}\n")).collect();
@@ -210,7 +220,7 @@ impl<'a> Answer<'a> {
     /// That limits kept scheduled runs from saying more.
     fn cut(&self) -> Option<String> {
         let cut = self.tests.iter().filter(|test| is_cut(test)).count() as u64;
-        (cut > 0).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
+        (cut > 0 && !self.explicit).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
     }
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
@@ -278,6 +288,14 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
         () => TestOutcome::Ok,
     };
     (outcome, notes)
+}
+
+/// That every execution was run.
+fn explored(document: &Document) -> Option<String> {
+    let schedules = document.stats.schedules.as_ref()?;
+    let exploration = schedules.exploration.as_ref()?;
+    let executions = plural(exploration.executions, "execution");
+    exploration.complete.then(|| format!("explored: all {executions}"))
 }
 
 /// How to make the runs again in which a test failed.

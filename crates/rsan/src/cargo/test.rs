@@ -5,7 +5,7 @@ use super::build::{self, Build};
 use super::listing::{self, Wishes};
 use super::record::{self, Started};
 use super::targets::{Target, targets};
-use super::unit::Order;
+use super::unit::{Order, folder_of};
 use super::workers::{self, Job};
 use crate::args::CargoTestArgs;
 use crate::interrupt;
@@ -238,9 +238,8 @@ impl Case<'_> {
                 own: self.args.words.own.clone(),
                 origin,
                 program,
-                subject: label.clone(),
-                // Not every file system has names with colons.
-                out: label.replace("::", "."),
+                out: folder_of(&label),
+                subject: label,
                 as_written: self.target.as_written,
                 jobs: 1,
                 said,

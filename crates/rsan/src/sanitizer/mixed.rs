@@ -14,7 +14,7 @@ use crate::status::Status;
 use rsan_report::document::Schedules;
 use rsan_report::{Judgement, merge};
 use rsan_schedule::strategy::Spec;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Free runs.
@@ -23,22 +23,33 @@ pub(crate) const FREE: usize = 2;
 /// A part of the scheduled runs.
 struct Share {
     strategy: &'static str,
+    /// Seeds that other parts have.
+    skipped: u64,
     runs: usize,
     time: Duration,
+    /// For its schedules, in the user's: one part must not replace those of another.
+    folder: &'static str,
 }
 
-/// The scheduled runs: both kinds of schedules find what the other does not.
-const SHARES: [Share; 2] = [
-    Share {
-        strategy: "pct",
-        runs: 60,
-        time: Duration::from_millis(2000),
-    },
-    Share {
-        strategy: "random",
-        runs: 40,
-        time: Duration::from_millis(1000),
-    },
+impl Share {
+    const fn new(strategy: &'static str, seeds: Range<u64>, time: u64, folder: &'static str) -> Self {
+        Self {
+            strategy,
+            skipped: seeds.start,
+            runs: (seeds.end - seeds.start) as usize,
+            time: Duration::from_millis(time),
+            folder,
+        }
+    }
+}
+
+/// The scheduled runs: both kinds of schedules find what the other does not. Some of both are made even if the machine is busy; most
+/// programs are done with all of them long before the time is over.
+const SHARES: [Share; 4] = [
+    Share::new("pct", 0..12, 4000, ""),
+    Share::new("random", 0..8, 2000, "random"),
+    Share::new("pct", 12..60, 1000, "more-pct"),
+    Share::new("random", 8..40, 1000, "more-random"),
 ];
 
 /// One scheduled run.
@@ -105,15 +116,22 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
 
 /// What is known of several series of scheduled runs; their executions may be the same ones.
 fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
-    let ((first, _), _) = all.split_first()?;
-    let names: Vec<_> = all
-        .iter()
-        .map(|(schedules, runs)| format!("{runs} {}", schedules.strategy))
-        .collect();
+    let (first, _) = all.first()?;
+    let mut strategies: Vec<(&str, u64)> = Vec::new();
+    for (schedules, runs) in all {
+        match strategies.iter_mut().find(|(name, _)| *name == schedules.strategy) {
+            Some((_, known)) => *known += runs,
+            None => strategies.push((&schedules.strategy, *runs)),
+        }
+    }
+    let strategies = strategies.into_iter();
+    let strategies: Vec<_> = strategies.map(|(name, runs)| format!("{runs} {name}")).collect();
     Some(Schedules {
-        strategy: names.join(", "),
+        strategy: strategies.join(", "),
         failures: all.iter().flat_map(|(s, _)| s.failures.clone()).collect(),
-        executions: all.iter().map(|(s, _)| s.executions).sum(),
+        // At least so many.
+        executions: all.iter().map(|(s, _)| s.executions).max().unwrap_or(0),
+        last_new: 0,
         seed: None,
         steps: None,
         ..first.clone()
@@ -127,8 +145,8 @@ impl Share {
         let control = ControlArgs {
             // One run that hangs must not take the time of all.
             timeout: Some(request.schedule.timeout.unwrap_or(RUN).min(RUN)),
-            // The schedules of one share must not replace those of another.
-            out: self.folder(&request.schedule.out),
+            out: request.schedule.out.join(self.folder),
+            seed: request.schedule.seed.wrapping_add(self.skipped),
             ..request.schedule.clone()
         };
         let schedule = ScheduleArgs {
@@ -152,13 +170,6 @@ impl Share {
         Ok(reply)
     }
 
-    fn folder(&self, out: &Path) -> PathBuf {
-        match self.strategy == SHARES[0].strategy {
-            true => out.to_owned(),
-            false => out.join(self.strategy),
-        }
-    }
-
     /// Limits of scheduled runs say nothing of the program.
     fn forgive(&self, reply: &mut Reply) {
         let document = &mut reply.document;
@@ -170,9 +181,11 @@ impl Share {
         if document.verdict == Judgement::Unknown {
             document.verdict = Judgement::NoFinding;
         }
-        let strategy = self.strategy;
-        let notes = document.notes.iter_mut();
-        notes.for_each(|note| *note = format!("{strategy}: {note}"));
+        if let Some(schedules) = &mut document.stats.schedules {
+            schedules.failures.clear();
+        }
+        let limits = document.notes.drain(..).map(|note| format!("scheduled runs: {note}"));
+        document.notes = limits.collect();
         reply.status = Status::from(&*document);
     }
 }
