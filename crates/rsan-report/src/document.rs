@@ -28,7 +28,7 @@ pub use kind::{Kind, Property, Severity};
 pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
 pub use model::Rules;
-pub use place::{Excerpt, Frame, Place, place_of};
+pub use place::{Excerpt, Frame, Place, STANDARD, maker_of, order_in_rust, place_of};
 pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
 pub use tested::{Tested, TestOutcome};

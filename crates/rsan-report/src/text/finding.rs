@@ -126,8 +126,11 @@ fn sources(
     let related = related.map(|related| (&related.location, related.message.as_str()));
     let mut labels: Vec<(&Place, String)> = Vec::new();
     for (place, label) in main.chain(related) {
-        // One line of the source is shown once.
-        let is_same = |known: &Place| (&known.file, known.line) == (&place.file, place.line);
+        // One line of the source is shown once; in Rust, one place.
+        let is_same = |known: &Place| {
+            let same_line = (&known.file, known.line) == (&place.file, place.line);
+            same_line && (!place.is_of_rust() || known.column == place.column)
+        };
         match labels.iter_mut().find(|(known, _)| is_same(known)) {
             Some((_, known)) => {
                 known.push_str("; ");

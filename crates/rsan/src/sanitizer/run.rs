@@ -12,6 +12,7 @@ use super::mixed;
 use super::scratch::{self, Scratch};
 use super::sources;
 use super::suppress::Suppressions;
+use super::symbols::is_rust;
 use super::verdict::judge;
 use crate::args::{BuildArgs, CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
@@ -349,7 +350,7 @@ pub(crate) fn option(model: Model) -> Settings<'static> {
 pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let start = Instant::now();
     let (args, bar) = (request.sanitizer, request.report.fail_on);
-    let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
+    let mut suppressions = Suppressions::wanted(args)?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
@@ -359,8 +360,9 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
         let mut plan = plan;
         if args.halt_on_error {
             plan.halt = Some(&wanted);
-            // The runtime is faster, but it would end at suppressed findings and at notes, too.
-            if suppressions.is_empty() && bar == Severity::Note {
+            // The runtime is faster, but it would end at suppressed findings, at notes and inside the standard library of Rust, too.
+            let hides = || !args.include_std && is_rust(Path::new(program));
+            if suppressions.is_empty() && bar == Severity::Note && !hides() {
                 plan.options.add("halt_on_error", "1");
             }
         }
@@ -380,7 +382,7 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
     let failed = runs.failure.map(|status| End::Failed(status.into_raw()));
     let seen = Seen::plain(&runs.findings, failed);
     notes.extend(confirm(request, &clock, &mut found, &seen));
-    note_suppressions(suppressed, &suppressions, &mut notes);
+    notes.extend(suppressions.notes(suppressed));
     let conclusion = Conclusion {
         command: request.command,
         subject: request.subject,
@@ -472,16 +474,5 @@ impl Conclusion<'_> {
             document,
             interrupted: runs.interrupted,
         }
-    }
-}
-
-pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
-    if suppressed > 0 {
-        let s = if suppressed == 1 { "" } else { "s" };
-        notes.push(format!("{suppressed} finding{s} suppressed"));
-    }
-    let unused = all.unused();
-    if !unused.is_empty() {
-        notes.push(format!("nothing matched {}", unused.join(", ")));
     }
 }

@@ -9,6 +9,7 @@ const CASES: &[(&str, &str)] = &[
     ("help-fence", "fence --help"),
     ("help-litmus", "litmus --help"),
     ("help-emit-c", "emit-c --help"),
+    ("help-emit-rust", "emit-rust --help"),
     ("help-check", "check --help"),
     ("help-run", "run --help"),
     ("help-report", "report --help"),

@@ -257,10 +257,11 @@ fn long_programs_are_translated() {
         line.repeat(9000)
     );
     let file = write(&folder, "long.litmus", text);
-    let done = run(&["emit-c", &file]);
-    assert_eq!(done.code, 0, "{}", done.stderr);
-    let stores = done.stdout.matches("atomic_store_explicit(").count();
-    assert_eq!(stores, 9001);
+    for (command, store) in [("emit-c", "atomic_store_explicit("), ("emit-rust", ".store(")] {
+        let done = run(&[command, &file]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        assert_eq!(done.stdout.matches(store).count(), 9001);
+    }
 }
 
 #[test]
