@@ -3,6 +3,8 @@
 use super::unit::Said;
 use super::workers::Done;
 use crate::args::{OutputFormat, ReportArgs};
+use crate::sanitizer::campaign::quoted;
+use crate::sanitizer::mixed;
 use crate::session::{baseline, eprint, print, render};
 use crate::status::Status;
 use rsan_model::Model;
@@ -122,7 +124,7 @@ impl<'a> Answer<'a> {
             let file = Path::new(&recorded.file);
             let file = file.strip_prefix(self.origin).unwrap_or(file);
             recorded.file = file.display().to_string();
-            let file = crate::sanitizer::campaign::quoted(&recorded.file);
+            let file = quoted(&recorded.file);
             recorded.command = format!("cargo rsan test --replay {file} {}", test.again);
         };
         for finding in &mut document.findings {
@@ -165,6 +167,8 @@ impl<'a> Answer<'a> {
         if let Some(document) = documents.first_mut() {
             document.notes.push(self.counts());
             document.notes.extend(self.cut());
+            let notes = self.tests.iter().flat_map(|test| &test.notes);
+            document.notes.extend(mixed::hidden(notes));
             document.tests = std::mem::take(&mut self.tests);
             self.weigh(document);
         }
@@ -206,10 +210,12 @@ impl<'a> Answer<'a> {
         }
         for test in &self.tests {
             let is_open = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
-            if !is_open && (!self.explicit || test.notes.is_empty()) {
+            let has_more = test.notes.iter().any(|note| !mixed::is_hidden(note));
+            if !is_open && !(self.explicit && has_more) {
                 continue;
             }
-            let notes: Vec<_> = test.notes.iter().map(|note| format!("  {note}\n")).collect();
+            let notes = test.notes.iter().filter(|note| !mixed::is_hidden(note));
+            let notes: Vec<_> = notes.map(|note| format!("  {note}\n")).collect();
             self.say(&format!("\n{}:\n{}", test.name, notes.concat()));
             if let Some(output) = &test.output {
                 self.say(&format!("{}\n", output.trim_end()));
@@ -245,7 +251,7 @@ impl<'a> Answer<'a> {
 }
 
 fn is_cut(test: &Tested) -> bool {
-    test.outcome == TestOutcome::Ok && !test.notes.is_empty()
+    test.notes.iter().any(|note| note.starts_with(mixed::LIMITS))
 }
 
 fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {

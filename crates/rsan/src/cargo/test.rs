@@ -131,10 +131,14 @@ impl Units {
                 started: &started,
             };
             if !target.has_harness() {
+                // What it makes of its words is its own affair.
+                units.wishes.shown |= started.program.iter().any(|word| word == "--nocapture");
                 units.add(whole.test(None), Some(whole.job(None, started.program.clone())?));
                 continue;
             }
+            let shown = units.wishes.shown;
             units.wishes = Wishes::of(&started.program[1..])?;
+            units.wishes.shown |= shown;
             if units.wishes.list {
                 let mut command = listing::command(&started)?;
                 let status = command.args(&started.program[1..]).status();

@@ -45,8 +45,9 @@ impl Share {
 
 /// The scheduled runs: both kinds of schedules find what the other does not. Some of both are made even if the machine is busy; most
 /// programs are done with all of them long before the time is over.
-const SHARES: [Share; 4] = [
-    Share::new("pct", 0..12, 4000, ""),
+const SHARES: [Share; 5] = [
+    Share::new("pct", 0..2, 2000, ""),
+    Share::new("pct", 2..12, 4000, "pct"),
     Share::new("random", 0..8, 2000, "random"),
     Share::new("pct", 12..60, 1000, "more-pct"),
     Share::new("random", 8..40, 1000, "more-random"),
@@ -79,15 +80,89 @@ pub(crate) fn parts(plan: Plan<'_>, request: &Request<'_>) -> Result<Parts, Stri
     if enough(&free) || hangs {
         return Ok(Parts { free, scheduled });
     }
+    let (mut planned, mut limited) = (0, false);
     for share in &SHARES {
-        let reply = share.answer(request)?;
-        let is_last = enough(&reply);
+        let mut reply = share.answer(request)?;
+        planned += share.runs as u64;
+        let is_last = enough(&reply) || is_alone(&reply);
+        limited |= !reply.interrupted && forgive(&mut reply);
         scheduled.push(reply);
         if is_last {
             break;
         }
     }
-    Ok(Parts { free, scheduled })
+    let mut parts = Parts { free, scheduled };
+    parts.unite_notes(planned, limited);
+    Ok(parts)
+}
+
+/// Whether a run has no step at which more than one thread can go on: all schedules are the same.
+fn is_alone(reply: &Reply) -> bool {
+    let schedules = reply.document.stats.schedules.as_ref();
+    let choices = schedules.and_then(|schedules| schedules.steps);
+    choices.is_some_and(|choices| choices <= 1)
+}
+
+/// How notes about limits begin.
+pub(crate) const LIMITS: &str = "scheduled runs: ";
+
+/// How the note about findings of the standard library ends that are not shown.
+const HIDDEN: &str = "--include-std shows them";
+
+/// Takes one note about the standard library of several: the one with the largest number.
+pub(crate) fn hidden<'a>(notes: impl Iterator<Item = &'a String>) -> Option<String> {
+    let number = |note: &&String| {
+        let first = note.split(' ').next().unwrap_or_default();
+        first.replace(',', "").parse::<u64>().unwrap_or(0)
+    };
+    let theirs = notes.filter(|note| is_hidden(note));
+    theirs.max_by_key(number).cloned()
+}
+
+/// Whether a note is about findings of the standard library.
+pub(crate) fn is_hidden(note: &str) -> bool {
+    note.ends_with(HIDDEN)
+}
+
+impl Parts {
+    /// Says once what all parts say, and how far the scheduled runs came.
+    fn unite_notes(&mut self, planned: u64, limited: bool) {
+        let all = std::iter::once(&self.free).chain(&self.scheduled);
+        let hidden = hidden(all.flat_map(|reply| &reply.document.notes));
+        let made = self.scheduled.iter().filter_map(|reply| reply.document.stats.runs);
+        let made = made.sum::<u64>();
+        for reply in std::iter::once(&mut self.free).chain(&mut self.scheduled) {
+            reply.document.notes.retain(|note| !is_hidden(note));
+        }
+        let notes = &mut self.free.document.notes;
+        notes.extend(hidden);
+        if limited {
+            let all = match made < planned {
+                true => format!("{made} of {planned} in the time for them"),
+                false => "some reached a limit of time or steps".to_owned(),
+            };
+            notes.push(format!("{LIMITS}{all}"));
+        }
+    }
+}
+
+/// Limits of scheduled runs say nothing of the program. Whether there were any.
+fn forgive(reply: &mut Reply) -> bool {
+    let document = &mut reply.document;
+    let limited = document.incomplete || document.verdict == Judgement::Unknown;
+    if document.stats.failures.is_some_and(|runs| runs > 0) {
+        return false;
+    }
+    document.incomplete = false;
+    if document.verdict == Judgement::Unknown {
+        document.verdict = Judgement::NoFinding;
+    }
+    if let Some(schedules) = &mut document.stats.schedules {
+        schedules.failures.clear();
+    }
+    document.notes.retain(|note| is_hidden(note));
+    reply.status = Status::from(&*document);
+    limited
 }
 
 /// The same as one answer.
@@ -163,29 +238,32 @@ impl Share {
             again: request.again.clone(),
             ..*request
         };
-        let mut reply = campaign::answer(&request)?;
-        if !reply.interrupted {
-            self.forgive(&mut reply);
+        campaign::answer(&request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_seeds_and_folders_of_their_own() {
+        let runs: usize = SHARES.iter().map(|share| share.runs).sum();
+        assert_eq!(runs, 100);
+        for (index, one) in SHARES.iter().enumerate() {
+            for other in &SHARES[..index] {
+                assert_ne!(one.folder, other.folder);
+                let before = other.skipped + other.runs as u64;
+                assert!(one.strategy != other.strategy || one.skipped >= before);
+            }
         }
-        Ok(reply)
     }
 
-    /// Limits of scheduled runs say nothing of the program.
-    fn forgive(&self, reply: &mut Reply) {
-        let document = &mut reply.document;
-        let failures = document.stats.failures.unwrap_or(0);
-        if failures > 0 {
-            return;
-        }
-        document.incomplete = false;
-        if document.verdict == Judgement::Unknown {
-            document.verdict = Judgement::NoFinding;
-        }
-        if let Some(schedules) = &mut document.stats.schedules {
-            schedules.failures.clear();
-        }
-        let limits = document.notes.drain(..).map(|note| format!("scheduled runs: {note}"));
-        document.notes = limits.collect();
-        reply.status = Status::from(&*document);
+    #[test]
+    fn findings_of_the_standard_library_are_told_of_once() {
+        let note = |number: u64| format!("{number} findings inside the library, {HIDDEN}");
+        let notes = [note(3), "interrupted".to_owned(), note(12), note(5)];
+        assert_eq!(hidden(notes.iter()), Some(note(12)));
+        assert_eq!(hidden(notes[1..2].iter()), None);
     }
 }
