@@ -165,6 +165,10 @@ impl<'a> Answer<'a> {
         let all = std::iter::once(first).chain(std::mem::take(&mut self.documents));
         let mut documents = merge(all.collect());
         if let Some(document) = documents.first_mut() {
+            if !self.explicit {
+                // They are not those of all runs.
+                document.stats.schedules = None;
+            }
             document.notes.push(self.counts());
             document.notes.extend(self.cut());
             let notes = self.tests.iter().flat_map(|test| &test.notes);
