@@ -21,6 +21,7 @@ mod manual;
 mod port;
 mod repeats;
 mod report;
+mod rust_build;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_failures;
