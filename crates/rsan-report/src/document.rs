@@ -16,6 +16,7 @@ mod model;
 mod place;
 mod port;
 mod stats;
+mod tested;
 mod thread;
 
 pub use access::{Access, Edge, HeldLock, LockMode, Role};
@@ -27,9 +28,10 @@ pub use kind::{Kind, Property, Severity};
 pub use machines::{OnMachine, Shows, Variant, can_happen};
 pub use memory::{Context, Memory};
 pub use model::Rules;
-pub use place::{Excerpt, Frame, Place, place_of};
+pub use place::{Excerpt, Frame, Place, STANDARD, maker_of, order_in_rust, place_of};
 pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
+pub use tested::{Tested, TestOutcome};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;
@@ -138,6 +140,9 @@ pub struct Document {
     pub diff: Option<String>,
     /// What is wrong: what was seen to hurt first, then the most severe.
     pub findings: Vec<Finding>,
+    /// The tests of a package, if that is what was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<Tested>,
     /// What it took.
     pub stats: Stats,
     /// The lines of sources that findings name, with their neighbours.
@@ -168,6 +173,7 @@ impl Document {
             port: None,
             diff: None,
             findings: Vec::new(),
+            tests: Vec::new(),
             stats: Stats::default(),
             sources: Vec::new(),
         }

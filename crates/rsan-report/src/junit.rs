@@ -2,10 +2,10 @@
 //!
 //! There is no standard, so this is what GitLab, Jenkins and GitHub's test reporters have in common. A document is a suite. A finding
 //! is a failed test; one that does not count (known from the baseline, in libraries, below `--fail-on`) is a skipped one. A document without findings is a
-//! passed test, or an error if nothing could be decided. Readers tell tests apart by `classname` and `name`, so names are
+//! passed test, or an error if nothing could be decided. Tests of a package are tests here, too, beside the findings. Readers tell tests apart by `classname` and `name`, so names are
 //! unique in a suite, and have no line numbers: a finding is the same test after lines are inserted above it.
 
-use crate::document::{Document, Finding, Place, place_of};
+use crate::document::{Document, Finding, Place, TestOutcome, Tested, place_of};
 use crate::judgement::Judgement;
 use crate::text;
 use std::collections::BTreeMap;
@@ -88,7 +88,9 @@ impl Suite {
                 result: result(document, finding),
             })
             .collect();
-        if !cases.iter().any(|case| case.result.is_failure()) {
+        let tests = document.tests.iter();
+        cases.extend(tests.map(|test| of_test(&mut names, test)));
+        if !cases.iter().any(|case| case.result.is_failure()) && document.tests.is_empty() {
             cases.push(whole(document));
         }
         Self {
@@ -176,6 +178,30 @@ fn whole(document: &Document) -> Case {
                 text: String::new(),
             },
             Judgement::Unknown => undecided(document),
+        },
+    }
+}
+
+/// The case of a test of a package: its findings are cases of their own.
+fn of_test(names: &mut BTreeMap<String, u32>, test: &Tested) -> Case {
+    let notes = test.notes.join("; ");
+    let output = test.output.clone().unwrap_or_default();
+    let failure = |kind| Result::Failure {
+        kind,
+        message: notes.clone(),
+        text: output,
+    };
+    Case {
+        name: unique(names, test.name.clone()),
+        place: None,
+        result: match test.outcome {
+            TestOutcome::Ok => Result::Passed,
+            TestOutcome::Failed => failure("test"),
+            TestOutcome::TimedOut => failure("timeout"),
+            TestOutcome::Ignored => Result::Skipped {
+                message: "ignored".to_owned(),
+            },
+            TestOutcome::Undecided => Result::Error { message: notes },
         },
     }
 }

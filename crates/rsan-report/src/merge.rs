@@ -56,6 +56,7 @@ impl Document {
                 self.sources.push(source);
             }
         }
+        self.tests.extend(other.tests);
         self.litmus = self.litmus.take().or(other.litmus);
         self.repair = self.repair.take().or(other.repair);
         self.port = self.port.take().or(other.port);
@@ -72,6 +73,11 @@ impl Finding {
     /// Adds that it was found elsewhere, too.
     fn absorb(&mut self, other: Self) {
         self.runs = sum(self.runs, other.runs);
+        for test in other.tests {
+            if !self.tests.contains(&test) {
+                self.tests.push(test);
+            }
+        }
         self.severity = self.severity.max(other.severity);
         self.known &= other.known;
         self.harm = match (self.harm.take(), other.harm) {

@@ -177,6 +177,7 @@ impl Builder<'_> {
             replay: recorded.map(|recorded| recorded.command.clone()),
             harm: finding.harm.clone(),
             machines: finding.machines.clone(),
+            tests: finding.tests.clone(),
         };
         Outcome {
             rule_id: finding.kind.name(),

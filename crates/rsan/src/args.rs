@@ -1,11 +1,13 @@
 //! The command line: one table of commands and options, with their help.
 
+mod cargo;
 mod explore;
 mod flags;
 mod help;
 mod port;
 mod values;
 
+pub(crate) use cargo::{CargoArgs, CargoCommand, CargoTestArgs, CargoWords};
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
 pub(crate) use port::PortArgs;
@@ -14,9 +16,9 @@ pub(crate) use values::{Goal, LitmusModel, OutputFormat, Shell, Volatile, volati
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP, EMIT_RUST_HELP,
-    EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP, PORT_USAGE,
-    REPORT_HELP, RUN_HELP, VERIFY_HELP,
+    AFTER_HELP, CARGO_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
+    EMIT_RUST_HELP, EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP,
+    PORT_USAGE, REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -59,7 +61,7 @@ pub(crate) enum Command {
     /// Translates programs to Rust, for the sanitizer or the compiler alone
     #[command(name = "emit-rust", after_help = EMIT_RUST_HELP)]
     EmitRust(EmitArgs),
-    /// Checks programs: verifies .litmus and .tpl files, compiles and runs C and C++
+    /// Checks programs: verifies .litmus and .tpl files, compiles and runs C, C++ and Rust
     #[command(after_help = CHECK_HELP, override_usage = CHECK_USAGE)]
     Check(CheckArgs),
     /// Runs a program that was built with `rsan cc` or `rsan c++`, and reports its findings
@@ -71,9 +73,9 @@ pub(crate) enum Command {
     /// Says what breaks on a weaker machine, for LLVM's IR, C, C++ and Rust, and fixes it
     #[command(after_help = PORT_HELP, override_usage = PORT_USAGE)]
     Port(PortArgs),
-    /// Builds and runs packages of Rust with the sanitizer: `cargo rsan` is the same
-    #[command(disable_help_flag = true)]
-    Cargo(CompilerArgs),
+    /// Builds, tests and runs packages of Rust with the sanitizer; `cargo rsan` is the same
+    #[command(after_help = CARGO_HELP)]
+    Cargo(CargoArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),
@@ -104,7 +106,7 @@ pub(crate) struct CheckArgs {
     #[arg(skip)]
     pub(crate) arguments: Vec<OsString>,
 
-    /// Number of runs of a compiled program: 5, with --sched 1000
+    /// Number of runs of a compiled program: 5 of C and C++, with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 
@@ -119,7 +121,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// What `check` and `run` take about the schedule of programs that are run.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ScheduleArgs {
     /// Control the scheduling with this strategy: random, pct, pct:depth=N or pos
     #[arg(long, value_name = "STRATEGY", value_parser = str::parse::<Spec>, conflicts_with_all = ["replay", "exhaustive"])]
@@ -138,7 +140,7 @@ pub(crate) struct ScheduleArgs {
 }
 
 /// What `check`, `run` and `explore` take about runs under controlled scheduling.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ControlArgs {
     /// Seed of the first run; every further run takes the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -211,6 +213,10 @@ pub(crate) struct SanitizerArgs {
     /// Count findings whose accesses are all inside libraries like any others
     #[arg(long)]
     pub(crate) include_libraries: bool,
+
+    /// Count findings inside Rust's standard library like any others
+    #[arg(long)]
+    pub(crate) include_std: bool,
 }
 
 /// What `check` and `run` take to find out which findings hurt.

@@ -1,4 +1,4 @@
-//! `rsan check`: picks the engine by the kind of file: `verify` for litmus tests and TPL, the sanitizer for C and C++.
+//! `rsan check`: picks the engine by the kind of file: `verify` for litmus tests and TPL, the sanitizer for C, C++ and Rust.
 
 use crate::args::CheckArgs;
 use crate::input::failure;
@@ -41,7 +41,10 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
                 run::check(args, stop, &sources)
             }
             None => match for_programs(args) {
-                Some(what) => Err(failure(file, &format!("{what} are for C and C++ files"))),
+                Some(what) => Err(failure(
+                    file,
+                    &format!("{what} are for C, C++ and Rust files"),
+                )),
                 None => verify::answer(Command::Check, &args.verify, stop, file),
             },
         },

@@ -49,6 +49,9 @@ fn main() -> ExitCode {
     if let Some(words) = called_as(guard::NAME) {
         return ExitCode::from(guard::run(&words));
     }
+    if let Some(words) = called_as(cargo::UNIT) {
+        return ExitCode::from(cargo::unit(&words).code());
+    }
     if let Some(words) = called_as(rsan_llvm::NAME) {
         return ExitCode::from(rsan_llvm::serve(&words));
     }
@@ -69,7 +72,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),
-        Command::Cargo(args) => return ExitCode::from(cargo::run(&args.words)),
+        Command::Cargo(args) => cargo::run(&args.command),
         Command::Cc(args) => return compile::run(Language::C, &args.words).into(),
         Command::Cpp(args) => return compile::run(Language::Cpp, &args.words).into(),
     };
@@ -98,6 +101,7 @@ fn tool_of_rust() -> Option<fn(&[OsString]) -> u8> {
     match Path::new(&name).file_name()?.to_str()? {
         rust::session::RUSTC => Some(rust::wrapper::run),
         rust::session::LINKER => Some(rust::link::run),
+        cargo::RUNNER => Some(cargo::runner),
         _ => None,
     }
 }

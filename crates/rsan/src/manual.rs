@@ -21,9 +21,10 @@ fn answer(args: &ManArgs) -> Result<String, String> {
     let Some(name) = &args.command else {
         return Ok(render(&rsan));
     };
-    let page = commands.iter().find(|page| page.get_name() == name);
+    let short = |page: &Command| title(page).trim_start_matches("rsan-").to_owned();
+    let page = commands.iter().find(|page| short(page) == *name);
     let page = page.ok_or_else(|| {
-        let names: Vec<_> = commands.iter().map(Command::get_name).collect();
+        let names: Vec<_> = commands.iter().map(short).collect();
         let names = names.join(", ");
         format!("rsan has no command {name}; it has {names}\n")
     })?;
@@ -47,8 +48,12 @@ fn install(args: &ManArgs) -> Result<String, String> {
 fn pages() -> (Command, Vec<Command>) {
     let mut rsan = Cli::command().disable_help_subcommand(true);
     rsan.build();
-    let commands = rsan.get_subcommands().cloned().collect();
-    (rsan, commands)
+    let commands = rsan.get_subcommands();
+    let all =
+        commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
+    let all = all.filter(|command| command.get_name() != "help");
+    let all = all.cloned().collect();
+    (rsan, all)
 }
 
 /// The name of a page: `rsan`, `rsan-check`.

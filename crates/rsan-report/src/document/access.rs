@@ -1,6 +1,6 @@
 //! Accesses of a program that was run.
 
-use super::{Frame, Place, Thread, place_of};
+use super::{Frame, Place, Thread, maker_of, place_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -133,16 +133,15 @@ impl Access {
         place_of(&self.stack).and_then(Frame::place)
     }
 
-    /// The function that makes an atomic access, behind the library's form of it.
+    /// The function that makes the access, behind the library's form of it.
     pub fn maker(&self) -> Option<&Frame> {
-        let mut known = self.stack.iter().filter(|frame| frame.file.is_some());
-        known.find(|frame| !frame.is_form_of_access())
+        maker_of(&self.stack)
     }
 
-    /// Whether every frame of which something is known is of a library.
-    pub fn is_in_library(&self) -> bool {
+    /// Whether every frame of which something is known is one of theirs.
+    pub fn is_within(&self, theirs: impl Fn(&Frame) -> bool) -> bool {
         let mut known = self.stack.iter().filter(|frame| frame.file.is_some());
-        known.clone().next().is_some() && known.all(|frame| frame.library.is_some())
+        known.clone().next().is_some() && known.all(theirs)
     }
 }
 

@@ -25,8 +25,23 @@ pub struct Place {
 }
 
 impl Place {
-    /// `file:line`, or the file alone.
+    /// `file:line`, or the file alone. In Rust with the column: a line often has several closures and accesses.
     pub fn file_line(&self) -> String {
+        match self.is_of_rust() {
+            true => self.file_line_column(),
+            false => self.up_to_line(),
+        }
+    }
+
+    /// `file:line:column`, as far as it is known.
+    pub fn file_line_column(&self) -> String {
+        match self.column {
+            Some(column) => format!("{}:{column}", self.up_to_line()),
+            None => self.up_to_line(),
+        }
+    }
+
+    fn up_to_line(&self) -> String {
         let file = name(&self.file);
         match self.line {
             Some(line) => format!("{file}:{line}"),
@@ -34,13 +49,15 @@ impl Place {
         }
     }
 
-    /// `file:line:column`, as far as it is known.
-    pub fn file_line_column(&self) -> String {
-        match self.column {
-            Some(column) => format!("{}:{column}", self.file_line()),
-            None => self.file_line(),
-        }
+    /// Whether the source is one of Rust.
+    pub fn is_of_rust(&self) -> bool {
+        is_rust(&self.file)
     }
+}
+
+/// Whether a file is a source of Rust, by its name.
+fn is_rust(file: &str) -> bool {
+    file.ends_with(".rs")
 }
 
 /// A function that was active, perhaps inlined in the next one.
@@ -63,8 +80,21 @@ pub struct Frame {
     pub library: Option<String>,
 }
 
+/// The library of a frame in Rust's standard library.
+pub const STANDARD: &str = "the standard library";
+
 /// Headers in which atomic operations are defined.
-const ATOMICS: [&str; 4] = ["atomic", "atomic_base.h", "stdatomic.h", "atomic.rs"];
+const ATOMICS: [&str; 3] = ["atomic", "atomic_base.h", "stdatomic.h"];
+
+/// Parts of Rust's standard library that only access memory, or call, for their caller.
+const FORMS: [&str; 6] = [
+    "core/src/sync/atomic",
+    "core/src/ptr/",
+    "core/src/ops/",
+    "core/src/intrinsics",
+    "core/src/mem/",
+    "core/src/cell",
+];
 
 impl Frame {
     /// `file:line`, or the module and the address in it.
@@ -77,9 +107,17 @@ impl Frame {
         })
     }
 
-    /// Whether this is the library's form of an atomic access that its caller makes: `std::atomic<int>::load`.
+    /// Whether this is code of Rust's standard library.
+    pub fn is_of_standard(&self) -> bool {
+        self.library.as_deref() == Some(STANDARD)
+    }
+
+    /// Whether this is the library's form of an access that its caller makes: `std::atomic<int>::load`, `AtomicUsize::load`.
     pub fn is_form_of_access(&self) -> bool {
         let file = self.file.as_deref().unwrap_or_default();
+        if self.is_of_standard() {
+            return FORMS.iter().any(|form| file.contains(form));
+        }
         let mut folders = file.rsplit('/');
         let name = folders.next().unwrap_or_default();
         self.library.is_some() && (ATOMICS.contains(&name) || folders.next() == Some("__atomic"))
@@ -97,12 +135,30 @@ impl Frame {
     }
 }
 
-/// The frame that a reader of the program would name: the innermost one with a source that is not of a library, or else the
-/// innermost one with a source.
+/// The frame that a reader of the program would name: the innermost one with a source that is not of a library, or else of one that is
+/// not Rust's standard library, or else the innermost one that does more than an access for its caller.
 pub fn place_of(stack: &[Frame]) -> Option<&Frame> {
     let mut known = stack.iter().filter(|frame| frame.file.is_some());
     let own = known.clone().find(|frame| frame.library.is_none());
-    own.or_else(|| known.next())
+    let of_package = || known.clone().find(|frame| !frame.is_of_standard());
+    let found = own.or_else(of_package).or_else(|| maker_of(stack));
+    found.or_else(|| known.next())
+}
+
+/// The function that makes an access, behind the library's form of it.
+pub fn maker_of(stack: &[Frame]) -> Option<&Frame> {
+    let mut known = stack.iter().filter(|frame| frame.file.is_some());
+    known.find(|frame| !frame.is_form_of_access())
+}
+
+/// A memory order as Rust names it: `seq_cst` is `SeqCst`.
+pub fn order_in_rust(order: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    };
+    order.split('_').map(word).collect()
 }
 
 /// Lines of a source that follow each other.
@@ -158,5 +214,47 @@ impl Excerpt {
     pub fn line(&self, number: u32) -> Option<&str> {
         let index = number.checked_sub(self.first)?;
         self.lines.get(index as usize).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(file: &str, library: Option<&str>) -> Frame {
+        Frame {
+            file: Some(file.to_owned()),
+            line: Some(3),
+            column: Some(7),
+            library: library.map(str::to_owned),
+            ..Frame::default()
+        }
+    }
+
+    fn place(stack: &[Frame]) -> Option<&str> {
+        place_of(stack)?.file.as_deref()
+    }
+
+    #[test]
+    fn the_place_is_in_the_workspace_then_in_a_package_then_in_the_standard_library() {
+        let atomic = frame("core/src/sync/atomic.rs", Some(STANDARD));
+        let mutex = frame("std/src/sync/mutex.rs", Some(STANDARD));
+        let package = frame("/r/registry/src/i/queue-1.0.0/src/lib.rs", Some("queue 1.0.0"));
+        let own = frame("src/lib.rs", None);
+        let all = [atomic, mutex, package, own];
+        assert_eq!(place(&all), Some("src/lib.rs"));
+        assert_eq!(
+            place(&all[..3]),
+            Some("/r/registry/src/i/queue-1.0.0/src/lib.rs")
+        );
+        assert_eq!(place(&all[..2]), Some("std/src/sync/mutex.rs"));
+        assert_eq!(place(&all[..1]), Some("core/src/sync/atomic.rs"));
+    }
+
+    #[test]
+    fn places_of_rust_have_columns() {
+        let at = |file| frame(file, None).at();
+        assert_eq!(at("src/lib.rs").as_deref(), Some("src/lib.rs:3:7"));
+        assert_eq!(at("lib.c").as_deref(), Some("lib.c:3"));
     }
 }

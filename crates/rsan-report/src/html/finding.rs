@@ -167,7 +167,7 @@ fn more(out: &mut String, finding: &Finding) {
         || finding.memory.is_some()
         || finding.recorded.is_some()
         || finding.process.is_some();
-    if !known && finding.runs.is_none() {
+    if !known && finding.runs.is_none() && finding.tests.is_empty() {
         return;
     }
     if known {
@@ -205,6 +205,14 @@ fn more(out: &mut String, finding: &Finding) {
             out,
             "<p class=\"muted\">Found in {}.</p>",
             plural(runs, "run")
+        );
+    }
+    if !finding.tests.is_empty() {
+        let tests = finding.tests.join(", ");
+        let _ = writeln!(
+            out,
+            "<p class=\"tests\">Shown by <code>{}</code></p>",
+            Text(tests)
         );
     }
 }

@@ -3,7 +3,7 @@
 
 use super::log::{ArtifactChange, Fix, Message, Region, Replacement, Text};
 use super::places::Files;
-use crate::document::{Change, Document, Finding};
+use crate::document::{Change, Document, Finding, order_in_rust};
 use std::collections::BTreeMap;
 
 /// The fix of a finding, if all its changes are known as text.
@@ -37,7 +37,14 @@ fn edit(document: &Document, change: &Change) -> Option<(String, Replacement)> {
         } => {
             let place = location.as_ref()?;
             let (line, text) = (place.line?, document.line(place)?);
-            let start = only(text, from)?;
+            let (from, to) = match place.is_of_rust() {
+                true => (order_in_rust(from), order_in_rust(to)),
+                false => (from.clone(), to.clone()),
+            };
+            let start = match place.is_of_rust() {
+                true => only_word(text, &from),
+                false => only(text, &from),
+            }?;
             let column = |bytes: usize| text[..bytes].chars().count() as u32 + 1;
             let deleted_region = Region {
                 start_line: line,
@@ -46,7 +53,7 @@ fn edit(document: &Document, change: &Change) -> Option<(String, Replacement)> {
                 end_column: Some(column(start + from.len())),
                 snippet: None,
             };
-            let inserted_content = Message { text: to.clone() };
+            let inserted_content = Message { text: to };
             let replacement = Replacement {
                 deleted_region,
                 inserted_content,
@@ -70,9 +77,27 @@ fn only(line: &str, order: &str) -> Option<usize> {
     found.next().is_none().then_some(first)
 }
 
+/// Where a word stands in a line that has it once.
+fn only_word(line: &str, word: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = line.match_indices(word).map(|(at, _)| at).filter(|at| {
+        !line[..*at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
+    });
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::only;
+    use super::{only, only_word};
+
+    #[test]
+    fn an_order_of_rust_is_a_word() {
+        let line = "X.store(1, Ordering::Relaxed); // not RelaxedOrder";
+        assert_eq!(only_word(line, "Relaxed"), Some(21));
+        let twice = "X.compare_exchange(0, 1, Relaxed, Relaxed)";
+        assert_eq!(only_word(twice, "Relaxed"), None);
+    }
 
     #[test]
     fn an_order_is_found_where_it_stands_once() {

@@ -165,7 +165,7 @@ pub(super) struct Provenance {
     pub(super) invocation_index: usize,
 }
 
-/// How to see it again, whether it hurts, and which machines can show it.
+/// How to see it again, whether it hurts, which machines can show it, and which tests did.
 #[derive(Debug, Serialize)]
 pub(super) struct OutcomeProperties {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,11 +174,14 @@ pub(super) struct OutcomeProperties {
     pub(super) harm: Option<Harm>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) machines: Vec<OnMachine>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tests: Vec<String>,
 }
 
 impl OutcomeProperties {
     pub(super) fn is_empty(&self) -> bool {
-        self.replay.is_none() && self.harm.is_none() && self.machines.is_empty()
+        let lists = self.machines.is_empty() && self.tests.is_empty();
+        self.replay.is_none() && self.harm.is_none() && lists
     }
 }
 

@@ -126,8 +126,11 @@ fn sources(
     let related = related.map(|related| (&related.location, related.message.as_str()));
     let mut labels: Vec<(&Place, String)> = Vec::new();
     for (place, label) in main.chain(related) {
-        // One line of the source is shown once.
-        let is_same = |known: &Place| (&known.file, known.line) == (&place.file, place.line);
+        // One line of the source is shown once; in Rust, one place.
+        let is_same = |known: &Place| {
+            let same_line = (&known.file, known.line) == (&place.file, place.line);
+            same_line && (!place.is_of_rust() || known.column == place.column)
+        };
         match labels.iter_mut().find(|(known, _)| is_same(known)) {
             Some((_, known)) => {
                 known.push_str("; ");
@@ -199,6 +202,9 @@ fn lock(held: &HeldLock) -> String {
     format!("{}{mode}{at}", held.lock)
 }
 
+/// Tests that are named for a finding.
+const TESTS: usize = 5;
+
 /// How often it was found, and how to see it again.
 fn runs(document: &Document, finding: &Finding) -> Vec<String> {
     let mut lines = Vec::new();
@@ -216,9 +222,23 @@ fn runs(document: &Document, finding: &Finding) -> Vec<String> {
     let recorded = finding.recorded.as_ref();
     let seed = recorded.and_then(|recorded| recorded.seed);
     let seed = seed.map_or(String::new(), |seed| format!(", first with seed {seed}"));
+    // Of a package, runs of other tests say nothing.
+    let own = document.tests.iter();
+    let own = own.filter(|test| finding.tests.contains(&test.name));
+    let (all, tests) = match own.clone().next() {
+        Some(_) => {
+            let names = finding.tests.iter().take(TESTS).map(|test| name(test));
+            let more = finding.tests.len().saturating_sub(TESTS);
+            let more = (more > 0).then(|| plural(more as u64, "more test").into());
+            let names: Vec<_> = names.chain(more).collect();
+            let tests = format!(" of {}", names.join(", "));
+            (own.map(|test| test.runs).sum(), tests)
+        }
+        None => (all, String::new()),
+    };
     if all > 1 || recorded.is_some() {
         let all = plural(all, "run");
-        lines.push(format!("Found in {found} of {all}{seed}"));
+        lines.push(format!("Found in {found} of {all}{tests}{seed}"));
     }
     lines.extend(recorded.map(|recorded| format!("Replay: {}", recorded.command)));
     lines

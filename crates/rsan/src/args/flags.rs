@@ -29,6 +29,12 @@ const PREFIXES: &[&str] = &[
     "--param=",
     "--sysroot=",
     "--target=",
+    // Of rustc.
+    "-A",
+    "-C",
+    "--cfg=",
+    "--edition=",
+    "--extern=",
 ];
 /// The same, whole words.
 const WORDS: &[&str] = &[
@@ -45,6 +51,10 @@ const WORDS: &[&str] = &[
     "-Xclang",
     "-Xlinker",
     "-Xpreprocessor",
+    "--cfg",
+    "--edition",
+    "--extern",
+    "--test",
 ];
 /// Those whose value may be, or is, the next word.
 const WITH_VALUE: &[&str] = &[
@@ -63,6 +73,11 @@ const WITH_VALUE: &[&str] = &[
     "-Xclang",
     "-Xlinker",
     "-Xpreprocessor",
+    "-A",
+    "-C",
+    "--cfg",
+    "--edition",
+    "--extern",
 ];
 
 /// Understands a command line.
@@ -70,6 +85,9 @@ const WITH_VALUE: &[&str] = &[
 /// # Errors
 /// What is wrong with it, or the help that was asked for.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    if words.get(1).is_some_and(|command| command == "cargo") {
+        return super::cargo::parse(&words);
+    }
     let compiles = |command: &OsString| ["check", "explore", "port"].iter().any(|c| command == c);
     if !words.get(1).is_some_and(compiles) {
         return Cli::try_parse_from(words);
@@ -184,6 +202,9 @@ mod tests {
         assert_eq!((args.files.len(), args.words.len()), (0, 2));
         let nothing = parse(words("rsan explore --runs 3"));
         assert!(nothing.is_err_and(|error| error.to_string().contains("a file to compile, or")));
+        let rust = ["a.rs", "--cfg fixed -Copt-level=1 --test", ""].map(str::to_owned);
+        let line = "rsan check --cfg fixed -Copt-level=1 --test a.rs";
+        assert_eq!(parts(line), Some(rust));
         assert_eq!(parts("rsan check -c a.c"), None);
         assert_eq!(parts("rsan check --frobnicate a.c"), None);
     }

@@ -93,11 +93,12 @@ pub(super) const CHECK_USAGE: &str =
     "rsan check [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]";
 
 pub(super) const CHECK_HELP: &str = "\
-Each C or C++ file is a program of its own, or with --together a part of one. It is compiled with the sanitizer and run --runs
+Each C, C++ or Rust file is a program of its own, or with --together a part of one. It is compiled with the sanitizer and run --runs
 times, each time for at most --time-limit (60s). By default the compiler keeps every access of the source; -O chooses an
 optimization level instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
-what stands after -- goes to the program. Rust programs can't be checked yet. Other files are verified: --property, --parametric,
---deadlock, --memory-limit and --dot are for them only.
+what stands after -- goes to the program. A Rust file is compiled by rustc (--cfg, --edition, -C and --extern are its flags), with its tests if it has no
+main function, and run 2 times freely and up to 100 times under controlled scheduling; `cargo rsan` is for packages. Other
+files are verified: --property, --parametric, --deadlock, --memory-limit and --dot are for them only.
 
 With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
 Runs without a finding prove nothing; only --exhaustive and verification can answer `robust`.
@@ -109,6 +110,7 @@ Examples:
   rsan check dekker.c
   RSAN_CC=clang rsan check --runs 20 --halt-on-error queue.c
   rsan check --sched pct queue.c
+  rsan check my_lock.rs
   rsan check --exhaustive --time-limit 5m queue.c
   rsan check -O2 --runs 100 queue.c
   rsan check -std=c++20 -Iinclude --together queue.cc test.cc -- --fast
@@ -193,6 +195,86 @@ Examples:
   rsan port --from sc --to riscv --thread worker build/*.bc
   rsan port --fix --emit-llvm fixed.ll queue.ll
   rsan port --to power sb.litmus";
+
+pub(super) const CARGO_HELP: &str = "\
+Works with any stable toolchain from 1.88 on, as rustup installs it: no nightly, no rust-src, no flag, no annotation. What is built is
+in target/rsan, beside what cargo builds. See docs/rust.md.
+
+Exit status: 0 no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage, or a package that cannot be built; 3 undecided; 4 a test
+failed, and there is no finding.
+
+Examples:
+  cargo rsan test
+  cargo rsan test --release -p queue --test stress
+  cargo rsan test --sched pct --runs 500 -- queue::
+  cargo rsan test --exhaustive small
+  cargo rsan run --example spsc -- 1000";
+
+pub(super) const CARGO_TEST_HELP: &str = "\
+The long options above are taken wherever they stand before `--`. All others, and names of tests, are those of `cargo test`: -p, --workspace,
+--features, --release, --test, --lib, --manifest-path and so on. After `--` stand options of the tests: --skip, --exact, --ignored,
+--include-ignored, --nocapture, --test-threads.
+
+Each #[test] is run in a process of its own, several at a time: 2 free runs, then up to 100 under controlled scheduling, at least 20
+of them unless they take more than 6 s. With --runs all runs are free; with --sched, --exhaustive and --replay, the test is what is run under controlled scheduling. A test that
+takes longer than --timeout (60s) has failed, and the others go on. A target without libtest's main function is run as one
+test. Doc tests are not run.
+
+Exit status: 0 no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage, or a package that cannot be built; 3 undecided; 4 a test
+failed, and there is no finding.
+
+Examples:
+  cargo rsan test
+  cargo rsan test --release -p queue --test stress
+  cargo rsan test --sched pct --runs 500 -- queue::
+  cargo rsan test --exhaustive small
+  cargo rsan test --replay rsan-out/queue.spsc/violation-1.sched --test queue -- --exact spsc";
+
+pub(super) const CARGO_NEXTEST_HELP: &str = "\
+Builds with the sanitizer and lets cargo-nextest, which has to be installed, run the tests: its filters, profiles, retries and
+limits hold. Each test gets the runs that it gets with `cargo rsan test`. A test with a finding fails.
+
+Exit status: as `cargo rsan test`.
+
+Examples:
+  cargo rsan nextest run
+  cargo rsan nextest run --release -E 'test(queue)'";
+
+pub(super) const CARGO_RUN_HELP: &str = "\
+The long options above are taken wherever they stand before `--`. All others are those of `cargo run`: --bin, --example, -p, --release and so on.
+The program is run once, or as `rsan run` runs programs with the same options.
+
+Exit status: as `rsan run`; 2 a package that cannot be built, too.
+
+Examples:
+  cargo rsan run --example spsc -- 1000
+  cargo rsan run --release --runs 20
+  cargo rsan run --sched pct --bin server";
+
+pub(super) const CARGO_BUILD_HELP: &str = "\
+Takes the options of `cargo build`. The programs are in target/rsan; `rsan run` runs them.
+
+Exit status: 0; 2 wrong usage, or a package that cannot be built.
+
+Examples:
+  cargo rsan build --release && rsan run target/rsan/x86_64-unknown-linux-gnu/release/server";
+
+pub(super) const CARGO_CLEAN_HELP: &str = "\
+Removes target/rsan; what cargo itself has built stays. The options of `cargo clean` (-p, --release) are taken.
+
+Exit status: 0; 2 wrong usage.
+
+Examples:
+  cargo rsan clean";
+
+pub(super) const CARGO_SETUP_HELP: &str = "\
+Otherwise that is done when it is needed, once for each toolchain.
+
+Exit status: 0; 2 the toolchain does not have what is needed.
+
+Examples:
+  cargo rsan setup
+  cargo +beta rsan setup";
 
 pub(super) const REPORT_HELP: &str = "\
 Answers about the same subject are merged: a finding of several of them is one, and runs add up. With --baseline only findings that

@@ -1,42 +1,59 @@
-//! `cargo rsan`: packages of Rust, built with the sanitizer by a stock toolchain, and run.
+//! `cargo rsan`: packages of Rust, built with the sanitizer by a stock toolchain, tested and run.
+//!
+//! Cargo builds, with this command as its compiler and linker ([`build`]). It is then asked what it would run, and with which
+//! environment, by being started again with a runner that only takes notes ([`record`]). Each `#[test]` is a unit: a process of this
+//! command makes its runs, in the environment that cargo gives it ([`unit`]). Several are at work at a time ([`workers`]); what they say is
+//! one answer ([`answer`]).
 
+mod answer;
+mod build;
+mod listing;
+mod metadata;
+mod nextest;
+mod record;
+mod run;
+mod targets;
+mod test;
+mod unit;
+mod workers;
+
+pub(crate) use record::{RUNNER, runner};
+pub(crate) use unit::{NAME as UNIT, run as unit};
+
+use crate::args::CargoCommand;
+use crate::rust::prepare;
 use crate::rust::session::Session;
-use crate::rust::{TARGET, prepare};
-use crate::sanitizer::compile::code;
 use crate::session::eprint;
+use crate::status::Status;
 use std::ffi::OsString;
-use std::process::Command;
 
-/// Runs a command of cargo with the sanitizer; returns the exit status.
-pub(crate) fn run(words: &[OsString]) -> u8 {
-    match cargo(words) {
-        Ok(status) => status,
-        Err(message) => {
-            eprint(&format!("rsan: error: {message}\n"));
-            2
-        }
-    }
+/// Runs a command of cargo with the sanitizer.
+pub(crate) fn run(command: &CargoCommand) -> Status {
+    let answer = match command {
+        CargoCommand::Test(args) => test::run(args),
+        CargoCommand::Nextest(args) => nextest::run(args),
+        CargoCommand::Run(args) => run::run(args),
+        CargoCommand::Build(words) => build::run("build", words),
+        CargoCommand::Clean(words) => build::clean(words),
+        CargoCommand::Setup(_) => setup(),
+    };
+    answer.unwrap_or_else(|message| {
+        eprint(&format!("rsan: error: {message}\n"));
+        Status::BadInput
+    })
 }
 
-fn cargo(words: &[OsString]) -> Result<u8, String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let session = Session::new(&rustc)?;
+/// The compiler that the user has.
+fn rustc() -> OsString {
+    std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
+}
+
+fn setup() -> Result<Status, String> {
+    let session = Session::new(&rustc())?;
     prepare(&session.toolchain)?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let rsan = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut runner = rsan.clone().into_os_string();
-    runner.push(" run --");
-    let end = words.iter().position(|word| word == "--");
-    let (before, after) = words.split_at(end.unwrap_or(words.len()));
-    let (name, value) = session.variable();
-    let status = Command::new(cargo)
-        .args(before)
-        .args(["--target", TARGET, "--target-dir", "target/rsan"])
-        .args(after)
-        .env(name, value)
-        .env("RUSTC_WRAPPER", session.rustc())
-        .env("CARGO_INCREMENTAL", "0")
-        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", runner)
-        .status();
-    Ok(code(status.map_err(|error| format!("cargo: {error}"))?))
+    let release = &session.toolchain.release;
+    eprint(&format!(
+        "rsan: the standard library of Rust {release} is instrumented\n"
+    ));
+    Ok(Status::Clean)
 }

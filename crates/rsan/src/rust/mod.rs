@@ -15,7 +15,7 @@ mod objects;
 pub(crate) mod session;
 pub(crate) mod single;
 mod standard;
-mod toolchain;
+pub(crate) mod toolchain;
 mod words;
 pub(crate) mod wrapper;
 

@@ -34,7 +34,7 @@ impl Session {
         let toolchain = Toolchain::find(rustc)?;
         let tools = Cache::open()?.folder("tools")?;
         let command = std::env::current_exe().map_err(|error| error.to_string())?;
-        for name in [RUSTC, LINKER] {
+        for name in [RUSTC, LINKER, "rsan-cc", "rsan-c++"] {
             link(&command, &tools.join(name))
                 .map_err(|error| format!("{}: {error}", tools.join(name).display()))?;
         }

@@ -7,7 +7,8 @@ use super::repair::{self, Change as Step};
 use rsan_log::{Chain, Link, Operation};
 use rsan_model::RmwOrd;
 use rsan_report::document::{
-    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Role, Stale, Thread, place_of,
+    Change, CycleEdge, Edge, Event, Execution, Finding, Fix, Frame, Role, Stale, Thread, maker_of,
+    order_in_rust, place_of,
 };
 use rsan_report::printable::name;
 
@@ -96,7 +97,22 @@ fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<
     }
     let accesses: Vec<_> = chain.links.iter().map(access).collect();
     let steps = repair::repair(&accesses, resolver.model)?;
-    Some(fixed(&steps, chain, &execution.events))
+    let is_possible = steps
+        .iter()
+        .all(|step| is_possible(*step, &execution.events));
+    is_possible.then(|| fixed(&steps, chain, &execution.events))
+}
+
+/// Whether the user can make a change: the orders of Rust's standard library are not the user's.
+fn is_possible(step: Step, events: &[Event]) -> bool {
+    let of_standard = |event: usize| {
+        let maker = events.get(event).and_then(|event| maker_of(&event.stack));
+        maker.is_some_and(Frame::is_of_standard)
+    };
+    match step {
+        Step::Fence { .. } => true,
+        Step::Order { step, .. } => !of_standard(step),
+    }
 }
 
 /// Adds to a race the accesses through which the later side knows of the earlier one, which of them are too weak to order
@@ -109,6 +125,9 @@ pub(super) fn order_race(finding: &mut Finding, chain: &Chain<'_>, resolver: &mu
     };
     let links = chain.links.iter();
     let mut events: Vec<_> = links.map(|link| event(link, resolver)).collect();
+    if !steps.iter().all(|step| is_possible(*step, &events)) {
+        return;
+    }
     // The log does not say again where the two sides are.
     let ends = [(Role::Earlier, 0), (Role::Access, events.len() - 1)];
     for (role, end) in ends {
@@ -157,7 +176,9 @@ fn too_weak(step: Step, chain: &Chain<'_>, events: &[Event]) -> Option<String> {
     let named = named.filter(|location| location.starts_with('`'));
     let of = named.map_or(String::new(), |location| format!(" of {location}"));
     let (order, operation) = (link.order, link.operation);
-    let at = places(&[At::new(&events[step])]);
+    let at = At::new(&events[step]);
+    let order = at.language().order(&order.to_string());
+    let at = places(&[at]);
     Some(format!("the {order} {operation}{of} at {at} {verb}"))
 }
 
@@ -220,6 +241,7 @@ fn message(steps: &[Step], chain: &Chain<'_>, place: &dyn Fn(usize) -> At) -> St
             at.sort();
             at.dedup();
             let s = if at.len() > 1 { "s" } else { "" };
+            let to = at[0].language().order(to);
             format!("make the {operation}{s} at {} {to}", places(&at))
         })
         .collect();
@@ -228,18 +250,45 @@ fn message(steps: &[Step], chain: &Chain<'_>, place: &dyn Fn(usize) -> At) -> St
     let between = fences.iter();
     let between = between.map(|ends| format!("between {}", places(ends)));
     let between: Vec<_> = between.collect();
-    match between.as_slice() {
-        [] => {}
-        [one] => parts.push(format!("put a seq_cst fence {one}")),
-        several => parts.push(format!("put seq_cst fences {}", several.join(" and "))),
+    let language = fences.first().map(|[first, _]| first.language());
+    if let Some(language) = language {
+        let fences = language.fences(between.len());
+        parts.push(format!("put {fences} {}", between.join(" and ")));
     }
     parts.join(", and ")
 }
 
-/// Where an event is: in a file, or if that is not known in a module.
+/// What a source is written in, as far as words depend on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    C,
+    Rust,
+}
+
+impl Language {
+    /// A memory order, by its name in C.
+    fn order(self, order: &str) -> String {
+        match self {
+            Self::C => order.to_owned(),
+            Self::Rust => format!("`{}`", order_in_rust(order)),
+        }
+    }
+
+    /// Some seq_cst fences.
+    fn fences(self, number: usize) -> &'static str {
+        match (self, number) {
+            (Self::C, 1) => "a seq_cst fence",
+            (Self::C, _) => "seq_cst fences",
+            (Self::Rust, _) => "`fence(Ordering::SeqCst)`",
+        }
+    }
+}
+
+/// Where an event is: in a file, or if that is not known in a module. Columns are those of Rust, where a line often has several
+/// accesses.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum At {
-    Line(String, u32),
+    Line(String, u32, Option<u32>),
     Other(String),
 }
 
@@ -247,11 +296,21 @@ impl At {
     fn new(event: &Event) -> Self {
         let place = place_of(&event.stack).and_then(Frame::place);
         match place.map(|place| (place.line, place)) {
-            Some((Some(line), place)) => Self::Line(place.file, line),
+            Some((Some(line), place)) => {
+                let column = place.column.filter(|_| place.is_of_rust());
+                Self::Line(place.file, line, column)
+            }
             _ => {
                 let frame = event.stack.first().and_then(Frame::at);
                 Self::Other(frame.unwrap_or_else(|| "an unknown place".to_owned()))
             }
+        }
+    }
+
+    fn language(&self) -> Language {
+        match self {
+            Self::Line(file, ..) if file.ends_with(".rs") => Language::Rust,
+            Self::Line(..) | Self::Other(_) => Language::C,
         }
     }
 }
@@ -262,10 +321,14 @@ fn places(all: &[At]) -> String {
     let mut known = None;
     for at in all {
         texts.push(match at {
-            At::Line(file, line) if known == Some(file) => format!(":{line}"),
-            At::Line(file, line) => {
+            At::Line(file, line, column) => {
+                let column = column.map_or(String::new(), |column| format!(":{column}"));
+                let shown = match known == Some(file) {
+                    true => String::new(),
+                    false => name(file).into_owned(),
+                };
                 known = Some(file);
-                format!("{}:{line}", name(file))
+                format!("{shown}:{line}{column}")
             }
             At::Other(text) => text.clone(),
         });
@@ -274,5 +337,21 @@ fn places(all: &[At]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_language() {
+        let at = |column| At::Line("src/lib.rs".to_owned(), 6, Some(column));
+        assert!(at(1).language() == Language::Rust);
+        assert_eq!(places(&[at(34), at(55)]), "src/lib.rs:6:34 and :6:55");
+        let c = At::Line("a.c".to_owned(), 6, None);
+        assert_eq!(places(&[c.clone(), c.clone()]), "a.c:6 and :6");
+        assert_eq!(c.language().order("acq_rel"), "acq_rel");
+        assert_eq!(Language::Rust.order("acq_rel"), "`AcqRel`");
     }
 }

@@ -7,14 +7,15 @@ use super::misuse;
 use super::names::Names;
 use super::race;
 use super::sentence;
+use super::standard::is_by_standard;
 use super::symbols::{Symbols, of_libc};
 use super::verdict::ended;
 use crate::machines::Machines;
 use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role, Severity,
-    Shows, Thread,
+    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role,
+    Severity, Shows, Thread,
 };
 
 use std::os::unix::process::ExitStatusExt;
@@ -259,6 +260,21 @@ fn fix(kind: Kind) -> Option<Fix> {
 /// Whether a finding is the business of libraries that the user did not write. A weak behaviour is, if its accesses are
 /// inside a library, whoever called that; a container or a string that the user's threads race on is the user's.
 fn is_in_libraries(finding: &Finding) -> bool {
+    is_of(finding, |frame| frame.library.is_some())
+}
+
+/// The same of Rust's standard library alone. What ends a program, or keeps it from ending, is always the user's.
+pub(super) fn is_in_standard(finding: &Finding) -> bool {
+    let about_memory = match finding.kind {
+        Kind::WeakBehaviour => true,
+        // A side of which nothing is known may be anybody's.
+        Kind::DataRace => finding.accesses.iter().all(|side| !side.stack.is_empty()),
+        _ => false,
+    };
+    about_memory && is_of(finding, Frame::is_of_standard) || is_by_standard(finding)
+}
+
+fn is_of(finding: &Finding, theirs: impl Fn(&Frame) -> bool) -> bool {
     let mut sides = finding.accesses.iter().filter(|access| {
         let known = access.stack.iter().any(|frame| frame.file.is_some());
         known && access.role != Role::Stale
@@ -267,8 +283,8 @@ fn is_in_libraries(finding: &Finding) -> bool {
     let all = sides.all(|access| {
         any = true;
         match finding.kind {
-            Kind::WeakBehaviour => access.maker().is_some_and(|frame| frame.library.is_some()),
-            _ => access.is_in_library(),
+            Kind::WeakBehaviour => access.maker().is_some_and(&theirs),
+            _ => access.is_within(&theirs),
         }
     });
     any && all

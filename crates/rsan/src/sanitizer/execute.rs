@@ -53,6 +53,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) enum Stdout {
     /// Ours.
     Shared,
+    /// Ours in the first run, nowhere in the others.
+    Once,
     /// Our standard error.
     Stderr,
     /// Nowhere.
@@ -137,7 +139,12 @@ pub(crate) fn execute(plan: &Plan<'_>) -> Result<Runs, String> {
         let options = settings(&log, plan.options.clone())?;
         handover.set(&options);
         let build = |words: &[OsString]| {
-            let mut command = command(words, &options, &library, plan.stdout);
+            let stdout = match plan.stdout {
+                Stdout::Once if runs.done == 0 => Stdout::Shared,
+                Stdout::Once => Stdout::Dropped,
+                other => other,
+            };
+            let mut command = command(words, &options, &library, stdout);
             if plan.preload {
                 command.envs(preload::variables(&plan.program[0], &library));
             }
@@ -253,7 +260,7 @@ pub(super) fn command(
         .env("RSAN_OPTIONS", options)
         .env("LD_LIBRARY_PATH", library_path(library));
     match stdout {
-        Stdout::Shared => {}
+        Stdout::Shared | Stdout::Once => {}
         Stdout::Stderr => {
             command.stdout(stderr());
         }

@@ -2,7 +2,7 @@
 //!
 //! The same two places in the source are one finding, whatever the instructions, the runs and the threads.
 
-use super::convert::{Resolver, finding};
+use super::convert::{Resolver, finding, is_in_standard};
 use super::log::{Distinct, Findings};
 use rsan_log::{Finding as Logged, Operation, Side};
 use rsan_model::Model;
@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Found {
     pub(crate) finding: Finding,
     in_runs: BTreeSet<usize>,
+    /// All its accesses are made by Rust's standard library.
+    pub(super) in_standard: bool,
     /// Of weak loads: where the load is, and the write that it misses, as [`place`] has them.
     pub(super) targets: BTreeSet<(u64, u64)>,
 }
@@ -23,6 +25,7 @@ impl Found {
     /// A finding of these runs.
     pub(super) fn new(finding: Finding, in_runs: BTreeSet<usize>) -> Self {
         Self {
+            in_standard: is_in_standard(&finding),
             finding,
             in_runs,
             targets: BTreeSet::new(),
@@ -109,7 +112,9 @@ impl Found {
     /// Whether two findings are one: of the same kind, at the same places. A race that lacks a place is the same as one about the
     /// same memory that has the other place.
     fn is_same(&self, other: &Self) -> bool {
-        if self.finding.kind != other.finding.kind {
+        // What the standard library does for a line of the user's is another matter than what that line does itself.
+        let kind = |found: &Self| (found.finding.kind, found.in_standard);
+        if kind(self) != kind(other) {
             return false;
         }
         if !self.lacks_a_place() && !other.lacks_a_place() {
@@ -136,9 +141,8 @@ pub(crate) fn findings(logged: &Findings, model: Model) -> Vec<Found> {
         finding.runs = Some(runs.len() as u64);
         finding.process = Some(process.clone());
         Found {
-            finding,
-            in_runs: runs.clone(),
             targets: target(logged).into_iter().collect(),
+            ..Found::new(finding, runs.clone())
         }
     });
     merged(found.collect())

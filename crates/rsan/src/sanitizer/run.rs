@@ -8,9 +8,11 @@ use super::compiler::Language;
 use super::execute::{Plan, Runs, Stdout, execute};
 use super::findings::{self, Found};
 use super::log::Findings;
+use super::mixed;
 use super::scratch::{self, Scratch};
 use super::sources;
 use super::suppress::Suppressions;
+use super::symbols::is_rust;
 use super::verdict::judge;
 use crate::args::{BuildArgs, CheckArgs, Goal, RunArgs, SanitizerArgs};
 use crate::files;
@@ -249,9 +251,13 @@ pub(crate) fn check(
     }
     let limit = args.schedule.control.timeout;
     let limit = limit.or(args.verify.limits.time_limit);
+    let is_mixed = sources.language == Written::Rust && args.runs.is_none();
     let plan = Plan {
         program,
-        runs: args.runs.unwrap_or(CHECK_RUNS),
+        runs: match is_mixed {
+            true => mixed::FREE,
+            false => args.runs.unwrap_or(CHECK_RUNS),
+        },
         timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
@@ -260,7 +266,10 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    answer(plan, &request).map_err(fail)
+    match is_mixed {
+        true => mixed::answer(plan, &request).map_err(fail),
+        false => answer(plan, &request).map_err(fail),
+    }
 }
 
 /// An option that only what is verified takes.
@@ -328,17 +337,20 @@ pub(crate) fn program_again(program: &[OsString]) -> String {
 }
 
 /// The setting of the runtime for a model.
-fn option(model: Model) -> Settings<'static> {
+pub(crate) fn option(model: Model) -> Settings<'static> {
     let mut settings = Settings::default();
     settings.add("model", model.name());
     settings
 }
 
 /// Runs as planned and asked, and says what came of it.
-fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
+///
+/// # Errors
+/// The message for the user.
+pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let start = Instant::now();
     let (args, bar) = (request.sanitizer, request.report.fail_on);
-    let mut suppressions = Suppressions::wanted(args.suppressions.as_deref())?;
+    let mut suppressions = Suppressions::wanted(args)?;
     let program = &plan.program[0];
     let runs = {
         let wanted = |logged: &Findings| {
@@ -348,8 +360,9 @@ fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
         let mut plan = plan;
         if args.halt_on_error {
             plan.halt = Some(&wanted);
-            // The runtime is faster, but it would end at suppressed findings and at notes, too.
-            if suppressions.is_empty() && bar == Severity::Note {
+            // The runtime is faster, but it would end at suppressed findings, at notes and inside the standard library of Rust, too.
+            let hides = || !args.include_std && is_rust(Path::new(program));
+            if suppressions.is_empty() && bar == Severity::Note && !hides() {
                 plan.options.add("halt_on_error", "1");
             }
         }
@@ -369,7 +382,7 @@ fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, String> {
     let failed = runs.failure.map(|status| End::Failed(status.into_raw()));
     let seen = Seen::plain(&runs.findings, failed);
     notes.extend(confirm(request, &clock, &mut found, &seen));
-    note_suppressions(suppressed, &suppressions, &mut notes);
+    notes.extend(suppressions.notes(suppressed));
     let conclusion = Conclusion {
         command: request.command,
         subject: request.subject,
@@ -461,16 +474,5 @@ impl Conclusion<'_> {
             document,
             interrupted: runs.interrupted,
         }
-    }
-}
-
-pub(super) fn note_suppressions(suppressed: usize, all: &Suppressions, notes: &mut Vec<String>) {
-    if suppressed > 0 {
-        let s = if suppressed == 1 { "" } else { "s" };
-        notes.push(format!("{suppressed} finding{s} suppressed"));
-    }
-    let unused = all.unused();
-    if !unused.is_empty() {
-        notes.push(format!("nothing matched {}", unused.join(", ")));
     }
 }

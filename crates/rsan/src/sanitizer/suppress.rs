@@ -1,7 +1,10 @@
-//! Suppressions of the user's: which findings are left out, and which lines were of use.
+//! Suppressions of the user's: which findings are left out, and which lines were of use; and findings inside Rust's standard library, which
+//! are left out unless the user asks for them.
 
 use super::findings::Found;
+use crate::args::SanitizerArgs;
 use crate::files;
+use rsan_report::number::plural;
 use rsan_schedule::Settings;
 use rsan_suppressions::{Frame, Subject, Suppression};
 use std::collections::BTreeSet;
@@ -14,6 +17,10 @@ pub(crate) struct Suppressions {
     all: Vec<Suppression>,
     /// The lines that matched a finding.
     used: BTreeSet<usize>,
+    /// Findings inside the standard library are shown.
+    includes_standard: bool,
+    /// How many of them were left out.
+    in_standard: usize,
 }
 
 /// The file that settings name.
@@ -27,15 +34,17 @@ impl Suppressions {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub(crate) fn wanted(option: Option<&Path>) -> Result<Self, String> {
+    pub(crate) fn wanted(args: &SanitizerArgs) -> Result<Self, String> {
         let variable = |name| std::env::var(name).unwrap_or_default();
         let ours = || named(&Settings::read(&variable("RSAN_OPTIONS")).0);
         let theirs = || named(&Settings::read_tsan(&variable("TSAN_OPTIONS")));
         // The runtime could apply them, too, but here more is known of a finding: lines, and inlined functions.
-        match option.map(Path::to_owned).or_else(ours).or_else(theirs) {
-            Some(file) => Self::read(&file),
-            None => Ok(Self::default()),
-        }
+        let file = args.suppressions.clone().or_else(ours).or_else(theirs);
+        let all = file.map(|file| Self::read(&file)).transpose()?;
+        Ok(Self {
+            includes_standard: args.include_std,
+            ..all.unwrap_or_default()
+        })
     }
 
     /// Whether there are any.
@@ -56,7 +65,7 @@ impl Suppressions {
         Ok(Self {
             file: name,
             all,
-            used: BTreeSet::new(),
+            ..Self::default()
         })
     }
 
@@ -82,26 +91,60 @@ impl Suppressions {
         matching.map(Suppression::line).collect()
     }
 
-    /// Whether a finding is suppressed.
-    pub(crate) fn suppresses(&self, found: &Found) -> bool {
-        !self.matching(found).is_empty()
+    /// Whether a finding is left out because it is not the user's.
+    fn hides(&self, found: &Found) -> bool {
+        found.in_standard && !self.includes_standard
     }
 
-    /// Takes the suppressed findings out, and returns how many they are.
+    /// Whether a finding is suppressed.
+    pub(crate) fn suppresses(&self, found: &Found) -> bool {
+        self.hides(found) || !self.matching(found).is_empty()
+    }
+
+    /// Takes the suppressed findings out, and returns how many they are, with those inside the standard library.
     pub(crate) fn apply(&mut self, findings: &mut Vec<Found>) -> usize {
         let before = findings.len();
-        let mut used = BTreeSet::new();
+        let (mut used, mut hidden) = (BTreeSet::new(), 0);
         findings.retain(|found| {
             let matching = self.matching(found);
             used.extend(matching.iter().copied());
-            matching.is_empty()
+            let hides = matching.is_empty() && self.hides(found);
+            hidden += usize::from(hides);
+            matching.is_empty() && !hides
         });
+        if self.includes_standard {
+            let theirs = findings.iter_mut().filter(|found| found.in_standard);
+            theirs.for_each(|found| found.finding.in_libraries = false);
+        }
         self.used.extend(used);
+        self.in_standard += hidden;
         before - findings.len()
     }
 
+    /// What there is to say about so many findings that were left out.
+    pub(crate) fn notes(&self, suppressed: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        let hidden = self.in_standard;
+        if suppressed > hidden {
+            let findings = plural((suppressed - hidden) as u64, "finding");
+            notes.push(format!("{findings} suppressed"));
+        }
+        if hidden > 0 {
+            let findings = plural(hidden as u64, "finding");
+            let are = if hidden == 1 { "is" } else { "are" };
+            notes.push(format!(
+                "{findings} inside the standard library {are} not shown, --include-std shows them"
+            ));
+        }
+        let unused = self.unused();
+        if !unused.is_empty() {
+            notes.push(format!("nothing matched {}", unused.join(", ")));
+        }
+        notes
+    }
+
     /// The places of the lines that matched nothing so far.
-    pub(crate) fn unused(&self) -> Vec<String> {
+    fn unused(&self) -> Vec<String> {
         let unused = |s: &&Suppression| !self.used.contains(&s.line());
         let unused = self.all.iter().filter(unused);
         unused

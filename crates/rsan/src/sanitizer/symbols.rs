@@ -1,14 +1,19 @@
 //! Addresses of code as functions, files and lines, from the debug information of the modules. What is not known is left
 //! out: a stripped module, or one that is gone, is never an error.
 
+mod owner;
+mod rust_name;
+
+pub(crate) use owner::{Folders, find_standard, is_rust};
+
 use super::scratch::shown as shown_module;
 use crate::files;
-use addr2line::Loader;
+use addr2line::{FunctionName, Loader};
 use rsan_log::Frame as Address;
 use rsan_report::document::Frame;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// A function of libc that accesses memory for its caller: only its name is known.
 pub(crate) fn of_libc(function: Option<&str>) -> Option<Frame> {
@@ -29,28 +34,6 @@ fn is_start(frame: &Frame) -> bool {
     frame.file.is_none() && libraries.iter().any(|name| module.starts_with(name))
 }
 
-/// The library that a source belongs to, if the user did not write it.
-fn library(file: &str) -> Option<String> {
-    if file.starts_with("/rustc/") || file.contains("/lib/rustlib/src/") {
-        return Some("the standard library".to_owned());
-    }
-    let folders = ["/usr/include/", "/usr/local/include/", "/usr/lib/"];
-    let rest = folders
-        .iter()
-        .find_map(|folder| file.strip_prefix(folder))?;
-    let name = match rest {
-        _ if file.contains("/include/c++/v1/") => "libc++",
-        _ if file.contains("/c++/") => "libstdc++",
-        // A header of a compiler, or of the system.
-        _ if file.starts_with("/usr/lib/gcc/") => "the compiler's headers",
-        _ => match rest.split_once('/') {
-            Some((folder, _)) if !folder.contains("linux-gnu") => folder,
-            _ => "system headers",
-        },
-    };
-    Some(name.to_owned())
-}
-
 /// Whether a module is a file that can be read to its end; a log may name anything.
 pub(crate) fn is_file(module: &str) -> bool {
     let large = |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() <= files::LARGE;
@@ -58,19 +41,10 @@ pub(crate) fn is_file(module: &str) -> bool {
 }
 
 /// The modules whose debug information was needed.
+#[derive(Default)]
 pub(crate) struct Symbols {
     modules: BTreeMap<String, Option<Loader>>,
-    /// Files below it are named relative to it.
-    here: Option<PathBuf>,
-}
-
-impl Default for Symbols {
-    fn default() -> Self {
-        Self {
-            modules: BTreeMap::new(),
-            here: std::env::current_dir().ok(),
-        }
-    }
+    folders: Folders,
 }
 
 impl Symbols {
@@ -119,7 +93,7 @@ impl Symbols {
         let Some(loader) = loader else {
             return vec![bare];
         };
-        let mut frames = debug_frames(loader, offset, &bare, self.here.as_deref());
+        let mut frames = debug_frames(loader, offset, &bare, &self.folders);
         if frames.is_empty() {
             frames.push(bare);
         }
@@ -130,28 +104,39 @@ impl Symbols {
     }
 }
 
-fn debug_frames(loader: &Loader, offset: u64, bare: &Frame, here: Option<&Path>) -> Vec<Frame> {
+fn debug_frames(loader: &Loader, offset: u64, bare: &Frame, folders: &Folders) -> Vec<Frame> {
     let mut frames = Vec::new();
     let Ok(mut found) = loader.find_frames(offset) else {
         return frames;
     };
     while let Ok(Some(frame)) = found.next() {
-        let name = frame
-            .function
-            .as_ref()
-            .and_then(|name| name.demangle().ok());
         let location = frame.location.as_ref();
-        let file = location.and_then(|l| l.file).map(plain);
+        let file = location.and_then(|l| l.file);
+        let is_rust = file.is_some_and(|file| file.ends_with(".rs"));
+        let owned = file.map(|file| folders.of(file)).unzip();
         frames.push(Frame {
-            function: name.map(Cow::into_owned),
-            library: file.as_deref().and_then(library),
-            file: file.map(|file| shown(&file, here)),
+            function: frame
+                .function
+                .as_ref()
+                .and_then(|name| function(name, is_rust)),
+            library: owned.0.flatten(),
+            file: owned.1,
             line: location.and_then(|l| l.line),
             column: location.and_then(|l| l.column).filter(|column| *column > 0),
             ..bare.clone()
         });
     }
     frames
+}
+
+/// The name of a function.
+fn function(name: &FunctionName<impl addr2line::gimli::Reader>, is_rust: bool) -> Option<String> {
+    let demangled = name.demangle().ok()?;
+    let mangled = name.raw_name().ok()?;
+    let short = rust_name::of_mangled(&mangled, &demangled);
+    // Some inlined functions have no mangled name.
+    let short = short.or_else(|| is_rust.then(|| rust_name::shortened(&demangled)));
+    Some(short.unwrap_or_else(|| demangled.into_owned()))
 }
 
 /// A symbol as it stands in the source. Names that are not mangled are left alone: `x` is no type.
@@ -162,52 +147,13 @@ pub(crate) fn demangled(name: &str) -> String {
     {
         return name.to_owned();
     }
-    addr2line::demangle_auto(Cow::Borrowed(name), None).into_owned()
-}
-
-/// A path without `.` and `..`, which some compilers have in the names of their headers.
-fn plain(file: &str) -> String {
-    if !file.contains("/..") && !file.contains("/./") {
-        return file.to_owned();
-    }
-    let mut path = PathBuf::new();
-    for part in Path::new(file).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if path.file_name().is_some() => {
-                path.pop();
-            }
-            other => path.push(other),
-        }
-    }
-    path.display().to_string()
-}
-
-/// A file's path as the user would name it.
-fn shown(file: &str, here: Option<&Path>) -> String {
-    let relative = here.and_then(|here| Path::new(file).strip_prefix(here).ok());
-    relative.map_or(file.to_owned(), |path| path.display().to_string())
+    let demangled = addr2line::demangle_auto(Cow::Borrowed(name), None);
+    rust_name::of_mangled(name, &demangled).unwrap_or_else(|| demangled.into_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_plain_and_say_whose_the_source_is() {
-        assert_eq!(plain("a/./b/../c.h"), "a/c.h");
-        assert_eq!(plain("../x.c"), "../x.c");
-        let header = "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/latch";
-        assert_eq!(plain(header), "/usr/include/c++/12/latch");
-        let of = |file: &str| library(&plain(file));
-        assert_eq!(of(header).as_deref(), Some("libstdc++"));
-        assert_eq!(
-            of("/usr/lib/llvm-14/bin/../include/c++/v1/latch").as_deref(),
-            Some("libc++")
-        );
-        assert_eq!(of("/usr/include/tbb/queue.h").as_deref(), Some("tbb"));
-        assert_eq!(of("/home/me/include/queue.h"), None);
-    }
 
     #[test]
     fn what_is_not_known_is_shown_as_it_is() {

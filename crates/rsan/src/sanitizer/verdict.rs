@@ -120,7 +120,10 @@ fn explained(fatal: &Fatal) -> String {
 
 /// What a program said about its failure, after how it ended.
 fn said(failure: &Failure<'_>) -> String {
-    let place = place(&mut Symbols::default(), &failure.stack);
+    let stack = Symbols::default().stack(&failure.stack);
+    // Where Rust's standard library ends a program after a panic says nothing about the panic.
+    let own = place_of(&stack).filter(|frame| !frame.is_of_standard());
+    let place = own.and_then(Frame::place).map(|place| place.file_line());
     match (&failure.manner, place) {
         (
             Manner::Assertion {

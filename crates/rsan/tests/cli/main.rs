@@ -1,7 +1,9 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod annotations;
 mod assembly;
 mod book;
+mod cargo;
 mod citations;
 mod common;
 mod confirm;
@@ -18,10 +20,12 @@ mod layers;
 mod limits;
 mod machines;
 mod manual;
+mod package;
 mod port;
 mod repeats;
 mod report;
 mod rust_build;
+mod rust_reports;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_failures;

@@ -5,7 +5,7 @@ use super::keep::Files;
 use super::tally::Tally;
 use super::{Clock, Memory, Request};
 use crate::sanitizer::findings::{self, Found};
-use crate::sanitizer::run::{Conclusion, halts, include_libraries, note_suppressions};
+use crate::sanitizer::run::{Conclusion, halts, include_libraries};
 use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::verdict::judge;
 use crate::session::Reply;
@@ -44,7 +44,7 @@ pub(super) fn exploration(progress: &Progress) -> Exploration {
 
 /// The suppressions that the user wants.
 pub(super) fn suppressions(request: &Request<'_>) -> Result<Suppressions, String> {
-    Suppressions::wanted(request.sanitizer.suppressions.as_deref())
+    Suppressions::wanted(request.sanitizer)
 }
 
 /// The findings that the user wants to see, and how many there are that he does not.
@@ -129,7 +129,7 @@ pub(super) fn conclude(
         status = status.and(more);
         notes.push(note);
     }
-    note_suppressions(suppressed, suppressions, &mut notes);
+    notes.extend(suppressions.notes(suppressed));
     schedules.executions = tally.coverage.distinct();
     schedules.last_new = tally.coverage.last_new();
     let exploration = schedules.exploration.as_ref();

@@ -39,12 +39,7 @@ fn race(run: usize, lines: [Option<u32>; 2], variable: &str) -> Found {
         access(Role::Earlier, lines[1]),
     ];
     finding.runs = Some(1);
-    let in_runs = BTreeSet::from([run]);
-    Found {
-        finding,
-        in_runs,
-        targets: BTreeSet::new(),
-    }
+    Found::new(finding, BTreeSet::from([run]))
 }
 
 /// The lines and the number of runs of the findings that are left.

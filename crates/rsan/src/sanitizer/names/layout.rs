@@ -7,6 +7,15 @@ use std::fmt::Write as _;
 /// Types within types that are followed; more is a malformed file.
 const DEEPEST: usize = 64;
 
+/// Types of Rust that are nothing but what is in them.
+const CELLS: [&str; 5] = [
+    "UnsafeCell<",
+    "SyncUnsafeCell<",
+    "Cell<",
+    "ManuallyDrop<",
+    "CachePadded<",
+];
+
 /// The types of a unit.
 pub(super) struct Layout<'a, 'd> {
     dwarf: &'a Dwarf<'d>,
@@ -165,9 +174,14 @@ impl<'a, 'd> Layout<'a, 'd> {
                 found = Some((kind, offset - start, name));
             }
         });
-        let (kind, rest, name) = found?;
-        if let Some(name) = name {
-            let _ = write!(path, ".{name}");
+        let (kind, rest, member) = found?;
+        let is_cell = CELLS.iter().any(|cell| name.starts_with(cell));
+        if let Some(member) = member.filter(|_| !is_cell) {
+            // Members of tuples have numbers.
+            let number = member.strip_prefix("__");
+            let number = number.filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+            let member = number.unwrap_or(&member);
+            let _ = write!(path, ".{member}");
         }
         Some((kind, rest))
     }

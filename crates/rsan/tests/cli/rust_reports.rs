@@ -1,0 +1,88 @@
+//! Findings of Rust programs, as Rust users read them: places, names, fixes, and whose findings are shown.
+
+use crate::common::{Run, rsan, scratch, tests_dir};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Checks a program of `tests/data/rust` in a folder of the test's own.
+fn check(test: &str, program: &str, options: &[&str]) -> Run {
+    let folder = scratch(test);
+    fs::create_dir_all(&folder).expect("the scratch folder is writable");
+    let source = tests_dir().join("data/rust").join(program);
+    fs::copy(&source, Path::new(&folder).join(program)).expect("the program can be copied");
+    let mut command = rsan(Path::new(&folder));
+    for name in ["RSAN_ROOT", "CARGO_MANIFEST_DIR"] {
+        command.env_remove(name);
+    }
+    let words = [&["check"], options, &[program]].concat();
+    let output = command.args(words).output();
+    output.expect("rsan starts").into()
+}
+
+#[test]
+fn races_through_the_standard_library_are_at_the_users_line() {
+    let found = check("rust_race", "race.rs", &["--sched", "pct", "--runs", "1"]);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    for part in [
+        // Of memory that a library accesses for the user.
+        "error: data race on `race::LOG",
+        " at race.rs:53:",
+        "LOG.push(2)",
+        // A member of an element of a static, through a cell.
+        "error: data race on `race::SLOTS[1].value` at race.rs:40:14\n",
+        "fix: make the store at race.rs:31:24 `Release`",
+        "The `Relaxed` store of `race::SLOTS[1].state` at race.rs:31:24 does not release",
+        " at race.rs:54:",
+    ] {
+        assert!(found.stdout.contains(part), "no {part:?}\n{}", found.stdout);
+    }
+    for noise in ["/rustc/", "core/src", "call_once", "::h", "<"] {
+        assert!(!found.stdout.contains(noise), "{noise}\n{}", found.stdout);
+    }
+}
+
+#[test]
+fn accesses_of_one_line_are_told_apart_by_columns() {
+    let options = ["--sched", "pct", "--seed", "1", "--runs", "60"];
+    let found = check("rust_columns", "store_buffering.rs", &options);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    let fences = "fix: put `fence(Ordering::SeqCst)` between store_buffering.rs:6:34 and :6:55 \
+                  and between store_buffering.rs:7:34 and :7:55 (";
+    for part in [
+        fences,
+        " from `store_buffering::",
+        "'s store at store_buffering.rs:",
+    ] {
+        assert!(found.stdout.contains(part), "no {part:?}\n{}", found.stdout);
+    }
+}
+
+#[test]
+fn findings_of_the_standard_library_are_shown_when_asked_for() {
+    let options = [
+        "--sched", "random", "--seed", "1", "--runs", "5", "--format", "json",
+    ];
+    let own = check("rust_standard", "standard.rs", &options);
+    assert_eq!(own.code, 0, "{}{}", own.stdout, own.stderr);
+    let document: Value = serde_json::from_str(&own.stdout).expect("JSON");
+    assert_eq!(document["findings"], Value::Array(Vec::new()));
+    let notes = document["notes"].to_string();
+    let note = "inside the standard library are not shown, --include-std shows them";
+    assert!(notes.contains(note), "{notes}");
+
+    let all = check(
+        "rust_standard",
+        "standard.rs",
+        &[&options[..], &["--include-std"]].concat(),
+    );
+    assert_eq!(all.code, 1, "{}{}", all.stdout, all.stderr);
+    let document: Value = serde_json::from_str(&all.stdout).expect("JSON");
+    let findings = document["findings"].as_array().expect("an array");
+    assert!(!findings.is_empty());
+    for finding in findings {
+        assert_eq!(finding["kind"], "weak-behaviour", "{finding}");
+        assert_eq!(finding["in_libraries"], Value::Null, "{finding}");
+    }
+    assert!(!all.stdout.contains("/rustc/"), "{}", all.stdout);
+}
