@@ -25,6 +25,8 @@ mod port;
 mod repeats;
 mod report;
 mod rust_reports;
+mod rust_schedules;
+mod rust_sync;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_failures;
