@@ -26,6 +26,8 @@ mod repeats;
 mod report;
 mod rust_build;
 mod rust_reports;
+mod rust_schedules;
+mod rust_sync;
 mod sanitizer;
 mod sanitizer_builds;
 mod sanitizer_failures;
