@@ -92,9 +92,9 @@ pub fn serve(words: &[OsString]) -> u8 {
                 })
                 .and_then(|library| {
                     // A context for each: what one module needs is free again before the next one.
-                    units.iter().try_for_each(|unit| {
-                        instrument::unit(&Context::new(&library), unit, begin)
-                    })
+                    units
+                        .iter()
+                        .try_for_each(|unit| instrument::unit(&Context::new(&library), unit, begin))
                 });
             finish(&mut output, answer)
         }

@@ -123,7 +123,9 @@ impl<'a> Answer<'a> {
         }
         let schedules = document.stats.schedules.iter_mut();
         let failures = schedules.flat_map(|schedules| &mut schedules.failures);
-        failures.filter_map(|failed| failed.first.as_mut()).for_each(again);
+        failures
+            .filter_map(|failed| failed.first.as_mut())
+            .for_each(again);
     }
 
     /// Says something while tests run, where the answer does not go.
@@ -146,10 +148,15 @@ impl<'a> Answer<'a> {
             Command::Run,
             self.subject,
             Judgement::NoFinding,
-            self.documents.first().map_or(Model::C20.into(), |d| d.model),
+            self.documents
+                .first()
+                .map_or(Model::C20.into(), |d| d.model),
         );
         let mut first = nothing;
-        first.property = self.documents.first().and_then(|document| document.property);
+        first.property = self
+            .documents
+            .first()
+            .and_then(|document| document.property);
         first.stats.runs = Some(0);
         let all = std::iter::once(first).chain(std::mem::take(&mut self.documents));
         let mut documents = merge(all.collect());
@@ -199,7 +206,11 @@ impl<'a> Answer<'a> {
             if !is_worth_it {
                 continue;
             }
-            let notes: Vec<_> = test.notes.iter().map(|note| format!("  {note}\n")).collect();
+            let notes: Vec<_> = test
+                .notes
+                .iter()
+                .map(|note| format!("  {note}\n"))
+                .collect();
             self.say(&format!("\n{}:\n{}", test.name, notes.concat()));
             if let Some(output) = &test.output {
                 self.say(&format!("{}\n", output.trim_end()));
@@ -215,7 +226,8 @@ impl<'a> Answer<'a> {
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
     fn counts(&self) -> String {
-        let count = |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
+        let count =
+            |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
         let is = |outcome: TestOutcome| move |test: &Tested| test.outcome == outcome;
         let counts = [
             (count(&|test| test.word() == "ok"), "ok"),
@@ -225,7 +237,9 @@ impl<'a> Answer<'a> {
             (count(&is(TestOutcome::Ignored)), "ignored"),
         ];
         let counts = counts.into_iter().filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
+        let counts: Vec<_> = counts
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
         let tests = plural(self.tests.len() as u64, "test");
         match counts.is_empty() {
             true => tests,
@@ -267,9 +281,8 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
     };
     let noted = said.free.iter().chain(scheduled);
     let notes: Vec<_> = noted.flat_map(|document| document.notes.clone()).collect();
-    let is_open = |document: &Document| {
-        document.verdict == Judgement::Unknown || document.incomplete
-    };
+    let is_open =
+        |document: &Document| document.verdict == Judgement::Unknown || document.incomplete;
     let outcome = match () {
         () if said.interrupted => TestOutcome::Undecided,
         () if all().any(failed) => TestOutcome::Failed,
@@ -285,5 +298,7 @@ fn replays(document: &Document) -> Vec<String> {
     let schedules = document.stats.schedules.iter();
     let failures = schedules.flat_map(|schedules| &schedules.failures);
     let first = failures.filter_map(|failed| failed.first.as_ref());
-    first.map(|first| format!("Replay: {}", first.command)).collect()
+    first
+        .map(|first| format!("Replay: {}", first.command))
+        .collect()
 }

@@ -112,8 +112,8 @@ pub(super) fn runner(words: &[OsString]) -> u8 {
 }
 
 fn attempt(words: &[OsString]) -> Result<u8, String> {
-    let session = std::env::var(VARIABLE)
-        .map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
+    let session =
+        std::env::var(VARIABLE).map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
     let session: Session = serde_json::from_str(&session).map_err(|error| error.to_string())?;
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
     if words.iter().any(|word| word == "--list") {

@@ -37,7 +37,9 @@ const CHOICES: &[&str] = &[
 pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let build = Build::new(&args.words)?;
     if build.has(&["--doc"]) {
-        return Err("doc tests are not run with the sanitizer; `cargo test --doc` runs them".into());
+        return Err(
+            "doc tests are not run with the sanitizer; `cargo test --doc` runs them".into(),
+        );
     }
     if build.has(&["--message-format"]) {
         return Err("--message-format is for `cargo rsan build`".to_owned());
@@ -48,7 +50,10 @@ pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let Some(programs) = programs(&build)? else {
         return Ok(Status::BadInput);
     };
-    let packages: Vec<_> = programs.iter().map(|(_, target)| &*target.package).collect();
+    let packages: Vec<_> = programs
+        .iter()
+        .map(|(_, target)| &*target.package)
+        .collect();
     if !build.has(CHOICES) && build.metadata.has_doc_tests(&packages) {
         eprint("rsan: doc tests are not run with the sanitizer; `cargo test --doc` runs them\n");
     }
@@ -131,7 +136,10 @@ impl Units {
                 started: &started,
             };
             if !target.has_harness() {
-                units.add(whole.test(None), Some(whole.job(None, started.program.clone())?));
+                units.add(
+                    whole.test(None),
+                    Some(whole.job(None, started.program.clone())?),
+                );
                 continue;
             }
             units.wishes = Wishes::of(&started.program[1..])?;

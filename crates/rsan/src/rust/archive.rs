@@ -43,9 +43,7 @@ pub(crate) fn members(bytes: &[u8]) -> Result<Vec<(String, std::ops::Range<usize
 pub(crate) fn write(members: Vec<Member>) -> Result<Vec<u8>, String> {
     let members: Vec<_> = members
         .into_iter()
-        .map(|member| {
-            NewArchiveMember::new(member.bytes, &DEFAULT_OBJECT_READER, member.name)
-        })
+        .map(|member| NewArchiveMember::new(member.bytes, &DEFAULT_OBJECT_READER, member.name))
         .collect();
     let mut out = Cursor::new(Vec::new());
     write_archive_to_stream(&mut out, &members, ArchiveKind::Gnu, false, None)

@@ -34,7 +34,8 @@ pub(crate) fn prepare(toolchain: &Toolchain) -> Result<(), String> {
     let cache = Cache::open()?;
     cache.folder("std")?;
     let folder = toolchain.libraries();
-    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries =
+        fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut wanted: Vec<_> = entries
         .flatten()
         .filter_map(|entry| {

@@ -49,9 +49,13 @@ fn compile(words: &[OsString]) -> Result<u8, String> {
 /// Whether the code is for the program. Build scripts and procedural macros are compiled without a target.
 fn is_for_target(words: &[OsString]) -> bool {
     let pairs = words.windows(2);
-    let mut pairs = pairs.filter(|pair| pair[0] == "--target").map(|pair| &pair[1]);
+    let mut pairs = pairs
+        .filter(|pair| pair[0] == "--target")
+        .map(|pair| &pair[1]);
     pairs.any(|target| target == TARGET)
-        || words.iter().any(|word| word == &*format!("--target={TARGET}"))
+        || words
+            .iter()
+            .any(|word| word == &*format!("--target={TARGET}"))
 }
 
 /// The value of the last `opt-level`.

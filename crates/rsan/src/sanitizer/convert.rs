@@ -13,8 +13,8 @@ use crate::machines::Machines;
 use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role, Severity,
-    Shows, Thread,
+    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role,
+    Severity, Shows, Thread,
 };
 
 use std::os::unix::process::ExitStatusExt;

@@ -123,7 +123,9 @@ fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
 impl Share {
     fn answer(&self, request: &Request<'_>) -> Result<Reply, String> {
         let spec = self.strategy.parse::<Spec>();
-        let left = request.time_limit.map_or(self.time, |all| all.min(self.time));
+        let left = request
+            .time_limit
+            .map_or(self.time, |all| all.min(self.time));
         let control = ControlArgs {
             // One run that hangs must not take the time of all.
             timeout: Some(request.schedule.timeout.unwrap_or(RUN).min(RUN)),
