@@ -4,6 +4,7 @@
 //! message of whatever went wrong. Strategies are `dfs` (loom, shuttle), `random` and `pct` (shuttle); the first ends
 //! after SECONDS, the others after RUNS. Without a peer the program runs once.
 
+mod broken;
 mod programs;
 mod shim;
 
@@ -16,7 +17,8 @@ static ENDED: AtomicU64 = AtomicU64::new(0);
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let number = |i: usize| args[i].parse::<u64>().expect("a number");
-    let program = programs::named(&args[1]).expect("a program");
+    let program = programs::named(&args[1]).or_else(|| broken::named(&args[1]));
+    let program = program.expect("a program");
     let threads = number(2) as usize;
     let limit = Duration::from_secs(number(4));
     let began = Instant::now();

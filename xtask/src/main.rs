@@ -7,6 +7,7 @@ mod bench;
 mod book;
 mod crosscheck;
 mod crosscheck_c;
+mod package;
 mod steps;
 mod wild;
 
@@ -37,6 +38,8 @@ enum Chore {
     Bench(bench::Bench),
     /// Fetch, build and run real programs under the sanitizer, and compare their findings with what is known of them
     Wild(wild::Args),
+    /// Make the packages of a release, and build the command of nothing else, in an empty folder
+    Package,
     /// Build the documentation as a book, with mdBook
     Book,
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Chore::CrosscheckC(args) => crosscheck_c::run(&args),
         Chore::Bench(bench) => bench::run(&bench),
         Chore::Wild(args) => wild::run(&args),
+        Chore::Package => package::run(),
         Chore::Book => book::run(),
         Chore::Bless => steps::run(steps::BLESS),
     }

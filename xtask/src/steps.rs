@@ -29,6 +29,11 @@ pub(crate) const TEST: &[Step] = &[
         ],
         env: &[],
     },
+    // The command is left out of the next step: a library has its name, and its pages stay.
+    Step {
+        args: &["rustdoc", "--package", "rsan", "--bin", "rsan"],
+        env: &[("RUSTDOCFLAGS", "-D warnings")],
+    },
     Step {
         args: &["doc", "--workspace", "--no-deps"],
         env: &[("RUSTDOCFLAGS", "-D warnings")],

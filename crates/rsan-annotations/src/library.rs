@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering;
 
+// SAFETY: these are the declarations of `rsan.h`. Those that are safe take nothing, or an address that is only remembered.
 unsafe extern "C" {
     safe fn __rsan_benign_begin();
     safe fn __rsan_benign_end();

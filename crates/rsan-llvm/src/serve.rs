@@ -173,6 +173,9 @@ fn confine(memory: u64) {
         unsafe { libc::setrlimit(resource, &limit) };
     };
     limit(libc::RLIMIT_CORE, 0);
+    // A file that may not become larger is an error of whoever writes it.
+    // SAFETY: only says that this process ignores a signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     if memory > 0 {
         // What it may write to, not what it maps: LLVM's file is large.
         #[cfg(target_os = "linux")]

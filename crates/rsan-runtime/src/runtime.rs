@@ -149,6 +149,8 @@ static AT_LOAD: unsafe extern "C" fn(c_int, Texts, Texts) = {
             return;
         }
         thread::attach();
+        // Files whose functions at the start are not called, as those that a linker left out, are instrumented, too.
+        crate::callers::note();
         crate::hooks::initialized();
         if options::current().is_some_and(Options::owns_schedule) {
             // SAFETY: glibc's loader passes what `main` gets.

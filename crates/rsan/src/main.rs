@@ -100,7 +100,7 @@ fn tool_of_rust() -> Option<fn(&[OsString]) -> u8> {
     let name = std::env::args_os().next()?;
     match Path::new(&name).file_name()?.to_str()? {
         rust::session::RUSTC => Some(rust::wrapper::run),
-        rust::session::LINKER => Some(rust::linker::run),
+        rust::session::LINKER => Some(rust::link::run),
         cargo::RUNNER => Some(cargo::runner),
         _ => None,
     }

@@ -3,15 +3,17 @@
 //! `bench/peers/` has every program in C, for rsan and the model checkers that the user has, and in Rust, for loom and
 //! shuttle, which are taken from the registry. A tool that is not there is a line below the table. Executions are those
 //! that the tool counts itself; what they mean is said in docs/benchmarks-exploration.md. A second table has the time that rsan needs to plan a
-//! run, for runs of several lengths.
+//! run, for runs of several lengths. With `--rust` the programs are tests of Rust, for Miri, too (`rust`).
 
 mod checkers;
 mod crates;
+mod miri;
 mod ours;
 mod outcome;
 mod planning;
 mod programs;
 mod report;
+mod rust;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +48,9 @@ pub(crate) struct Args {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
+    /// Tests of Rust: rsan, loom, shuttle and Miri
+    #[arg(long, conflicts_with = "json")]
+    rust: bool,
 }
 
 /// Asks a tool about a program, whose C file is given.
@@ -92,6 +97,18 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
         loom: args.fetched(LOOM, &work),
         shuttle: args.fetched(SHUTTLE, &work),
     };
+    if args.rust {
+        let tools = rust::Tools {
+            ours: &found.ours,
+            loom: &found.loom,
+            shuttle: &found.shuttle,
+            miri: miri::Miri::find(&work),
+            limit: args.limit,
+            runs: args.runs,
+        };
+        print!("{}", tools.table(args.only.as_deref(), &work)?);
+        return Ok(());
+    }
     let tools = found.tools(args);
     let mut report = Report {
         columns: tools.iter().map(|tool| tool.column.clone()).collect(),

@@ -1,7 +1,7 @@
-//! Translations to C. That they mean the same as the source is tested by running them (`rsan/tests/translated`); here
+//! Translations to C and Rust. That they mean the same as the source is tested by running them (`rsan/tests/translated`); here
 //! is how they look.
 
-use rsan_lang::emit::{Options, print};
+use rsan_lang::emit::{Options, print, print_rust};
 use rsan_lang::{Format, parse};
 use rsan_model::{Domain, Instr, Program, RmwOp, Source, ThreadId};
 
@@ -12,6 +12,10 @@ fn program(format: Format, text: &str) -> Program {
 
 fn translated(format: Format, text: &str) -> String {
     print(&program(format, text), Options::default()).expect("it can be written in C")
+}
+
+fn in_rust(format: Format, text: &str) -> String {
+    print_rust(&program(format, text), Options::default()).expect("it can be written in Rust")
 }
 
 /// The lines, without indentation and places.
@@ -123,4 +127,91 @@ fn what_c_does_not_have_is_refused() {
     join.threads[0].code.insert(0, Instr::Join(ThreadId(0)));
     join.threads[0].spans.insert(0, Default::default());
     assert!(print(&join, Options::default()).is_err());
+}
+
+#[test]
+fn control_flow_is_structured_in_rust() {
+    let text = in_rust(
+        Format::CLitmus,
+        "C t\n{}\nP0 (atomic_int* x) {\n  int r = 0;\n  while (r < 3) {\n    if (r == 1) { r = 2; } else { r = 3; }\n    *x = r;\n  }\n  \
+         do { r = atomic_load_explicit(x, memory_order_relaxed); } while (r == 0);\n}\n",
+    );
+    assert_has(
+        &text,
+        &[
+            "while r < 3 {",
+            "if r == 1 {",
+            "r = 2;",
+            "} else {",
+            "r = 3;",
+            "}",
+            "plain(&x).write(r);",
+            "}",
+            "loop {",
+            "r = x.load(Ordering::Relaxed);",
+            "if !(r == 0) {",
+            "break;",
+            "}",
+            "}",
+        ],
+    );
+}
+
+#[test]
+fn jumps_that_are_no_statement_of_rust_are_flat_code() {
+    let text = in_rust(
+        Format::Tpl,
+        "max_value 1;\nglobal x;\nfn f {\n    local r;\n    goto middle;\n    top: x.store(1, rel);\n    \
+         middle: r = x.load(acq);\n    if (r == 0) goto top;\n}\n",
+    );
+    assert_has(&text, &["let mut next = 0;", "'body: loop {", "match next {", "0 => {"]);
+    assert!(!text.contains("ROUNDS"), "the loop can be left\n{text}");
+}
+
+#[test]
+fn values_keep_their_domain_and_type_in_rust() {
+    let text = in_rust(
+        Format::Tpl,
+        "max_value 2;\nglobal x;\nfn f {\n    local r;\n    r = FADD(x, -1);\n    r = r + 1;\n    x.store(r);\n}\n",
+    );
+    assert_has(
+        &text,
+        &[
+            "r = wrap(i64::from(x.fetch_add(2, Ordering::Relaxed) as u32));",
+            "r = wrap(i64::from(r + 1));",
+            "x.store(r, Ordering::Relaxed);",
+        ],
+    );
+    let text = in_rust(
+        Format::CLitmus,
+        "C t\n{}\nP0 (atomic_int* x) {\n  int r = 1;\n  r = r + 1;\n  r = r == 1 && r < 2;\n  if (r) { r = !r + (r < 1); }\n}\n",
+    );
+    assert_has(
+        &text,
+        &[
+            "r = (i64::from(r) + 1) as i32;",
+            "r = i32::from((r == 1) && (r < 2));",
+            "if r != 0 {",
+            "r = i32::from(!(r != 0)) + i32::from(r < 1);",
+        ],
+    );
+}
+
+#[test]
+fn names_that_rust_has_are_changed() {
+    let text = in_rust(
+        Format::Tpl,
+        "max_value 1;\nglobal y1, match, a;\nfn main {\n    local seen;\n    seen = y1.load(acq);\n    \
+         match.store(seen, rel);\n    a.store(1, rel);\n}\n",
+    );
+    assert_has(
+        &text,
+        &[
+            "static y1: AtomicI32 = AtomicI32::new(0);",
+            "static match_: AtomicI32 = AtomicI32::new(0);",
+            "static a_: AtomicI32 = AtomicI32::new(0);",
+        ],
+    );
+    assert!(text.contains("fn main_() {"), "{text}");
+    assert!(text.contains("let mut seen_: i32 = 0;"), "{text}");
 }

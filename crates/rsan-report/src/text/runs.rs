@@ -113,7 +113,8 @@ fn scheduled(out: &mut String, schedules: &Schedules, runs: u64) {
             _ => write!(out, ", seeds {seed} to {last}"),
         };
     }
-    if runs > 1 {
+    // Of several series together that is not known.
+    if runs > 1 && schedules.last_new > 0 {
         let executions = plural(schedules.executions, "different execution");
         let last = schedules.last_new;
         let _ = write!(out, "; {executions}, the last new one in run {last}");

@@ -30,18 +30,38 @@ struct Start {
     has_own_stack: bool,
 }
 
+/// A private function that starts a thread is the harness of a test, which only waits for the thread: where threads are scheduled, it
+/// does so at once. What the thread does depends on nothing that its creator does meanwhile.
 unsafe extern "C-unwind" fn create(
     handle: *mut pthread_t,
     attr: *const pthread_attr_t,
     routine: StartRoutine,
     argument: *mut c_void,
 ) -> c_int {
+    let is_private = thread::current().is_some_and(thread::Context::reveal);
     sched::point(Kind::Spawn, 0, 0);
     let newborn = enter().and_then(|mut me| thread::spawn(&mut me));
     let Some(newborn) = newborn else {
         // SAFETY: the program's call.
         return unsafe { real::pthread_create(handle, attr, routine, argument) };
     };
+    let number = newborn.id();
+    // SAFETY: the program's call.
+    let result = unsafe { start(newborn, handle, attr, (routine, argument)) };
+    if is_private && result == 0 && sched::active() {
+        waits::join(number, Patience::Endless);
+    }
+    result
+}
+
+/// # Safety
+/// As [`create`].
+unsafe fn start(
+    newborn: thread::Newborn,
+    handle: *mut pthread_t,
+    attr: *const pthread_attr_t,
+    (routine, argument): (StartRoutine, *mut c_void),
+) -> c_int {
     let number = newborn.id();
     if sched::active() {
         if attr.is_null()

@@ -5,6 +5,8 @@
 //! make each order of the two a different execution. Such functions are marked when they are
 //! instrumented. What they do is executed, and neither seen nor scheduled: the thread counts as inside the runtime.
 //!
+//! One that starts a thread is not private from there on ([`Context::reveal`]).
+//!
 //! **Assumes** that what such a function leaves behind decides nothing about what its caller does to memory that is seen.
 
 use super::{BUSY, Context, Entered, IDLE};
@@ -64,5 +66,16 @@ impl Context {
             let was = self.hidden.was.load(Ordering::Relaxed);
             drop(Entered { context: self, was });
         }
+    }
+
+    /// The functions that the thread is in are private no more. Whether it was in any.
+    pub(crate) fn reveal(&'static self) -> bool {
+        // ORDERING: relaxed; see `Hidden`.
+        let is_hidden = self.hidden.depth.load(Ordering::Relaxed) != 0;
+        if is_hidden {
+            self.hidden.depth.store(1, Ordering::Relaxed);
+            self.show();
+        }
+        is_hidden
     }
 }

@@ -59,8 +59,12 @@ pub(crate) struct CargoWords {
     pub(crate) own: Vec<OsString>,
 }
 
-/// What `test`, `nextest` and `run` take.
+/// What `test`, `nextest` and `run` take. Short options are cargo's.
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("report", |arg| arg.short(None)),
+    mut_arg("verbose", |arg| arg.short(None)),
+)]
 pub(crate) struct CargoTestArgs {
     #[command(flatten)]
     pub(crate) words: CargoWords,

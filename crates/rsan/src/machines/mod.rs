@@ -3,7 +3,7 @@
 //! **Decides** for each kind of processor whether it can show the cycle of a finding: the accesses of the cycle, with all that is known
 //! to stand between them in their threads, are a program ([`Shape`]); it is compiled as compilers do (`rsan-mapping`), and
 //! the oracle (`rsan-axioms`) is asked for an execution in which the memory orders the accesses as the cycle does. Nothing is guessed:
-//! what the oracle does not decide within [`GRAPHS`] is unknown. Of a witness of the verifier everything is known, so the question is
+//! what the oracle does not decide within [`GRAPHS`] and [`LOOKS`] is unknown. Of a witness of the verifier everything is known, so the question is
 //! whether the machine allows that execution ([`exact`]).
 //!
 //! **Deviations**: dependencies of C programs that are run are not known, so none is taken to be there.
@@ -17,16 +17,20 @@ mod witness;
 pub(crate) use shape::{Act, At, Order, Shape, Step, straight_line};
 
 use rsan_axioms::Limits;
-use rsan_axioms::machine::{Candidate, Event, executions};
+use rsan_axioms::machine::{Candidate, Event, executions_until};
 use rsan_mapping::{Rmws, Target, compile};
 use rsan_model::machine::Machine;
-use rsan_model::{EventId, Program, Witness};
+use rsan_model::{EventId, Program, Reason, Witness};
 use rsan_report::document::{OnMachine, Shows, Variant};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// Graphs after which the oracle gives up.
 const GRAPHS: u64 = 20_000;
+
+/// Looks at the limits after which the oracle gives up: with many threads it puts together many choices that are no graph.
+/// A count, and no time, so that the answer is always the same.
+const LOOKS: u32 = 400;
 
 /// Ways in which the threads of a shape may read, after which the oracle is not asked.
 const WAYS: u64 = 5_000;
@@ -151,10 +155,15 @@ fn find(target: &Target, shape: &Shape) -> Shows {
             false => ControlFlow::Continue(()),
         }
     };
-    let summary = executions(&program, target.machine, &limits, &mut visit);
+    let mut looks = 0;
+    let mut halt = |_memory| {
+        looks += 1;
+        (looks > LOOKS).then_some(Reason::Interrupted)
+    };
+    let summary = executions_until(&program, target.machine, &limits, &mut halt, &mut visit);
     match summary {
         Ok(_) if found => Shows::Yes,
-        Ok(summary) if summary.cut.reason(&limits).is_none() => Shows::No,
+        Ok(summary) if !summary.stopped && summary.cut.reason(&limits).is_none() => Shows::No,
         Ok(_) | Err(_) => Shows::Unknown,
     }
 }

@@ -158,3 +158,15 @@ fn what_may_be_there_leaves_the_question_open() {
     let said = "can happen on: ARMv8, RISC-V, Power, ARMv7; not known for: x86";
     assert_eq!(can_happen(&machines).as_deref(), Some(said));
 }
+
+/// Each thread has few ways to read, and all together have more than anybody waits for.
+#[test]
+fn many_threads_end_within_the_limit() {
+    let update = |location| Step::new(Act::Rmw, Relaxed, location);
+    let thread = |number: u32| vec![update(number), update(X), update(number + 1)];
+    let threads: Vec<_> = (1..13).map(thread).collect();
+    let threads: Vec<&[Step]> = threads.iter().map(Vec::as_slice).collect();
+    let wanted = [((0, 1), Order::Rf, (11, 1)), ((11, 1), Order::Rf, (0, 1))];
+    let not_known = "not known for: x86, ARMv8, RISC-V, Power, ARMv7";
+    assert_eq!(line(&threads, &wanted), not_known);
+}

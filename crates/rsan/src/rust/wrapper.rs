@@ -1,24 +1,18 @@
 //! The compiler that cargo calls: rustc, with flags for code that runs in the program.
 
+use super::flags::{self, Plan, Written};
 use super::session::Session;
-use super::toolchain::TARGET;
+use super::toolchain::Instrumentation;
+use super::{cache, link, objects};
 use crate::sanitizer::compile::code;
 use crate::session::eprint;
-use std::ffi::OsString;
-use std::process::Command;
-
-/// Tells the linker how much rustc was asked to optimise.
-pub(crate) const OPTIMISED: &str = "RSAN_RUST_LEVEL";
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::process::{Command, ExitStatus, Output};
 
 /// Compiles as the words say, the first of which is the real rustc; returns the exit status.
 pub(crate) fn run(words: &[OsString]) -> u8 {
-    match compile(words) {
-        Ok(status) => status,
-        Err(message) => {
-            eprint(&format!("rsan: error: {message}\n"));
-            2
-        }
-    }
+    super::tool(|| compile(words))
 }
 
 fn compile(words: &[OsString]) -> Result<u8, String> {
@@ -34,98 +28,66 @@ fn compile(words: &[OsString]) -> Result<u8, String> {
         }
         None => Command::new(rustc),
     };
-    let words = match is_for_target(words) {
-        true => {
-            command.env(OPTIMISED, level(words));
-            instrumented(words, &session)
-        }
-        false => words.to_vec(),
-    };
-    let status = command.args(words).status();
-    let status = status.map_err(|error| format!("{}: {error}", rustc.display()))?;
-    Ok(code(status))
+    if words == ["-vV"] {
+        return version(command.args(words), rustc);
+    }
+    match flags::plan(words, &session)? {
+        Some(plan) => planned(&mut command, rustc, &plan, &session).map(code),
+        None => start(command.args(words), rustc).map(code),
+    }
 }
 
-/// Whether the code is for the program. Build scripts and procedural macros are compiled without a target.
-fn is_for_target(words: &[OsString]) -> bool {
-    let pairs = words.windows(2);
-    let mut pairs = pairs
-        .filter(|pair| pair[0] == "--target")
-        .map(|pair| &pair[1]);
-    pairs.any(|target| target == TARGET)
-        || words
-            .iter()
-            .any(|word| word == &*format!("--target={TARGET}"))
-}
-
-/// The value of the last `opt-level`.
-fn level(words: &[OsString]) -> String {
-    let levels = words.iter().filter_map(|word| {
-        let text = word.to_str()?;
-        let text = text.strip_prefix("-C").unwrap_or(text).trim_start();
-        match text {
-            "-O" => Some("3"),
-            _ => text.strip_prefix("opt-level="),
-        }
-    });
-    levels.last().unwrap_or("0").to_owned()
-}
-
-/// The words of rustc that make it write bitcode for our linker.
-pub(crate) fn instrumented(words: &[OsString], session: &Session) -> Vec<OsString> {
-    let mut kept: Vec<OsString> = Vec::new();
-    let mut rest = words.iter().peekable();
-    while let Some(word) = rest.next() {
-        let text = word.to_string_lossy();
-        let option = match (&*text, rest.peek()) {
-            ("-C" | "--codegen", Some(value)) => Some(value.to_string_lossy().into_owned()),
-            _ => text.strip_prefix("-C").map(str::to_owned),
-        };
-        let two = ["-C", "--codegen"].contains(&&*text);
-        if option.is_some_and(|option| is_ours(&option)) {
-            if two {
-                rest.next();
-            }
-            continue;
-        }
-        kept.push(word.clone());
-        if two {
-            kept.extend(rest.next().cloned());
+/// Runs rustc as a plan says, and instruments what it writes without calling the linker.
+///
+/// # Errors
+/// The message for the user, when it is not the compiler who fails.
+pub(crate) fn planned(
+    command: &mut Command,
+    rustc: &OsStr,
+    plan: &Plan,
+    session: &Session,
+) -> Result<ExitStatus, String> {
+    link::tell(command, plan);
+    if matches!(
+        session.toolchain.instrumentation,
+        Instrumentation::Sanitizer { .. }
+    ) {
+        // The flags are for nightly compilers; there is no other way with this one.
+        command.env("RUSTC_BOOTSTRAP", "1");
+    }
+    let status = start(command.args(&plan.words), rustc)?;
+    if status.success() {
+        for written in plan.written.iter() {
+            instrument(written, plan, session)?;
         }
     }
-    let mut linker = OsString::from("-Clinker=");
-    linker.push(session.linker());
-    kept.push(linker);
-    let flags = [
-        "-Clinker-flavor=gcc",
-        "-Clinker-plugin-lto",
-        "-Cstrip=none",
-        "--cfg=rsan",
-        "--check-cfg=cfg(rsan)",
-    ];
-    kept.extend(flags.map(OsString::from));
-    let has_debug = words.iter().any(|word| {
-        let text = word.to_string_lossy();
-        text == "-g" || text.contains("debuginfo=")
-    });
-    if !has_debug {
-        kept.push("-Cdebuginfo=1".into());
-    }
-    kept
+    Ok(status)
 }
 
-/// Options that would undo what is done here.
-fn is_ours(option: &str) -> bool {
-    let name = option.split('=').next().unwrap_or_default();
-    [
-        "lto",
-        "linker",
-        "linker-flavor",
-        "linker-plugin-lto",
-        "strip",
-        "incremental",
-        "embed-bitcode",
-        "split-debuginfo",
-    ]
-    .contains(&name)
+fn instrument(written: &Written, plan: &Plan, session: &Session) -> Result<(), String> {
+    // A compiler that only checks writes no archive.
+    match written {
+        Written::Rlib(file) if file.is_file() => objects::prepare(file, session, plan.optimise),
+        Written::Static(file) if file.is_file() => objects::replace(file, session, plan.optimise),
+        Written::Rlib(_) | Written::Static(_) => Ok(()),
+    }
+}
+
+fn start(command: &mut Command, rustc: &OsStr) -> Result<ExitStatus, String> {
+    let status = command.status();
+    status.map_err(|error| format!("{}: {error}", rustc.display()))
+}
+
+/// The version of the compiler, with ours: cargo builds anew what another version has built.
+fn version(command: &mut Command, rustc: &OsStr) -> Result<u8, String> {
+    let output = command.output();
+    let output: Output = output.map_err(|error| format!("{}: {error}", rustc.display()))?;
+    let mut text = output.stdout;
+    if output.status.success() {
+        text.extend_from_slice(format!("rsan: {}\n", cache::version()).as_bytes());
+    }
+    eprint(&String::from_utf8_lossy(&output.stderr));
+    // Whoever reads it may have had enough.
+    let _ = std::io::stdout().write_all(&text);
+    Ok(code(output.status))
 }

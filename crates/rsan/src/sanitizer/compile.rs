@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 /// An option of our own, beside [`as_written::OPTION`]: the compiler's name or path.
-const CHOICE: &str = "--rsan-compiler=";
+pub(crate) const CHOICE: &str = "--rsan-compiler=";
 
 /// A command line of the user's; returns the compiler's exit status.
 pub(crate) fn run(language: Language, words: &[OsString]) -> u8 {

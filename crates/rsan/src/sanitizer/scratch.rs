@@ -80,7 +80,8 @@ pub(crate) fn sweep() {
     }
 }
 
-fn sweep_in(folder: &Path) {
+/// Removes what processes of this user that are gone have left in a folder.
+pub(crate) fn sweep_in(folder: &Path) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_name().to_str().is_some_and(is_ours) {

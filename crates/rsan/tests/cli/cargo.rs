@@ -84,19 +84,22 @@ fn findings_and_failures_of_tests_are_told_apart() {
     let (out, said) = (&run.stdout, &run.stderr);
     assert_eq!(run.code, 1, "{out}{said}");
     for line in [
-        "test tests::buffers_stores ... 1 finding\n",
+        "test tests::buffers_stores ... ",
         "test tests::fails ... FAILED\n",
         "test tests::is_ignored ... ignored\n",
         "test tests::panics_as_it_should ... ok\n",
         "test tests::passes ... ok\n",
         "5 tests: 2 ok, 1 failed, 1 with findings, 1 ignored",
+        "of tests::buffers_stores",
         "what it printed",
         "as it should not",
         "not robust at src/lib.rs:",
-        "of tests::buffers_stores, first with seed ",
     ] {
         assert!(out.contains(line), "no {line:?} in\n{out}{said}");
     }
+    // How many of the two loads are seen to be weak is a matter of the machine's schedule, too.
+    let line = out.lines().find(|line| line.starts_with("test tests::buffers_stores"));
+    assert!(line.is_some_and(|line| line.contains(" finding")), "{out}");
     // The command that is printed works as printed.
     let replay = out
         .lines()
@@ -236,7 +239,7 @@ fn what_cannot_be_done_is_said() {
     };
     refused(&["test"], "mismatched types");
     refused(&["build"], "mismatched types");
-    refused(&["run"], "no bin target");
+    refused(&["run"], "a bin target must be available");
     refused(&["test", "--doc"], "doc tests are not run");
     refused(
         &["test", "--target", "wasm32-wasip1"],

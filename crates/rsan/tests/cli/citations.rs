@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 /// Where the pages are that are cited by section.
 const THEORY: &str = "docs/theory/";
 
-/// The files of the repository that end so.
+/// The files of the repository that end so, links not followed.
 pub(crate) fn files(extension: &str) -> Vec<PathBuf> {
     fn visit(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).expect("a readable folder") {
-            let path = entry.expect("an entry").path();
+            let entry = entry.expect("an entry");
+            let path = entry.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if path.is_dir() {
+            if entry.file_type().expect("a type").is_dir() {
                 if name != "target" && !name.starts_with('.') {
                     visit(&path, extension, found);
                 }

@@ -344,17 +344,22 @@ fn an_interrupted_search_says_what_it_explored() {
 
 #[test]
 fn translations_go_to_a_file_or_to_standard_output() {
-    let printed = run(&["emit-c", "sb.litmus"]);
-    assert_eq!((printed.code, printed.stderr.as_str()), (0, ""));
-    let file = scratch("sb-translated.c");
-    let written = run(&["emit-c", "-o", &file, "sb.litmus"]);
-    assert_eq!((written.code, written.stdout.as_str()), (0, ""));
-    let text = std::fs::read_to_string(&file).expect("the file was written");
-    assert_eq!(text, printed.stdout);
-    refused(&["emit-c", "missing.litmus"], &["missing.litmus"]);
-    refused(&["emit-c", "syntax.litmus"], &["syntax.litmus"]);
-    let folder = scratch("");
-    refused(&["emit-c", "-o", &folder, "sb.litmus"], &["error: "]);
+    for (command, name) in [
+        ("emit-c", "sb-translated.c"),
+        ("emit-rust", "sb-translated.rs"),
+    ] {
+        let printed = run(&[command, "sb.litmus"]);
+        assert_eq!((printed.code, printed.stderr.as_str()), (0, ""));
+        let file = scratch(name);
+        let written = run(&[command, "-o", &file, "sb.litmus"]);
+        assert_eq!((written.code, written.stdout.as_str()), (0, ""));
+        let text = std::fs::read_to_string(&file).expect("the file was written");
+        assert_eq!(text, printed.stdout);
+        refused(&[command, "missing.litmus"], &["missing.litmus"]);
+        refused(&[command, "syntax.litmus"], &["syntax.litmus"]);
+        let folder = scratch("");
+        refused(&[command, "-o", &folder, "sb.litmus"], &["error: "]);
+    }
 }
 
 /// Fences as statements and within conditions, orders of loads, stores and compare-and-swaps, in both languages.

@@ -120,6 +120,82 @@ const EXAMPLES: [Example; 10] = [
     },
 ];
 
+/// Those of Rust, which the command finds as it is.
+const RUST: [Example; 8] = [
+    Example {
+        file: "publish.rs",
+        args: &[],
+        kind: "data-race",
+        lines: ["current().limit", "Box::new(config)"],
+        fixes: &["CURRENT.store"],
+        says: "`Release`",
+        machines: WEAK,
+    },
+    Example {
+        file: "ring.rs",
+        args: &[],
+        kind: "data-race",
+        lines: [".take()", "= Some(value)"],
+        fixes: &["self.tail.store", "self.tail.load(LOOK)"],
+        says: "`Acquire`",
+        machines: WEAK,
+    },
+    Example {
+        file: "lazy.rs",
+        args: &[],
+        kind: "data-race",
+        lines: ["table()[i]", "Box::new("],
+        fixes: &["TABLE.load(LOOK)"],
+        says: "`Acquire`",
+        machines: WEAK,
+    },
+    Example {
+        file: "shared.rs",
+        args: &[],
+        kind: "data-race",
+        lines: ["Box::from_raw", "fetch_sub"],
+        fixes: &["fetch_sub"],
+        says: "`AcqRel`",
+        machines: &[],
+    },
+    Example {
+        file: "spin-lock.rs",
+        args: &[],
+        kind: "data-race",
+        lines: ["counts.push", "counts.push"],
+        fixes: &["self.locked.store"],
+        says: "`Release`",
+        machines: WEAK,
+    },
+    Example {
+        file: "chase-lev.rs",
+        args: &[],
+        kind: "weak-behaviour",
+        lines: ["self.top.load(Ordering::Relaxed)", "self.top.compare_exchange"],
+        fixes: &["self.bottom.store(bottom, ", "self.top.load(Ordering::Relaxed)"],
+        says: "fence(Ordering::SeqCst)",
+        machines: &["x86", "armv8", "riscv", "power", "armv7"],
+    },
+    Example {
+        file: "seqlock.rs",
+        args: &[],
+        kind: "weak-behaviour",
+        lines: ["let after", "sequence + "],
+        fixes: &["half.store", "let pair"],
+        says: "`Release`",
+        machines: WEAK,
+    },
+    Example {
+        file: "hazard-pointer.rs",
+        args: &[],
+        kind: "weak-behaviour",
+        lines: ["hazard.load", "hazard.store(node"],
+        fixes: &["hazard.store(node", "hazard.load"],
+        says: "fence(Ordering::SeqCst)",
+        machines: BUFFERED,
+    },
+];
+
 /// Rows and columns of a screen, and rows for each finding after the first.
 const SCREEN: (usize, usize) = (24, 100);
 const ANOTHER: usize = 18;
@@ -325,11 +401,32 @@ fn bugs_are_found_and_their_fixes_help_with_clang() {
     all("clang");
 }
 
+/// As for C: kind, places and fix of a finding, and nothing but notes in the fixed form.
+#[test]
+fn bugs_of_rust_are_found_and_their_fixes_help() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = folder("examples-rust");
+    for example in &RUST {
+        let file = example.file;
+        let run = example.check("gcc", &folder, &["--format", "json"]);
+        let document: Value = serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|_| panic!("{file}: {}{}", run.stdout, run.stderr));
+        if let Err(wrong) = example.compare(&document) {
+            panic!("{file}: {wrong}\n{}", run.stdout);
+        }
+        assert_eq!(run.code, 1, "{file}");
+        let fixed = example.check("gcc", &folder, &["--cfg", "fixed", "--format", "json"]);
+        only_notes(&fixed, file);
+    }
+}
+
 /// The table of README.md has every program, with the command that the test runs.
 #[test]
 fn the_table_has_every_example() {
     let table = std::fs::read_to_string(root().join("examples/README.md")).expect("it is there");
-    for example in &EXAMPLES {
+    for example in EXAMPLES.iter().chain(&RUST) {
         let args: String = example.args.iter().map(|arg| format!("{arg} ")).collect();
         let command = format!("`rsan check {args}{}` |", example.file);
         assert!(table.contains(&command), "no {command}");
@@ -340,7 +437,7 @@ fn the_table_has_every_example() {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or("-");
-        let is_program = name.ends_with(".c") || name.ends_with(".cpp");
+        let is_program = [".c", ".cpp", ".rs"].iter().any(|end| name.ends_with(end));
         assert!(
             !is_program || table.contains(&format!("({name})")),
             "{name}"

@@ -4,6 +4,7 @@ use crate::common::root;
 
 /// Each crate and the crates of rsan that it may depend on; tests and `rsan-crosscheck` may look everywhere.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("rsan-annotations", &[]),
     ("rsan-random", &[]),
     ("rsan-model", &[]),
     ("rsan-axioms", &["rsan-model"]),

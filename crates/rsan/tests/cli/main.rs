@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it. Small inputs are in `tests/data`, recorded outputs in `tests/golden`.
 
+mod annotations;
 mod assembly;
 mod book;
 mod cargo;
@@ -19,6 +20,7 @@ mod layers;
 mod limits;
 mod machines;
 mod manual;
+mod package;
 mod port;
 mod repeats;
 mod report;

@@ -13,6 +13,11 @@ pub(crate) struct Ours {
 }
 
 impl Ours {
+    /// What it does when it is not told otherwise.
+    pub(crate) fn free(&self, file: &Path) -> Result<Outcome, String> {
+        self.check(&[], file)
+    }
+
     /// Every execution, for at most so many seconds.
     pub(crate) fn exhaustive(&self, file: &Path, limit: u64) -> Result<Outcome, String> {
         let limit = format!("{limit}s");

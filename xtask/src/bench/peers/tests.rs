@@ -2,7 +2,7 @@
 
 use super::outcome::{Outcome, number_after};
 use super::report::{Column, Report, Row};
-use super::{checkers, crates, ours, programs};
+use super::{checkers, crates, miri, ours, programs, rust};
 use crate::bench::measure::Cost;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -65,7 +65,15 @@ fn rust_programs_compile_without_warnings_and_work() {
     rustc.args(["--edition=2024", "-Dwarnings", "-o"]);
     let source = programs::folder().join("main.rs");
     succeeds(rustc.arg(&executable).arg(source));
-    for case in programs::cases(None).expect("the table of programs") {
+    let mut cases = programs::cases(None).expect("the table of programs");
+    // The others fail when the machine likes.
+    let fixed = rust::TESTS.iter().map(|test| programs::Case {
+        program: format!("{test}-fixed"),
+        threads: 2,
+        weak: false,
+    });
+    cases.extend(fixed);
+    for case in cases {
         let mut program = Command::new(&executable);
         program.args([&case.program, &case.threads.to_string()]);
         let output = program.args(["once", "0", "0"]).output().expect("a run");
@@ -90,6 +98,18 @@ fn the_line_of_a_rust_program_is_read() {
     assert_eq!(outcome.count(), "failed");
     assert_eq!(outcome.error.as_deref(), Some("assertion failed"));
     assert_eq!(crates::read("", COST).count(), "no answer");
+}
+
+#[test]
+fn miri_is_read() {
+    let line = r#"{"executions":1,"cut":0,"complete":false,"seconds":0.5,"error":null}"#;
+    let outcome = miri::read(&format!("{line}\n{line}\n"), "", COST);
+    assert_eq!(rust::cell(&Ok(outcome)), "nothing; 2 runs, 0.2 s");
+    let race = "warning: odd\nerror: Undefined Behavior: Data race detected\n";
+    let outcome = miri::read(&format!("{line}\n"), race, COST);
+    let expected = "*Undefined Behavior: Data race detected*; 2 runs, 0.2 s";
+    assert_eq!(rust::cell(&Ok(outcome)), expected);
+    assert_eq!(rust::cell(&Err("no Miri".to_owned())), "not there");
 }
 
 #[test]
