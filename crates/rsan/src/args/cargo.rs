@@ -167,7 +167,9 @@ fn value_of(table: &clap::Command, word: &OsStr) -> Option<Value> {
         Some((name, _)) => (name, true),
         None => (option, false),
     };
-    let arg = table.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+    let arg = table
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(name))?;
     let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();
     Some(match takes && !is_whole {
         true => Value::NextWord,

@@ -133,7 +133,9 @@ impl<'a> Answer<'a> {
         }
         let schedules = document.stats.schedules.iter_mut();
         let failures = schedules.flat_map(|schedules| &mut schedules.failures);
-        failures.filter_map(|failed| failed.first.as_mut()).for_each(again);
+        failures
+            .filter_map(|failed| failed.first.as_mut())
+            .for_each(again);
     }
 
     /// Says something while tests run, where the answer does not go.
@@ -230,12 +232,14 @@ impl<'a> Answer<'a> {
     /// That limits kept scheduled runs from saying more.
     fn cut(&self) -> Option<String> {
         let cut = self.tests.iter().filter(|test| is_cut(test)).count() as u64;
-        (cut > 0 && !self.explicit).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
+        (cut > 0 && !self.explicit)
+            .then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
     }
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
     fn counts(&self) -> String {
-        let count = |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
+        let count =
+            |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
         let is = |outcome: TestOutcome| move |test: &Tested| test.outcome == outcome;
         let counts = [
             (count(&|test| test.word() == "ok"), "ok"),
@@ -245,7 +249,9 @@ impl<'a> Answer<'a> {
             (count(&is(TestOutcome::Ignored)), "ignored"),
         ];
         let counts = counts.into_iter().filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
+        let counts: Vec<_> = counts
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
         let tests = plural(self.tests.len() as u64, "test");
         match counts.is_empty() {
             true => tests,
@@ -255,7 +261,9 @@ impl<'a> Answer<'a> {
 }
 
 fn is_cut(test: &Tested) -> bool {
-    test.notes.iter().any(|note| note.starts_with(mixed::LIMITS))
+    test.notes
+        .iter()
+        .any(|note| note.starts_with(mixed::LIMITS))
 }
 
 fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {
@@ -287,9 +295,8 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
     };
     let noted = said.free.iter().chain(scheduled);
     let notes: Vec<_> = noted.flat_map(|document| document.notes.clone()).collect();
-    let is_open = |document: &Document| {
-        document.verdict == Judgement::Unknown || document.incomplete
-    };
+    let is_open =
+        |document: &Document| document.verdict == Judgement::Unknown || document.incomplete;
     let outcome = match () {
         () if said.interrupted => TestOutcome::Undecided,
         () if all().any(failed) => TestOutcome::Failed,
@@ -305,7 +312,9 @@ fn explored(document: &Document) -> Option<String> {
     let schedules = document.stats.schedules.as_ref()?;
     let exploration = schedules.exploration.as_ref()?;
     let executions = plural(exploration.executions, "execution");
-    exploration.complete.then(|| format!("explored: all {executions}"))
+    exploration
+        .complete
+        .then(|| format!("explored: all {executions}"))
 }
 
 /// How to make the runs again in which a test failed.
@@ -313,5 +322,7 @@ fn replays(document: &Document) -> Vec<String> {
     let schedules = document.stats.schedules.iter();
     let failures = schedules.flat_map(|schedules| &schedules.failures);
     let first = failures.filter_map(|failed| failed.first.as_ref());
-    first.map(|first| format!("Replay: {}", first.command)).collect()
+    first
+        .map(|first| format!("Replay: {}", first.command))
+        .collect()
 }

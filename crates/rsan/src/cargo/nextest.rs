@@ -139,8 +139,8 @@ pub(super) fn runner(words: &[OsString]) -> u8 {
 }
 
 fn attempt(words: &[OsString]) -> Result<u8, String> {
-    let session = std::env::var(VARIABLE)
-        .map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
+    let session =
+        std::env::var(VARIABLE).map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
     let session: Session = serde_json::from_str(&session).map_err(|error| error.to_string())?;
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
     if words.iter().any(|word| word == "--list") {
@@ -208,7 +208,10 @@ mod tests {
             left.again()
         };
         assert_eq!(again("pool"), "-p pool --lib -- --exact one");
-        assert_eq!(again("pool::stress"), "-p pool --test stress -- --exact one");
+        assert_eq!(
+            again("pool::stress"),
+            "-p pool --test stress -- --exact one"
+        );
         assert_eq!(again("pool::bin/x"), "-p pool --bin x -- --exact one");
         let words = ["program", "--exact", "a::b", "--nocapture"].map(OsString::from);
         assert_eq!(test(&words), "a::b");

@@ -37,7 +37,9 @@ const CHOICES: &[&str] = &[
 pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let build = Build::new(&args.words)?;
     if build.has(&["--doc"]) {
-        return Err("doc tests are not run with the sanitizer; `cargo test --doc` runs them".into());
+        return Err(
+            "doc tests are not run with the sanitizer; `cargo test --doc` runs them".into(),
+        );
     }
     if build.has(&["--message-format"]) {
         return Err("--message-format is for `cargo rsan build`".to_owned());
@@ -48,7 +50,10 @@ pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let Some(programs) = programs(&build)? else {
         return Ok(Status::BadInput);
     };
-    let packages: Vec<_> = programs.iter().map(|(_, target)| &*target.package).collect();
+    let packages: Vec<_> = programs
+        .iter()
+        .map(|(_, target)| &*target.package)
+        .collect();
     if !build.has(CHOICES) && build.metadata.has_doc_tests(&packages) {
         eprint("rsan: doc tests are not run with the sanitizer; `cargo test --doc` runs them\n");
     }
@@ -133,7 +138,10 @@ impl Units {
             if !target.has_harness() {
                 // What it makes of its words is its own affair.
                 units.wishes.shown |= started.program.iter().any(|word| word == "--nocapture");
-                units.add(whole.test(None), Some(whole.job(None, started.program.clone())?));
+                units.add(
+                    whole.test(None),
+                    Some(whole.job(None, started.program.clone())?),
+                );
                 continue;
             }
             let shown = units.wishes.shown;

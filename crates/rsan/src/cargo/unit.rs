@@ -1,6 +1,6 @@
 //! A test as a process of this command sees it: its runs, in the environment that cargo gives to tests.
 
-use crate::args::{Cli, CargoCommand, CargoTestArgs, Command as Line};
+use crate::args::{CargoCommand, CargoTestArgs, Cli, Command as Line};
 use crate::files;
 use crate::interrupt;
 use crate::sanitizer::campaign::{self, Memory, Request, is_wanted};
