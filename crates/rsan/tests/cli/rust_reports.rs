@@ -49,14 +49,20 @@ fn accesses_of_one_line_are_told_apart_by_columns() {
     assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
     let fences = "fix: put `fence(Ordering::SeqCst)` between store_buffering.rs:6:34 and :6:55 \
                   and between store_buffering.rs:7:34 and :7:55 (";
-    for part in [fences, " from `store_buffering::", "'s store at store_buffering.rs:"] {
+    for part in [
+        fences,
+        " from `store_buffering::",
+        "'s store at store_buffering.rs:",
+    ] {
         assert!(found.stdout.contains(part), "no {part:?}\n{}", found.stdout);
     }
 }
 
 #[test]
 fn findings_of_the_standard_library_are_shown_when_asked_for() {
-    let options = ["--sched", "random", "--seed", "1", "--runs", "5", "--format", "json"];
+    let options = [
+        "--sched", "random", "--seed", "1", "--runs", "5", "--format", "json",
+    ];
     let own = check("rust_standard", "standard.rs", &options);
     assert_eq!(own.code, 0, "{}{}", own.stdout, own.stderr);
     let document: Value = serde_json::from_str(&own.stdout).expect("JSON");
@@ -65,7 +71,11 @@ fn findings_of_the_standard_library_are_shown_when_asked_for() {
     let note = "inside the standard library are not shown, --include-std shows them";
     assert!(notes.contains(note), "{notes}");
 
-    let all = check("rust_standard", "standard.rs", &[&options[..], &["--include-std"]].concat());
+    let all = check(
+        "rust_standard",
+        "standard.rs",
+        &[&options[..], &["--include-std"]].concat(),
+    );
     assert_eq!(all.code, 1, "{}{}", all.stdout, all.stderr);
     let document: Value = serde_json::from_str(&all.stdout).expect("JSON");
     let findings = document["findings"].as_array().expect("an array");
