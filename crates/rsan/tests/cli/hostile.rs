@@ -257,7 +257,10 @@ fn long_programs_are_translated() {
         line.repeat(9000)
     );
     let file = write(&folder, "long.litmus", text);
-    for (command, store) in [("emit-c", "atomic_store_explicit("), ("emit-rust", ".store(")] {
+    for (command, store) in [
+        ("emit-c", "atomic_store_explicit("),
+        ("emit-rust", ".store("),
+    ] {
         let done = run(&[command, &file]);
         assert_eq!(done.code, 0, "{}", done.stderr);
         assert_eq!(done.stdout.matches(store).count(), 9001);
