@@ -232,7 +232,8 @@ impl<'a> Answer<'a> {
     /// That limits kept scheduled runs from saying more.
     fn cut(&self) -> Option<String> {
         let cut = self.tests.iter().filter(|test| is_cut(test)).count() as u64;
-        (cut > 0 && !self.explicit).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
+        (cut > 0 && !self.explicit)
+            .then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
     }
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
@@ -260,7 +261,9 @@ impl<'a> Answer<'a> {
 }
 
 fn is_cut(test: &Tested) -> bool {
-    test.notes.iter().any(|note| note.starts_with(mixed::LIMITS))
+    test.notes
+        .iter()
+        .any(|note| note.starts_with(mixed::LIMITS))
 }
 
 fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {
@@ -309,7 +312,9 @@ fn explored(document: &Document) -> Option<String> {
     let schedules = document.stats.schedules.as_ref()?;
     let exploration = schedules.exploration.as_ref()?;
     let executions = plural(exploration.executions, "execution");
-    exploration.complete.then(|| format!("explored: all {executions}"))
+    exploration
+        .complete
+        .then(|| format!("explored: all {executions}"))
 }
 
 /// How to make the runs again in which a test failed.

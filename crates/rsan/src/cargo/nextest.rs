@@ -208,7 +208,10 @@ mod tests {
             left.again()
         };
         assert_eq!(again("pool"), "-p pool --lib -- --exact one");
-        assert_eq!(again("pool::stress"), "-p pool --test stress -- --exact one");
+        assert_eq!(
+            again("pool::stress"),
+            "-p pool --test stress -- --exact one"
+        );
         assert_eq!(again("pool::bin/x"), "-p pool --bin x -- --exact one");
         let words = ["program", "--exact", "a::b", "--nocapture"].map(OsString::from);
         assert_eq!(test(&words), "a::b");

@@ -138,7 +138,10 @@ impl Units {
             if !target.has_harness() {
                 // What it makes of its words is its own affair.
                 units.wishes.shown |= started.program.iter().any(|word| word == "--nocapture");
-                units.add(whole.test(None), Some(whole.job(None, started.program.clone())?));
+                units.add(
+                    whole.test(None),
+                    Some(whole.job(None, started.program.clone())?),
+                );
                 continue;
             }
             let shown = units.wishes.shown;

@@ -32,7 +32,12 @@ struct Share {
 }
 
 impl Share {
-    const fn new(strategy: &'static str, seeds: Range<u64>, time: u64, folder: &'static str) -> Self {
+    const fn new(
+        strategy: &'static str,
+        seeds: Range<u64>,
+        time: u64,
+        folder: &'static str,
+    ) -> Self {
         Self {
             strategy,
             skipped: seeds.start,
@@ -129,7 +134,10 @@ impl Parts {
     fn unite_notes(&mut self, planned: u64, limited: bool) {
         let all = std::iter::once(&self.free).chain(&self.scheduled);
         let hidden = hidden(all.flat_map(|reply| &reply.document.notes));
-        let made = self.scheduled.iter().filter_map(|reply| reply.document.stats.runs);
+        let made = self
+            .scheduled
+            .iter()
+            .filter_map(|reply| reply.document.stats.runs);
         let made = made.sum::<u64>();
         for reply in std::iter::once(&mut self.free).chain(&mut self.scheduled) {
             reply.document.notes.retain(|note| !is_hidden(note));
@@ -194,13 +202,18 @@ fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
     let (first, _) = all.first()?;
     let mut strategies: Vec<(&str, u64)> = Vec::new();
     for (schedules, runs) in all {
-        match strategies.iter_mut().find(|(name, _)| *name == schedules.strategy) {
+        match strategies
+            .iter_mut()
+            .find(|(name, _)| *name == schedules.strategy)
+        {
             Some((_, known)) => *known += runs,
             None => strategies.push((&schedules.strategy, *runs)),
         }
     }
     let strategies = strategies.into_iter();
-    let strategies: Vec<_> = strategies.map(|(name, runs)| format!("{runs} {name}")).collect();
+    let strategies: Vec<_> = strategies
+        .map(|(name, runs)| format!("{runs} {name}"))
+        .collect();
     Some(Schedules {
         strategy: strategies.join(", "),
         failures: all.iter().flat_map(|(s, _)| s.failures.clone()).collect(),

@@ -98,7 +98,9 @@ fn findings_and_failures_of_tests_are_told_apart() {
         assert!(out.contains(line), "no {line:?} in\n{out}{said}");
     }
     // How many of the two loads are seen to be weak is a matter of the machine's schedule, too.
-    let line = out.lines().find(|line| line.starts_with("test tests::buffers_stores"));
+    let line = out
+        .lines()
+        .find(|line| line.starts_with("test tests::buffers_stores"));
     assert!(line.is_some_and(|line| line.contains(" finding")), "{out}");
     // The command that is printed works as printed.
     let replay = out
