@@ -11,22 +11,22 @@ struct Node {
 }
 
 static CURRENT: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
-static HAZARD: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
+static HAZARDS: [AtomicPtr<Node>; 3] = [const { AtomicPtr::new(ptr::null_mut()) }; 3];
 
 fn node(value: u32) -> *mut Node {
     Box::into_raw(Box::new(Node { value }))
 }
 
-fn read() -> Option<u32> {
+fn read(hazard: &AtomicPtr<Node>) -> Option<u32> {
     let node = CURRENT.load(Ordering::Acquire);
-    HAZARD.store(node, Ordering::Release);
+    hazard.store(node, Ordering::Release);
     if cfg!(fixed) {
         fence(Ordering::SeqCst);
     }
     let current = CURRENT.load(Ordering::Acquire) == node;
     // SAFETY: nobody frees the node while it is announced.
     let value = current.then(|| unsafe { (*node).value });
-    HAZARD.store(ptr::null_mut(), Ordering::Release);
+    hazard.store(ptr::null_mut(), Ordering::Release);
     value
 }
 
@@ -35,7 +35,7 @@ fn replace(value: u32) {
     if cfg!(fixed) {
         fence(Ordering::SeqCst);
     }
-    if HAZARD.load(Ordering::Acquire) != old {
+    if HAZARDS.iter().all(|hazard| hazard.load(Ordering::Acquire) != old) {
         // SAFETY: nobody can find the node any more.
         drop(unsafe { Box::from_raw(old) });
     }
@@ -43,7 +43,9 @@ fn replace(value: u32) {
 
 fn main() {
     CURRENT.store(node(1), Ordering::Relaxed);
-    let reader = thread::spawn(read);
-    replace(2);
-    println!("read {:?}", reader.join().unwrap());
+    thread::scope(|scope| {
+        let readers = HAZARDS.each_ref().map(|hazard| scope.spawn(|| read(hazard)));
+        replace(2);
+        println!("read {:?}", readers.map(|reader| reader.join().unwrap()));
+    });
 }

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::machine::{Effort, Machine};
 use crate::module::Module;
+use crate::patch;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -121,7 +122,9 @@ fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     if depth == Depth::Atomics {
         module.set_text_attribute(UNSEEN, is_private);
     }
+    patch::fences_at_assembly(module);
     module.run_passes(PASSES)?;
+    module.constructors_in_array();
     module.sections_per_function();
     Ok(())
 }

@@ -344,7 +344,10 @@ fn an_interrupted_search_says_what_it_explored() {
 
 #[test]
 fn translations_go_to_a_file_or_to_standard_output() {
-    for (command, name) in [("emit-c", "sb-translated.c"), ("emit-rust", "sb-translated.rs")] {
+    for (command, name) in [
+        ("emit-c", "sb-translated.c"),
+        ("emit-rust", "sb-translated.rs"),
+    ] {
         let printed = run(&[command, "sb.litmus"]);
         assert_eq!((printed.code, printed.stderr.as_str()), (0, ""));
         let file = scratch(name);

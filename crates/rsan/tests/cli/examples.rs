@@ -128,7 +128,7 @@ const RUST: [Example; 8] = [
         kind: "data-race",
         lines: ["current().limit", "Box::new(config)"],
         fixes: &["CURRENT.store"],
-        says: "release",
+        says: "`Release`",
         machines: WEAK,
     },
     Example {
@@ -137,7 +137,7 @@ const RUST: [Example; 8] = [
         kind: "data-race",
         lines: [".take()", "= Some(value)"],
         fixes: &["self.tail.store", "self.tail.load(LOOK)"],
-        says: "acquire",
+        says: "`Acquire`",
         machines: WEAK,
     },
     Example {
@@ -146,7 +146,7 @@ const RUST: [Example; 8] = [
         kind: "data-race",
         lines: ["table()[i]", "Box::new("],
         fixes: &["TABLE.load(LOOK)"],
-        says: "acquire",
+        says: "`Acquire`",
         machines: WEAK,
     },
     Example {
@@ -155,7 +155,7 @@ const RUST: [Example; 8] = [
         kind: "data-race",
         lines: ["Box::from_raw", "fetch_sub"],
         fixes: &["fetch_sub"],
-        says: "acq_rel",
+        says: "`AcqRel`",
         machines: &[],
     },
     Example {
@@ -164,16 +164,22 @@ const RUST: [Example; 8] = [
         kind: "data-race",
         lines: ["counts.push", "counts.push"],
         fixes: &["self.locked.store"],
-        says: "release",
+        says: "`Release`",
         machines: WEAK,
     },
     Example {
         file: "chase-lev.rs",
         args: &[],
         kind: "weak-behaviour",
-        lines: ["self.top.load(Ordering::Relaxed)", "self.top.compare_exchange"],
-        fixes: &["self.bottom.store(bottom, ", "self.top.load(Ordering::Relaxed)"],
-        says: "seq_cst fence",
+        lines: [
+            "self.top.load(Ordering::Relaxed)",
+            "self.top.compare_exchange",
+        ],
+        fixes: &[
+            "self.bottom.store(bottom, ",
+            "self.top.load(Ordering::Relaxed)",
+        ],
+        says: "fence(Ordering::SeqCst)",
         machines: &["x86", "armv8", "riscv", "power", "armv7"],
     },
     Example {
@@ -182,16 +188,16 @@ const RUST: [Example; 8] = [
         kind: "weak-behaviour",
         lines: ["let after", "sequence + "],
         fixes: &["half.store", "let pair"],
-        says: "release",
+        says: "`Release`",
         machines: WEAK,
     },
     Example {
         file: "hazard-pointer.rs",
         args: &[],
         kind: "weak-behaviour",
-        lines: ["HAZARD.load", "HAZARD.store(node"],
-        fixes: &["HAZARD.store(node", "HAZARD.load"],
-        says: "seq_cst fences",
+        lines: ["hazard.load", "hazard.store(node"],
+        fixes: &["hazard.store(node", "hazard.load"],
+        says: "fence(Ordering::SeqCst)",
         machines: BUFFERED,
     },
 ];

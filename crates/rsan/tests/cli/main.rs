@@ -24,6 +24,7 @@ mod package;
 mod port;
 mod repeats;
 mod report;
+mod rust_build;
 mod rust_reports;
 mod rust_schedules;
 mod rust_sync;

@@ -142,8 +142,11 @@ impl Workshop {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "it cannot be compiled:\n{errors}");
         let lines = String::from_utf8_lossy(&output.stdout);
-        let mut messages = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let program = messages.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+        let mut messages = lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let program =
+            messages.find_map(|message| message["executable"].as_str().map(PathBuf::from));
         program.expect("cargo names the program")
     }
 }

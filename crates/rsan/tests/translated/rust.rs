@@ -4,7 +4,10 @@
 
 use crate::build::{Built, Workshop, schedule};
 use crate::corpus::{self, Entry, check_all, extended};
-use crate::{LENGTH, SCHEDULED, alarms_of, annotated, compare, has_plain_memory, is_touchy, witness, workshop};
+use crate::{
+    LENGTH, SCHEDULED, alarms_of, annotated, compare, has_plain_memory, is_touchy, witness,
+    workshop,
+};
 use rsan_crosscheck::{Blocking, End, Run, inevitable, schedules};
 use rsan_lang::emit::Options;
 use rsan_model::Model;
@@ -29,12 +32,16 @@ fn scheduled_runs_of_rust_find_what_the_monitor_finds() {
         .map(|entry| corpus::with_everything_observed(&entry.program))
         .collect();
     let named = entries.iter().zip(&programs);
-    let named: Vec<_> = named.map(|(entry, program)| (&*entry.name, program)).collect();
+    let named: Vec<_> = named
+        .map(|(entry, program)| (&*entry.name, program))
+        .collect();
     let all = workshop.build_rust(&named, SCHEDULED);
     let items: Vec<_> = entries.iter().zip(&programs).zip(&all).collect();
     let (wrong, runs) = check_all(&items, |((entry, program), built)| {
         let mut runs = schedules(program, Blocking::Loop, LENGTH, random);
-        let witness = (!entry.robust).then(|| witness(program, Model::C20)).flatten();
+        let witness = (!entry.robust)
+            .then(|| witness(program, Model::C20))
+            .flatten();
         if let Some(witness) = &witness {
             let run = Run::witnessed(program, Blocking::Loop, witness);
             let run = run.unwrap_or_else(|why| panic!("{}: no witness: {why}", entry.file));
@@ -45,7 +52,11 @@ fn scheduled_runs_of_rust_find_what_the_monitor_finds() {
             let what = compare::differences(program, run, &built.run_scheduled(run, "probes=0"));
             let steps = schedule(run);
             (!what.is_empty()).then(|| {
-                format!("{} RSAN_SCHEDULE=\"{steps}\": {}", entry.file, what.join("; "))
+                format!(
+                    "{} RSAN_SCHEDULE=\"{steps}\": {}",
+                    entry.file,
+                    what.join("; ")
+                )
             })
         };
         (runs.iter().filter_map(differences).collect(), runs.len())
@@ -83,9 +94,7 @@ fn free_runs_of_rust_are_clean_or_have_a_finding_at_once() {
         workshop.build_rust(&named.collect::<Vec<_>>(), ANNOTATED)
     };
     let all: Vec<(&Entry, Built)> = robust.iter().zip(built(&robust)).collect();
-    let (false_alarms, _) = check_all(&all, |(entry, built)| {
-        (alarms_of(built, entry, runs), 0)
-    });
+    let (false_alarms, _) = check_all(&all, |(entry, built)| (alarms_of(built, entry, runs), 0));
     let all: Vec<(&Entry, Built)> = inevitably.iter().zip(built(&inevitably)).collect();
     let (missed, _) = check_all(&all, |(entry, built)| {
         let missed = built.run().findings.is_empty();
