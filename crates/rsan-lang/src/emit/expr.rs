@@ -170,11 +170,7 @@ impl Writer<'_, '_> {
         if l.1 != Type::Long && r.1 != Type::Long {
             return (l.0, r.0, Type::Int);
         }
-        (
-            language.long(l.0, l.1),
-            language.long(r.0, r.1),
-            Type::Long,
-        )
+        (language.long(l.0, l.1), language.long(r.0, r.1), Type::Long)
     }
 
     fn unary(&self, op: UnOp, e: &Expr) -> Result<Piece, Untranslatable> {

@@ -23,9 +23,8 @@ impl Function<'_, '_> {
     /// Writes the instructions as a loop.
     pub(super) fn flat(&mut self) -> Result<(), Untranslatable> {
         let leaders: Vec<u32> = self.leaders().into_iter().collect();
-        self.text.push_str(
-            "    let mut next = 0;\n    'body: loop {\n        match next {\n",
-        );
+        self.text
+            .push_str("    let mut next = 0;\n    'body: loop {\n        match next {\n");
         self.depth += 2;
         for (i, start) in leaders.iter().enumerate() {
             let end = leaders.get(i + 1).copied().unwrap_or(self.len());

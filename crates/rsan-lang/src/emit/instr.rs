@@ -35,10 +35,7 @@ impl Function<'_, '_> {
                 let update = self.update(place, *op, operand, *ord, dst.is_some())?;
                 self.assign(*dst, &update, pc);
             }
-            Instr::Cas { .. } => match language {
-                Language::C => self.compare_and_swap(instr, pc)?,
-                Language::Rust => self.compare_exchange(instr, pc)?,
-            },
+            Instr::Cas { .. } => self.compare_and_swap(instr, pc)?,
             Instr::Wait { .. } | Instr::Bcas { .. } if self.context.is_annotated(instr) => {
                 self.annotated(instr, pc)?;
             }
@@ -111,20 +108,23 @@ impl Function<'_, '_> {
         else {
             unreachable!("a compare-and-swap");
         };
-        self.extras.insert(Extra::Expected);
-        let address = self.address(place)?;
-        let writer = self.writer();
+        let (writer, language) = (self.writer(), self.context.language);
         let (expected, new) = (writer.value(expected)?, writer.value(new)?);
-        let strength = strength.name();
+        let (place, strong_failure) = (self.place(place)?, *fail > ord.read());
+        let (ord, fail) = (language.order(ord), language.order(fail));
+        if language == Language::Rust {
+            let operands = [expected.as_str(), &new, &ord, &fail];
+            self.compare_exchange((*success, *dst), &place, *strength, &operands, pc);
+            return Ok(());
+        }
+        self.extras.insert(Extra::Expected);
         // The strongest order of a failure that C11 allows.
-        if *fail > ord.read() {
+        if strong_failure {
             self.context.needs.borrow_mut().insert(Need::StrongFailure);
         }
-        let (ord, fail) = (Language::C.order(ord), Language::C.order(fail));
         self.line(&format!("expected = {expected};"), pc);
-        let swap = format!(
-            "atomic_compare_exchange_{strength}_explicit({address}, &expected, {new}, {ord}, {fail})"
-        );
+        let operation = format!("compare_exchange_{}", strength.name());
+        let swap = language.atomic(&operation, &place, &["&expected", &new, &ord, &fail]);
         self.assign(*success, &swap, pc);
         if dst.is_some() {
             self.assign(*dst, "expected", pc);

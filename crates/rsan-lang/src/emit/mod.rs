@@ -42,7 +42,6 @@ mod wait;
 use flow::Label;
 use harness::{Helper, Need};
 use names::Table;
-pub use syntax::Language;
 use rsan_model::{
     Domain, Instr, LocId, LocKind, Observable, Place, Program, RegId, RmwOp, Start, Thread,
     ThreadId,
@@ -50,6 +49,7 @@ use rsan_model::{
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::{self, Write as _};
+pub use syntax::Language;
 
 /// Exit status of a translated program that is blocked, or has not ended in time.
 pub const BLOCKED: i32 = 3;
@@ -202,7 +202,8 @@ impl<'p> Context<'p> {
             language,
             program,
             options,
-            shapes: shapes(program, &locations).map_err(|reason| Untranslatable { language, reason })?,
+            shapes: shapes(program, &locations)
+                .map_err(|reason| Untranslatable { language, reason })?,
             locations,
             threads,
             atomic,

@@ -116,7 +116,11 @@ impl Function<'_, '_> {
     }
 
     /// An addition or subtraction that must not wrap.
-    fn checked(&self, op: RmwOp, operand: &Expr) -> Result<(&'static str, String, String), Untranslatable> {
+    fn checked(
+        &self,
+        op: RmwOp,
+        operand: &Expr,
+    ) -> Result<(&'static str, String, String), Untranslatable> {
         let negative = operand.as_const().filter(|n| *n < 0);
         let adds = (op == RmwOp::Add) != negative.is_some();
         let value = match negative {

@@ -164,7 +164,15 @@ fn jumps_that_are_no_statement_of_rust_are_flat_code() {
         "max_value 1;\nglobal x;\nfn f {\n    local r;\n    goto middle;\n    top: x.store(1, rel);\n    \
          middle: r = x.load(acq);\n    if (r == 0) goto top;\n}\n",
     );
-    assert_has(&text, &["let mut next = 0;", "'body: loop {", "match next {", "0 => {"]);
+    assert_has(
+        &text,
+        &[
+            "let mut next = 0;",
+            "'body: loop {",
+            "match next {",
+            "0 => {",
+        ],
+    );
     assert!(!text.contains("ROUNDS"), "the loop can be left\n{text}");
 }
 

@@ -54,6 +54,9 @@ pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
         }
         failures(&mut out, schedules);
     }
+    if let Some(note) = document.stats.of_standard() {
+        let _ = writeln!(out, "{note}");
+    }
     out
 }
 

@@ -171,8 +171,14 @@ const RUST: [Example; 8] = [
         file: "chase-lev.rs",
         args: &[],
         kind: "weak-behaviour",
-        lines: ["self.top.load(Ordering::Relaxed)", "self.top.compare_exchange"],
-        fixes: &["self.bottom.store(bottom, ", "self.top.load(Ordering::Relaxed)"],
+        lines: [
+            "self.top.load(Ordering::Relaxed)",
+            "self.top.compare_exchange",
+        ],
+        fixes: &[
+            "self.bottom.store(bottom, ",
+            "self.top.load(Ordering::Relaxed)",
+        ],
         says: "fence(Ordering::SeqCst)",
         machines: &["x86", "armv8", "riscv", "power", "armv7"],
     },

@@ -17,7 +17,9 @@ pub(super) struct Miri {
 impl Miri {
     /// Writes a project of the programs with the standard library.
     pub(super) fn find(work: &Path) -> Result<Self, String> {
-        let version = Command::new("cargo").args(["+nightly", "miri", "--version"]).output();
+        let version = Command::new("cargo")
+            .args(["+nightly", "miri", "--version"])
+            .output();
         if !version.is_ok_and(|output| output.status.success()) {
             return Err("the nightly toolchain has no Miri".to_owned());
         }
@@ -55,7 +57,9 @@ impl Miri {
 /// What Miri printed: each run of the program a line of ours, and an error of its own.
 pub(super) fn read(output: &str, errors: &str, cost: Cost) -> Outcome {
     let mut outcome = Outcome::new(cost);
-    let ended = output.lines().filter(|line| line.starts_with("{\"executions\""));
+    let ended = output
+        .lines()
+        .filter(|line| line.starts_with("{\"executions\""));
     outcome.executions = Some(ended.count() as u64);
     let error = errors.lines().find_map(|line| line.strip_prefix("error: "));
     let panicked = output.lines().find_map(|line| {

@@ -45,7 +45,9 @@ impl Tools<'_> {
         ];
         let mut text = format!("| test | {} |\n", columns.join(" | "));
         let _ = writeln!(text, "| --- |{}", " --- |".repeat(columns.len()));
-        let tests = TESTS.iter().filter(|test| only.is_none_or(|o| test.contains(o)));
+        let tests = TESTS
+            .iter()
+            .filter(|test| only.is_none_or(|o| test.contains(o)));
         for name in tests.flat_map(|test| [(*test).to_owned(), format!("{test}-fixed")]) {
             eprintln!("xtask: {name}");
             let case = Case {
@@ -114,7 +116,11 @@ pub(super) fn cell(answer: &Answer) -> String {
         Some(executions) => format!("{} run", executions + outcome.others),
         None => "no run".to_owned(),
     };
-    let plural = if executions.starts_with("1 ") { "" } else { "s" };
+    let plural = if executions.starts_with("1 ") {
+        ""
+    } else {
+        "s"
+    };
     format!("{says}; {executions}{plural}, {:.1} s", outcome.cost.wall)
 }
 

@@ -143,7 +143,10 @@ extern \"C\" fn too_late(number: i32) {{
     }
     let needs = |helper| context.needs(Need::Helper(helper));
     let traps = Helper::ALL.iter().any(|h| h.traps() && needs(*h)) || needs(Helper::Assert);
-    for helper in Helper::ALL.into_iter().chain([Helper::Assert, Helper::Plain]) {
+    for helper in Helper::ALL
+        .into_iter()
+        .chain([Helper::Assert, Helper::Plain])
+    {
         if needs(helper) || helper == Helper::Trap && traps {
             text.push_str(function(helper, context.options.scheduled));
             text.push('\n');
@@ -281,8 +284,12 @@ fn counted(old: i32, change: i32) -> i32 {
 }
 "
         }
-        Helper::ShiftLeft => "fn shift_left(a: i64, b: i64) -> i64 {\n    a.wrapping_shl(b as u32)\n}\n",
-        Helper::ShiftRight => "fn shift_right(a: i64, b: i64) -> i64 {\n    a.wrapping_shr(b as u32)\n}\n",
+        Helper::ShiftLeft => {
+            "fn shift_left(a: i64, b: i64) -> i64 {\n    a.wrapping_shl(b as u32)\n}\n"
+        }
+        Helper::ShiftRight => {
+            "fn shift_right(a: i64, b: i64) -> i64 {\n    a.wrapping_shr(b as u32)\n}\n"
+        }
         Helper::Choose if scheduled => {
             "fn seed() -> u64 {
     0

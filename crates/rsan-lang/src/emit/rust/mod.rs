@@ -5,8 +5,8 @@ mod harness;
 use super::frame::Extra;
 use super::harness::{Helper, Need};
 use super::syntax::Language;
-use super::{Context, Function, Shape, Untranslatable};
-use rsan_model::{CasStrength, Instr, LocId, Start, ThreadId};
+use super::{Context, Function, Shape};
+use rsan_model::{CasStrength, Instr, LocId, RegId, Start, ThreadId};
 use std::fmt::Write as _;
 
 /// The file, around the functions of the threads.
@@ -193,44 +193,30 @@ impl Function<'_, '_> {
         }
     }
 
+    /// A compare-and-swap, and where its success and what it saw go.
     pub(super) fn compare_exchange(
         &mut self,
-        instr: &Instr,
+        (success, dst): (Option<RegId>, Option<RegId>),
+        place: &str,
+        strength: CasStrength,
+        operands: &[&str],
         pc: u32,
-    ) -> Result<(), Untranslatable> {
-        let Instr::Cas {
-            dst,
-            success,
-            place,
-            expected,
-            new,
-            ord,
-            fail,
-            strength,
-        } = instr
-        else {
-            unreachable!("a compare-and-swap");
-        };
-        let writer = self.writer();
-        let (expected, new) = (writer.value(expected)?, writer.value(new)?);
+    ) {
         let method = match strength {
             CasStrength::Strong => "compare_exchange",
             CasStrength::Weak => "compare_exchange_weak",
         };
-        let place = self.place(place)?;
-        let (ord, fail) = (Language::Rust.order(ord), Language::Rust.order(fail));
-        let swap = format!("{place}.{method}({expected}, {new}, {ord}, {fail})");
+        let swap = Language::Rust.atomic(method, place, operands);
         match (success, dst) {
             (None, None) => self.line(&Language::Rust.dropped(&swap), pc),
-            (Some(_), None) => self.assign(*success, &format!("i32::from({swap}.is_ok())"), pc),
-            (None, Some(_)) => self.assign(*dst, &format!("{swap}.unwrap_or_else(|was| was)"), pc),
+            (Some(_), None) => self.assign(success, &format!("i32::from({swap}.is_ok())"), pc),
+            (None, Some(_)) => self.assign(dst, &format!("{swap}.unwrap_or_else(|was| was)"), pc),
             (Some(_), Some(_)) => {
                 self.line(&format!("let swapped = {swap};"), pc);
-                self.assign(*success, "i32::from(swapped.is_ok())", pc);
-                self.assign(*dst, "swapped.unwrap_or_else(|was| was)", pc);
+                self.assign(success, "i32::from(swapped.is_ok())", pc);
+                self.assign(dst, "swapped.unwrap_or_else(|was| was)", pc);
             }
         }
-        Ok(())
     }
 
     pub(super) fn spawn_rust(&mut self, child: ThreadId, pc: u32) {

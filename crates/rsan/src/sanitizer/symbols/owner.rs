@@ -22,15 +22,11 @@ pub(crate) struct Folders {
 }
 
 impl Default for Folders {
-    /// The folder that `cargo rsan` names, the current one, and the one of the package.
+    /// The folder that `cargo rsan` names, and the current one. `CARGO_MANIFEST_DIR` would not do: whatever a test of some package
+    /// starts has it, too.
     fn default() -> Self {
-        let variable = |name| std::env::var_os(name).map(PathBuf::from);
-        let all = [
-            variable(ROOT),
-            std::env::current_dir().ok(),
-            variable("CARGO_MANIFEST_DIR"),
-        ];
-        let own = all.into_iter().flatten();
+        let root = std::env::var_os(ROOT).map(PathBuf::from);
+        let own = root.into_iter().chain(std::env::current_dir().ok());
         Self {
             own: own.filter(|folder| folder.is_absolute()).collect(),
         }
