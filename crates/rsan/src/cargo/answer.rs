@@ -205,6 +205,10 @@ impl<'a> Answer<'a> {
                 document.verdict = Judgement::Unknown;
             }
             Judgement::Unknown => document.verdict = Judgement::NoFinding,
+            // What was not run is not proved.
+            Judgement::Robust if document.tests.iter().any(is_left_out) => {
+                document.verdict = Judgement::NoFinding;
+            }
             Judgement::NoFinding | Judgement::Robust => {}
         }
     }
@@ -258,6 +262,10 @@ impl<'a> Answer<'a> {
             false => format!("{tests}: {}", counts.join(", ")),
         }
     }
+}
+
+fn is_left_out(test: &Tested) -> bool {
+    test.outcome == TestOutcome::Ignored
 }
 
 fn is_cut(test: &Tested) -> bool {
