@@ -52,7 +52,8 @@ pub const fn sanitized() -> bool {
 /// The end of a setup: runs whose schedule is rsan's (`--sched`, `--exhaustive`) begin here, each with what the program has done up to
 /// here, which is done once. `RSAN_OPTIONS` must have `at_marker=1`; else they begin at `main`, and this does nothing.
 ///
-/// There must be no other threads yet. Only the first call counts.
+/// There must be no other threads yet: this is for `main`, and for tests with `harness = false`. A `#[test]` is run in a thread of
+/// its own, while another one waits for it. Only the first call counts.
 ///
 /// ```
 /// let table: Vec<u32> = (0..1_000).collect(); // takes long, and is always the same

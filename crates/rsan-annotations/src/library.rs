@@ -18,13 +18,7 @@ unsafe extern "C" {
         count: usize,
         order: c_int,
     ) -> u64;
-    fn __rsan_bcas(
-        address: *const c_void,
-        bytes: usize,
-        expected: u64,
-        desired: u64,
-        order: c_int,
-    );
+    fn __rsan_bcas(address: *const c_void, bytes: usize, expected: u64, desired: u64, order: c_int);
 }
 
 /// The number of an order in C.
@@ -65,12 +59,7 @@ pub(crate) fn wait_any<A: Atomic, const N: usize>(
 }
 
 #[inline]
-pub(crate) fn bcas<A: Atomic>(
-    object: &A,
-    expected: A::Value,
-    desired: A::Value,
-    order: Ordering,
-) {
+pub(crate) fn bcas<A: Atomic>(object: &A, expected: A::Value, desired: A::Value, order: Ordering) {
     let [expected, desired] = [expected, desired].map(A::bits);
     // SAFETY: the address is that of an atomic, of 1, 2, 4 or 8 bytes, whose contents may change while it is borrowed; the desired
     // bits are those of a value of its type.

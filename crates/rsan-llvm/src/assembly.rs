@@ -28,6 +28,22 @@ pub(crate) fn effect(printed: &str) -> Effect {
     }
 }
 
+/// Whether inline assembly for x86-64, as LLVM prints it, orders all that comes before it with all that comes after it: a fence, or an instruction that is
+/// locked.
+pub(crate) fn is_full_barrier(printed: &str) -> bool {
+    let Some((text, constraints)) = strings(printed) else {
+        return false;
+    };
+    // An exchange with memory is locked without saying so.
+    let memory = text.contains(['(', '[']) || constraints.contains(['*', 'm']);
+    let orders = |statement: &String| {
+        statement == "mfence"
+            || statement.starts_with("lock ")
+            || (statement.starts_with("xchg") && memory)
+    };
+    statements(&text).iter().any(orders)
+}
+
 /// The two strings, without LLVM's escapes.
 fn strings(printed: &str) -> Option<(String, String)> {
     let after = &printed[printed.find(" asm ").map_or(0, |at| at + 5)..];
@@ -186,6 +202,23 @@ mod tests {
         assert_eq!(of("lwsync", memory), fenced("lwsync"));
         assert_eq!(of("fence rw, w", memory), fenced("fence rw,w"));
         assert_eq!(of("mfence", ""), fenced("mfence"));
+    }
+
+    #[test]
+    fn locked_instructions_order_everything() {
+        let is_full = |text: &str, constraints: &str| {
+            is_full_barrier(&format!(
+                "ptr asm sideeffect inteldialect \"{text}\", \"{constraints}\""
+            ))
+        };
+        assert!(is_full("mfence", "~{memory}"));
+        assert!(is_full("lock not qword ptr [${0:q}]", "r,~{memory}"));
+        assert!(is_full("nop; lock; addl $$1, ($0)", "r,~{memory}"));
+        assert!(is_full("xchg qword ptr [$0], $1", "r,r"));
+        assert!(is_full("xchgl $0, $1", "=r,=*m,0"));
+        assert!(!is_full("xchg eax, ecx", "r,r"));
+        assert!(!is_full("pause", "~{memory}"));
+        assert!(!is_full("lfence", "~{memory}"));
     }
 
     #[test]

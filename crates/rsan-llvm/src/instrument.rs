@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::machine::{Effort, Machine};
 use crate::module::Module;
+use crate::patch;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -46,32 +47,31 @@ const ATTRIBUTE: &str = "sanitize_thread";
 /// Functions that have it tell the runtime where they begin and end, and that nothing in between is to be seen.
 const UNSEEN: &str = "sanitize_thread_no_checking_at_run_time";
 
-/// Functions of the standard library whose synchronisation is their own: no program may rely on the order that it makes. They are named by parts of
-/// their symbols. What each leaves behind decides nothing that is seen outside.
-const PRIVATE: &[&[&str]] = &[
+/// Functions of the standard library whose synchronisation is their own: no program may rely on the order that it makes, and what each leaves behind
+/// decides nothing that is seen outside. They are named by the ends of their paths, as symbols have them.
+const PRIVATE: &[&str] = &[
     // The table of the threads' stacks, for the message when one of them overflows.
-    &["14stack_overflow3imp12make_handler"],
-    &["14stack_overflow3imp12drop_handler"],
-    &["14stack_overflow11thread_info", "_current_info"],
-    // Where the output of a test goes: its flag, and how many threads have it.
-    &["18set_output_capture"],
-    &["22try_set_output_capture"],
-    &["12thread_local", "7destroy", "5mutex5Mutex", "3Vech"],
+    "14stack_overflow3imp12make_handler",
+    "14stack_overflow3imp12drop_handler",
+    "14stack_overflow11thread_info16set_current_info",
+    "14stack_overflow11thread_info19delete_current_info",
+    // The key whose destructor tells that a thread ends: whoever needs it first makes it.
+    "12thread_local5guard3key6enable",
+    // Where the output of a test goes.
+    "5stdio18set_output_capture",
+    "5stdio22try_set_output_capture",
+    // Starts the thread of a test, which the runtime then waits for, if it says who runs. It is private up to there.
+    "4test8run_test",
 ];
 
-/// The function that starts the thread of a test, which the runtime then waits for, if it says who runs. It is private up to there. Its closures are
-/// not: one of them is the test.
-const STARTS_TEST: &str = "4test8run_test";
+/// The same for an instance of a function for a type, by parts of its symbol: where the output of a test goes is forgotten at the end of a thread.
+const PRIVATE_INSTANCE: [&str; 4] = ["12thread_local", "7destroy", "5mutex5Mutex", "3Vech"];
 
+/// Closures and inner functions of a private function are not private: one of them is a test, another calls destructors.
 fn is_private(symbol: &str) -> bool {
-    let has_all = |parts: &&[&str]| parts.iter().all(|part| symbol.contains(part));
-    PRIVATE.iter().any(|parts| has_all(parts)) || starts_test(symbol)
-}
-
-fn starts_test(symbol: &str) -> bool {
     let symbol = symbol.split_once(".llvm.").map_or(symbol, |(name, _)| name);
-    let (new, old) = ("_RNv", "_ZN4test8run_test17h");
-    symbol.starts_with(new) && symbol.ends_with(STARTS_TEST) || symbol.starts_with(old)
+    let is = |path: &&str| symbol.ends_with(*path) || symbol.contains(&format!("{path}17h"));
+    PRIVATE.iter().any(|path| is(path)) || PRIVATE_INSTANCE.iter().all(|part| symbol.contains(part))
 }
 
 /// Instruments a module into an object file. `begin` is told that it is next.
@@ -122,7 +122,9 @@ fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     if depth == Depth::Atomics {
         module.set_text_attribute(UNSEEN, is_private);
     }
+    patch::fences_at_assembly(module);
     module.run_passes(PASSES)?;
+    module.constructors_in_array();
     module.sections_per_function();
     Ok(())
 }
@@ -154,6 +156,7 @@ mod tests {
             "_RNCNvCs1_4test8run_test0B3_",
             "_ZN4test8run_test28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
             "_RNvCs1_4test9run_tests",
+            "_RNvNvNtNtNtNtCs1_3std3sys12thread_local5guard3key6enable3run",
             "_RNvMNtNtCs1_3std6thread6scopedNtB2_9ScopeData29increment_num_running_threads",
         ];
         assert!(private.into_iter().all(is_private));

@@ -8,7 +8,7 @@
 //! lose: [`serve()`] does the work in a child, [`Reader`] is the parent's side, and an abort of the child is an error with
 //! what it printed.
 //!
-//! Versions 14 to 22 are tried. Functions that not all of them have are looked up, never assumed; what the C API of some
+//! Versions 14 to 23 are tried. Functions that not all of them have are looked up, never assumed; what the C API of some
 //! version does not tell is read from LLVM's own text of the value.
 
 mod assembly;

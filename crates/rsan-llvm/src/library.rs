@@ -19,7 +19,7 @@ const NEWEST: u32 = 30;
 /// A version of LLVM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Version {
-    /// 14 to 22 are tried.
+    /// 14 to 23 are tried.
     pub major: u32,
     /// 0 if unknown.
     pub minor: u32,

@@ -7,6 +7,9 @@ use crate::ty::Type;
 use crate::value::Value;
 use std::ffi::{CStr, CString, c_char};
 
+/// The variable that lists functions that run before `main`.
+const CONSTRUCTORS: &str = "llvm.global_ctors";
+
 /// A module. It belongs to a context, and is freed when it is dropped.
 pub struct Module<'c> {
     context: &'c Context<'c>,
@@ -148,6 +151,30 @@ impl<'c> Module<'c> {
             // SAFETY: as above; LLVM copies the name.
             unsafe { (api.set_section)(function.raw, section.as_ptr()) };
         }
+    }
+
+    /// Puts functions that run before `main` where loaders look for them. A target machine of the C API puts them into a section that some linkers leave
+    /// alone.
+    pub fn constructors_in_array(&mut self) {
+        let api = &self.library().api;
+        let Some(list) = self.globals().find(|value| value.name() == CONSTRUCTORS) else {
+            return;
+        };
+        // Elements are a priority, a function, and what it belongs to.
+        let elements = list.initializer().into_iter().flat_map(Value::operands);
+        let functions = elements.filter_map(|element| element.operand(1));
+        let functions: Vec<_> = functions.map(|value| (value.raw, value.ty().raw)).collect();
+        for (function, pointer) in functions {
+            // SAFETY: a function of the module and its type; LLVM copies the names.
+            unsafe {
+                let entry = (api.global_add)(self.raw, pointer, c"rsan.constructor".as_ptr());
+                (api.set_initializer)(entry, function);
+                (api.set_section)(entry, c".init_array.0".as_ptr());
+                (api.set_linkage)(entry, ffi::linkage::INTERNAL);
+            }
+        }
+        // SAFETY: a global of the module that nothing refers to.
+        unsafe { (api.global_delete)(list.raw) };
     }
 
     pub(crate) fn raw(&mut self) -> ModuleRef {

@@ -1,8 +1,9 @@
 //! Applies edits to a module: fences, and stronger orders.
 
+use crate::assembly::is_full_barrier;
 use crate::context::Context;
 use crate::error::{Error, Place};
-use crate::ffi::{BuilderRef, type_kind};
+use crate::ffi::{BuilderRef, type_kind, value_kind};
 use crate::input;
 use crate::module::{Block, Module};
 use crate::opcode::Opcode;
@@ -252,6 +253,23 @@ fn name(order: Order) -> &'static str {
         Order::Release => "release",
         Order::AcqRel => "acq_rel",
         Order::SeqCst => "seq_cst",
+    }
+}
+
+/// Puts fences before inline assembly that is one, in a module for x86-64: the sanitizer does not see assembly.
+pub(crate) fn fences_at_assembly(module: &Module<'_>) {
+    let blocks = module.functions().flat_map(Value::blocks);
+    let instructions = blocks.flat_map(Block::instructions);
+    let is_barrier = |value: &Value<'_>| {
+        let callee = value.callee();
+        let text = callee.filter(|callee| callee.kind() == value_kind::ASSEMBLY);
+        text.is_some_and(|text| is_full_barrier(&text.print()))
+    };
+    let barriers: Vec<_> = instructions.filter(is_barrier).collect();
+    let builder = Builder::new(module);
+    for barrier in barriers {
+        // Only weaker orders are refused.
+        let _ = builder.fence(barrier, Order::SeqCst);
     }
 }
 

@@ -50,7 +50,7 @@ impl<'m> Value<'m> {
     }
 
     pub(crate) fn kind(self) -> c_int {
-        ask!(self, value_kind)
+        value_kind::of(ask!(self, value_kind), self.library.version().major)
     }
 
     /// Its name; empty if it has none.

@@ -31,7 +31,7 @@ pub use model::Rules;
 pub use place::{Excerpt, Frame, Place, STANDARD, maker_of, order_in_rust, place_of};
 pub use port::{Method, Port, PortAssumption, PortThread};
 pub use stats::{Exploration, FailedRuns, Outcome, Schedules, Stats};
-pub use tested::{Tested, TestOutcome};
+pub use tested::{TestOutcome, Tested};
 pub use thread::Thread;
 
 use crate::judgement::Judgement;

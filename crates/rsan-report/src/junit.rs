@@ -97,7 +97,11 @@ impl Suite {
             name: document.subject.clone(),
             seconds: document.stats.seconds,
             cases,
-            output: document.notes.join("\n"),
+            output: {
+                let notes = document.notes.iter().cloned();
+                let notes: Vec<_> = notes.chain(document.stats.of_standard()).collect();
+                notes.join("\n")
+            },
         }
     }
 

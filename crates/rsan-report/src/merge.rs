@@ -113,6 +113,9 @@ impl Stats {
         self.processes = sum(self.processes, other.processes);
         self.suppressed = sum(self.suppressed, other.suppressed);
         self.known = sum(self.known, other.known);
+        self.in_standard.extend(other.in_standard);
+        self.in_standard.sort();
+        self.in_standard.dedup();
         self.seconds += other.seconds;
         self.schedules = match (self.schedules.take(), other.schedules) {
             (Some(_), Some(_)) => None,

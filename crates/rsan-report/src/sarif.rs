@@ -144,6 +144,9 @@ fn invocation(document: &Document) -> Invocation {
     for note in &document.notes {
         invocation.notify(if done { "note" } else { "warning" }, note.clone());
     }
+    if let Some(note) = document.stats.of_standard() {
+        invocation.notify("note", note);
+    }
     invocation
 }
 

@@ -41,7 +41,10 @@ pub(crate) fn run(args: &CheckArgs) -> Status {
                 run::check(args, stop, &sources)
             }
             None => match for_programs(args) {
-                Some(what) => Err(failure(file, &format!("{what} are for C, C++ and Rust files"))),
+                Some(what) => Err(failure(
+                    file,
+                    &format!("{what} are for C, C++ and Rust files"),
+                )),
                 None => verify::answer(Command::Check, &args.verify, stop, file),
             },
         },

@@ -63,26 +63,31 @@ const WORDS: &[(&str, &[&str])] = &[
 
 /// The table of options with the words that each takes, which only shells want to know: the help has them in sentences.
 fn offering(rsan: Command) -> Command {
-    rsan.mut_subcommands(|command| {
-        let name = command.get_name().to_owned();
-        command.mut_args(|arg| with_words(&name, arg))
-    })
+    rsan.mut_subcommands(|command| offering_below(&["rsan"], command))
 }
 
-fn with_words(command: &str, arg: Arg) -> Arg {
+/// The same of a command below others.
+fn offering_below(above: &[&str], command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let line = [above, &[&*name]].concat();
+    command
+        .mut_args(|arg| with_words(&line, arg))
+        .mut_subcommands(|command| offering_below(&line, command))
+}
+
+fn with_words(line: &[&str], arg: Arg) -> Arg {
     let of = |(option, _): &&(&str, _)| arg.get_long() == Some(option);
     let Some((option, words)) = WORDS.iter().find(of) else {
         return arg;
     };
-    let words = words
-        .iter()
-        .filter(|word| is_accepted(command, option, word));
+    let words = words.iter().filter(|word| is_accepted(line, option, word));
     arg.value_parser(PossibleValuesParser::new(words))
 }
 
 /// Whether a command takes a word as the value of an option; what else is wrong with so short a line does not matter.
-fn is_accepted(command: &str, option: &str, word: &str) -> bool {
-    let parsed = Cli::try_parse_from(["rsan", command, &format!("--{option}"), word]);
+fn is_accepted(line: &[&str], option: &str, word: &str) -> bool {
+    let option = format!("--{option}");
+    let parsed = Cli::try_parse_from([line, &[&*option, word]].concat());
     parsed
         .err()
         .is_none_or(|error| error.kind() != ErrorKind::ValueValidation)

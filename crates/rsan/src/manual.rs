@@ -49,7 +49,8 @@ fn pages() -> (Command, Vec<Command>) {
     let mut rsan = Cli::command().disable_help_subcommand(true);
     rsan.build();
     let commands = rsan.get_subcommands();
-    let all = commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
+    let all =
+        commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
     let all = all.filter(|command| command.get_name() != "help");
     let all = all.cloned().collect();
     (rsan, all)

@@ -114,7 +114,7 @@ impl Access {
     pub fn who(&self) -> Option<String> {
         let thread = self.thread.as_ref()?;
         Some(match &self.name {
-            Some(name) => format!("{thread} '{name}'"),
+            Some(name) => format!("{thread} ({name})"),
             None => thread.to_string(),
         })
     }

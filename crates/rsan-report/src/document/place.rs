@@ -136,10 +136,16 @@ impl Frame {
 }
 
 /// The frame that a reader of the program would name: the innermost one with a source that is not of a library, or else of one that is
-/// not Rust's standard library, or else the innermost one that does more than an access for its caller.
+/// not Rust's standard library, or else the innermost one that does more than an access for its caller. Optimised code has accesses without a
+/// line; then it is the next one that has a line.
 pub fn place_of(stack: &[Frame]) -> Option<&Frame> {
     let mut known = stack.iter().filter(|frame| frame.file.is_some());
-    let own = known.clone().find(|frame| frame.library.is_none());
+    let is_own = |frame: &&Frame| frame.library.is_none();
+    let mut own = known.clone().filter(is_own);
+    let own = own
+        .clone()
+        .find(|frame| frame.line.is_some())
+        .or_else(|| own.next());
     let of_package = || known.clone().find(|frame| !frame.is_of_standard());
     let found = own.or_else(of_package).or_else(|| maker_of(stack));
     found.or_else(|| known.next())
@@ -239,10 +245,19 @@ mod tests {
     fn the_place_is_in_the_workspace_then_in_a_package_then_in_the_standard_library() {
         let atomic = frame("core/src/sync/atomic.rs", Some(STANDARD));
         let mutex = frame("std/src/sync/mutex.rs", Some(STANDARD));
-        let package = frame("/r/registry/src/i/queue-1.0.0/src/lib.rs", Some("queue 1.0.0"));
+        let package = frame(
+            "/r/registry/src/i/queue-1.0.0/src/lib.rs",
+            Some("queue 1.0.0"),
+        );
         let own = frame("src/lib.rs", None);
         let all = [atomic, mutex, package, own];
         assert_eq!(place(&all), Some("src/lib.rs"));
+        let lost = Frame {
+            line: None,
+            ..frame("src/ring.rs", None)
+        };
+        assert_eq!(place(&[lost.clone(), all[3].clone()]), Some("src/lib.rs"));
+        assert_eq!(place(&[all[0].clone(), lost]), Some("src/ring.rs"));
         assert_eq!(
             place(&all[..3]),
             Some("/r/registry/src/i/queue-1.0.0/src/lib.rs")

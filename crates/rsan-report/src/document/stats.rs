@@ -1,6 +1,7 @@
 //! What an answer took.
 
 use super::Recorded;
+use crate::number::plural;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ pub struct Stats {
     /// Findings that the user does not want to see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<u64>,
+    /// What was found inside Rust's standard library, and is not shown: the kind, the functions and their places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_standard: Vec<String>,
     /// Findings that the baseline has already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<u64>,
@@ -48,6 +52,19 @@ pub struct Stats {
     /// Of runs under controlled scheduling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedules: Option<Schedules>,
+}
+
+impl Stats {
+    /// What there is to say about findings inside the standard library that are not shown.
+    pub fn of_standard(&self) -> Option<String> {
+        let number = self.in_standard.len() as u64;
+        let are = if number == 1 { "is" } else { "are" };
+        let findings = plural(number, "finding");
+        let note = format!(
+            "{findings} inside the standard library {are} not shown, --include-std shows them"
+        );
+        (number > 0).then_some(note)
+    }
 }
 
 /// Runs under controlled scheduling.

@@ -181,6 +181,10 @@ fn figures(stats: &Stats) -> Vec<(&'static str, String)> {
         ),
         ("processes", stats.processes),
         ("suppressed findings", stats.suppressed.filter(|&n| n > 0)),
+        (
+            "findings inside the standard library, not shown",
+            Some(stats.in_standard.len() as u64).filter(|&n| n > 0),
+        ),
         ("known findings", stats.known.filter(|&n| n > 0)),
     ]
     .into_iter()

@@ -54,6 +54,9 @@ pub(super) fn summary(document: &Document, runs: u64, style: Style) -> String {
         }
         failures(&mut out, schedules);
     }
+    if let Some(note) = document.stats.of_standard() {
+        let _ = writeln!(out, "{note}");
+    }
     out
 }
 
@@ -110,7 +113,8 @@ fn scheduled(out: &mut String, schedules: &Schedules, runs: u64) {
             _ => write!(out, ", seeds {seed} to {last}"),
         };
     }
-    if runs > 1 {
+    // Of several series together that is not known.
+    if runs > 1 && schedules.last_new > 0 {
         let executions = plural(schedules.executions, "different execution");
         let last = schedules.last_new;
         let _ = write!(out, "; {executions}, the last new one in run {last}");

@@ -9,7 +9,7 @@ use crate::hooks;
 use crate::race;
 use crate::real;
 use crate::sched::heap as steady;
-use crate::thread::{Entered, current, enter_if_attached};
+use crate::thread::{Context, Entered, current, enter_if_attached};
 use crate::{callers, handler, heap, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
 use rsan_log::Operation;
@@ -41,6 +41,10 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     let caller = tls::caller();
     let Some(mut me) = enter_if_attached() else {
         heap::allocated_unseen(block as usize, asked);
+        if current().is_some_and(Context::is_hidden) {
+            // Its creator is private; whoever gets the block need not be.
+            shadow::forget(block as usize, asked);
+        }
         return false;
     };
     // SAFETY: a block of the allocator.

@@ -46,8 +46,8 @@ pub(crate) mod weak;
 pub(crate) use run::{begin_run, end_early, end_run, is_ending, wait_for_others};
 
 pub(crate) use life::{
-    announce, begin, borrow, come_to_end, ended, go_home, leave, move_home, outside, renounce, settle,
-    vanish,
+    announce, begin, borrow, come_to_end, ended, go_home, leave, move_home, outside, renounce,
+    settle, vanish,
 };
 pub(crate) use state::{For, Hold, Need, Values};
 

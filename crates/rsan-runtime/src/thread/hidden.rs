@@ -68,11 +68,17 @@ impl Context {
         }
     }
 
+    /// Whether the thread is in such a function.
+    pub(crate) fn is_hidden(&self) -> bool {
+        // ORDERING: relaxed; see `Hidden`.
+        self.hidden.depth.load(Ordering::Relaxed) != 0
+    }
+
     /// The functions that the thread is in are private no more. Whether it was in any.
     pub(crate) fn reveal(&'static self) -> bool {
-        // ORDERING: relaxed; see `Hidden`.
-        let is_hidden = self.hidden.depth.load(Ordering::Relaxed) != 0;
+        let is_hidden = self.is_hidden();
         if is_hidden {
+            // ORDERING: relaxed; see `Hidden`.
             self.hidden.depth.store(1, Ordering::Relaxed);
             self.show();
         }

@@ -59,8 +59,12 @@ pub(crate) struct CargoWords {
     pub(crate) own: Vec<OsString>,
 }
 
-/// What `test`, `nextest` and `run` take.
+/// What `test`, `nextest` and `run` take. Short options are cargo's.
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("report", |arg| arg.short(None)),
+    mut_arg("verbose", |arg| arg.short(None)),
+)]
 pub(crate) struct CargoTestArgs {
     #[command(flatten)]
     pub(crate) words: CargoWords,
@@ -163,7 +167,9 @@ fn value_of(table: &clap::Command, word: &OsStr) -> Option<Value> {
         Some((name, _)) => (name, true),
         None => (option, false),
     };
-    let arg = table.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+    let arg = table
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(name))?;
     let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();
     Some(match takes && !is_whole {
         true => Value::NextWord,

@@ -97,7 +97,7 @@ Each C, C++ or Rust file is a program of its own, or with --together a part of o
 times, each time for at most --time-limit (60s). By default the compiler keeps every access of the source; -O chooses an
 optimization level instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
 what stands after -- goes to the program. A Rust file is compiled by rustc (--cfg, --edition, -C and --extern are its flags), with its tests if it has no
-main function, and run 2 times freely and up to 100 times under controlled scheduling, for at most 3 s; `cargo rsan` is for packages. Other
+main function, and run 2 times freely and up to 100 times under controlled scheduling; `cargo rsan` is for packages. Other
 files are verified: --property, --parametric, --deadlock, --memory-limit and --dot are for them only.
 
 With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
@@ -215,8 +215,8 @@ The long options above are taken wherever they stand before `--`. All others, an
 --features, --release, --test, --lib, --manifest-path and so on. After `--` stand options of the tests: --skip, --exact, --ignored,
 --include-ignored, --nocapture, --test-threads.
 
-Each #[test] is run in a process of its own, several at a time: 2 free runs, then up to 100 under controlled scheduling, for at most
-3 s. With --runs all runs are free; with --sched, --exhaustive and --replay, the test is what is run under controlled scheduling. A test that
+Each #[test] is run in a process of its own, several at a time: 2 free runs, then up to 100 under controlled scheduling, at least 20
+of them unless they take more than 6 s. With --runs all runs are free; with --sched, --exhaustive and --replay, the test is what is run under controlled scheduling. A test that
 takes longer than --timeout (60s) has failed, and the others go on. A target without libtest's main function is run as one
 test. Doc tests are not run.
 

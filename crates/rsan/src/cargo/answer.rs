@@ -3,6 +3,8 @@
 use super::unit::Said;
 use super::workers::Done;
 use crate::args::{OutputFormat, ReportArgs};
+use crate::sanitizer::campaign::quoted;
+use crate::sanitizer::mixed;
 use crate::session::{baseline, eprint, print, render};
 use crate::status::Status;
 use rsan_model::Model;
@@ -30,6 +32,8 @@ pub(super) struct Answer<'a> {
     shown: bool,
     documents: Vec<Document>,
     tests: Vec<Tested>,
+    /// The user chose the schedules: what there is to say of them is wanted.
+    explicit: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -46,6 +50,7 @@ impl<'a> Answer<'a> {
             shown,
             documents: Vec::new(),
             tests: Vec::new(),
+            explicit: false,
         }
     }
 
@@ -57,7 +62,11 @@ impl<'a> Answer<'a> {
                 let why = vec!["interrupted".to_owned()];
                 (tested(test, TestOutcome::Undecided, why), Vec::new())
             }
-            Some(done) => self.judge(test, done),
+            Some(done) => {
+                let said = done.said.as_ref();
+                self.explicit |= said.is_some_and(|said| said.free.is_none());
+                self.judge(test, done)
+            }
         };
         self.say(&format!("test {} ... {}\n", tested.name, tested.word()));
         if let Some(output) = tested.output.as_ref().filter(|_| self.shown) {
@@ -97,6 +106,7 @@ impl<'a> Answer<'a> {
                 tested.notes.extend(replays(document));
             }
             document.notes.clear();
+            tested.notes.extend(explored(document));
             tested.runs += document.stats.runs.unwrap_or(0);
         }
         let all = merge(documents.clone());
@@ -114,7 +124,7 @@ impl<'a> Answer<'a> {
             let file = Path::new(&recorded.file);
             let file = file.strip_prefix(self.origin).unwrap_or(file);
             recorded.file = file.display().to_string();
-            let file = crate::sanitizer::campaign::quoted(&recorded.file);
+            let file = quoted(&recorded.file);
             recorded.command = format!("cargo rsan test --replay {file} {}", test.again);
         };
         for finding in &mut document.findings {
@@ -123,7 +133,9 @@ impl<'a> Answer<'a> {
         }
         let schedules = document.stats.schedules.iter_mut();
         let failures = schedules.flat_map(|schedules| &mut schedules.failures);
-        failures.filter_map(|failed| failed.first.as_mut()).for_each(again);
+        failures
+            .filter_map(|failed| failed.first.as_mut())
+            .for_each(again);
     }
 
     /// Says something while tests run, where the answer does not go.
@@ -142,21 +154,27 @@ impl<'a> Answer<'a> {
             Err(status) => return status,
         };
         self.failures();
-        let nothing = Document::new(
-            Command::Run,
-            self.subject,
-            Judgement::NoFinding,
-            self.documents.first().map_or(Model::C20.into(), |d| d.model),
-        );
-        let mut first = nothing;
-        first.property = self.documents.first().and_then(|document| document.property);
+        let known = self.documents.first();
+        // Only if all tests are robust are they together.
+        let verdict = match known {
+            Some(_) => Judgement::Robust,
+            None => Judgement::NoFinding,
+        };
+        let model = known.map_or(Model::C20.into(), |document| document.model);
+        let mut first = Document::new(Command::Run, self.subject, verdict, model);
+        first.property = known.and_then(|document| document.property);
         first.stats.runs = Some(0);
         let all = std::iter::once(first).chain(std::mem::take(&mut self.documents));
         let mut documents = merge(all.collect());
         if let Some(document) = documents.first_mut() {
-            document.stats.schedules = None;
+            if !self.explicit {
+                // They are not those of all runs.
+                document.stats.schedules = None;
+            }
             document.notes.push(self.counts());
             document.notes.extend(self.cut());
+            let notes = self.tests.iter().flat_map(|test| &test.notes);
+            document.notes.extend(mixed::hidden(notes));
             document.tests = std::mem::take(&mut self.tests);
             self.weigh(document);
         }
@@ -183,8 +201,14 @@ impl<'a> Answer<'a> {
         document.stats.failures = Some(failures);
         match document.verdict {
             Judgement::Violation => document.incomplete = is_open,
-            _ if is_open => document.verdict = Judgement::Unknown,
+            Judgement::Robust | Judgement::NoFinding | Judgement::Unknown if is_open => {
+                document.verdict = Judgement::Unknown;
+            }
             Judgement::Unknown => document.verdict = Judgement::NoFinding,
+            // What was not run is not proved.
+            Judgement::Robust if document.tests.iter().any(is_left_out) => {
+                document.verdict = Judgement::NoFinding;
+            }
             Judgement::NoFinding | Judgement::Robust => {}
         }
     }
@@ -195,11 +219,13 @@ impl<'a> Answer<'a> {
             return;
         }
         for test in &self.tests {
-            let is_worth_it = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
-            if !is_worth_it {
+            let is_open = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
+            let has_more = test.notes.iter().any(|note| !mixed::is_hidden(note));
+            if !is_open && !(self.explicit && has_more) {
                 continue;
             }
-            let notes: Vec<_> = test.notes.iter().map(|note| format!("  {note}\n")).collect();
+            let notes = test.notes.iter().filter(|note| !mixed::is_hidden(note));
+            let notes: Vec<_> = notes.map(|note| format!("  {note}\n")).collect();
             self.say(&format!("\n{}:\n{}", test.name, notes.concat()));
             if let Some(output) = &test.output {
                 self.say(&format!("{}\n", output.trim_end()));
@@ -210,12 +236,14 @@ impl<'a> Answer<'a> {
     /// That limits kept scheduled runs from saying more.
     fn cut(&self) -> Option<String> {
         let cut = self.tests.iter().filter(|test| is_cut(test)).count() as u64;
-        (cut > 0).then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
+        (cut > 0 && !self.explicit)
+            .then(|| format!("scheduled runs of {} reached limits", plural(cut, "test")))
     }
 
     /// `3 tests: 1 ok, 1 failed, 1 with findings`
     fn counts(&self) -> String {
-        let count = |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
+        let count =
+            |is: &dyn Fn(&Tested) -> bool| self.tests.iter().filter(|test| is(test)).count();
         let is = |outcome: TestOutcome| move |test: &Tested| test.outcome == outcome;
         let counts = [
             (count(&|test| test.word() == "ok"), "ok"),
@@ -225,7 +253,9 @@ impl<'a> Answer<'a> {
             (count(&is(TestOutcome::Ignored)), "ignored"),
         ];
         let counts = counts.into_iter().filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
+        let counts: Vec<_> = counts
+            .map(|(number, what)| format!("{number} {what}"))
+            .collect();
         let tests = plural(self.tests.len() as u64, "test");
         match counts.is_empty() {
             true => tests,
@@ -234,8 +264,14 @@ impl<'a> Answer<'a> {
     }
 }
 
+fn is_left_out(test: &Tested) -> bool {
+    test.outcome == TestOutcome::Ignored
+}
+
 fn is_cut(test: &Tested) -> bool {
-    test.outcome == TestOutcome::Ok && !test.notes.is_empty()
+    test.notes
+        .iter()
+        .any(|note| note.starts_with(mixed::LIMITS))
 }
 
 fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {
@@ -267,9 +303,8 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
     };
     let noted = said.free.iter().chain(scheduled);
     let notes: Vec<_> = noted.flat_map(|document| document.notes.clone()).collect();
-    let is_open = |document: &Document| {
-        document.verdict == Judgement::Unknown || document.incomplete
-    };
+    let is_open =
+        |document: &Document| document.verdict == Judgement::Unknown || document.incomplete;
     let outcome = match () {
         () if said.interrupted => TestOutcome::Undecided,
         () if all().any(failed) => TestOutcome::Failed,
@@ -280,10 +315,22 @@ pub(super) fn outcome(said: &Said) -> (TestOutcome, Vec<String>) {
     (outcome, notes)
 }
 
+/// That every execution was run.
+fn explored(document: &Document) -> Option<String> {
+    let schedules = document.stats.schedules.as_ref()?;
+    let exploration = schedules.exploration.as_ref()?;
+    let executions = plural(exploration.executions, "execution");
+    exploration
+        .complete
+        .then(|| format!("explored: all {executions}"))
+}
+
 /// How to make the runs again in which a test failed.
 fn replays(document: &Document) -> Vec<String> {
     let schedules = document.stats.schedules.iter();
     let failures = schedules.flat_map(|schedules| &schedules.failures);
     let first = failures.filter_map(|failed| failed.first.as_ref());
-    first.map(|first| format!("Replay: {}", first.command)).collect()
+    first
+        .map(|first| format!("Replay: {}", first.command))
+        .collect()
 }

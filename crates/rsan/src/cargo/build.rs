@@ -14,6 +14,9 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Tells reports what folder the user's sources are in.
+const ROOT: &str = "RSAN_ROOT";
+
 /// A build of packages.
 pub(super) struct Build {
     pub(super) metadata: Metadata,
@@ -121,6 +124,10 @@ impl Build {
             let before = std::env::var_os(name).map(|value| (name.clone(), value));
             environment.extend(before);
         }
+        // Places are shown as rustc shows them.
+        environment.retain(|(name, _)| name != ROOT);
+        let root = self.metadata.workspace_root.clone().into_os_string();
+        environment.push((ROOT.into(), root));
     }
 }
 

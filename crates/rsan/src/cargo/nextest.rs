@@ -5,11 +5,12 @@ use super::answer::{Answer, Test, outcome};
 use super::build::Build;
 use super::listing;
 use super::record::Started;
-use super::unit::{Order, Said, said};
+use super::unit::{Order, Said, folder_of, said};
 use super::workers::Done;
 use crate::args::{CargoTestArgs, CargoWords};
 use crate::files;
 use crate::interrupt;
+use crate::sanitizer::campaign::quoted;
 use crate::session::eprint;
 use crate::status::Status;
 use rsan_report::document::{Finding, TestOutcome};
@@ -33,8 +34,34 @@ struct Session {
 /// What a runner leaves.
 #[derive(Serialize, Deserialize)]
 struct Left {
-    label: String,
+    /// As cargo-nextest names programs: `package`, `package::test`, `package::bin/name`.
+    program: String,
+    test: String,
     said: Said,
+}
+
+impl Left {
+    /// `package::stress::one`
+    fn label(&self) -> String {
+        let parts = [&*self.program, &*self.test];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("::")
+    }
+
+    /// What stands in a command that runs only this test, after its options.
+    fn again(&self) -> String {
+        let (package, target) = match self.program.split_once("::") {
+            Some((package, target)) => (package, target),
+            None => (&*self.program, ""),
+        };
+        let target = match target.split_once('/') {
+            Some((kind, name)) => format!("--{kind} {}", quoted(name)),
+            None if target.is_empty() => "--lib".to_owned(),
+            None => format!("--test {}", quoted(target)),
+        };
+        let (package, test) = (quoted(package), quoted(&self.test));
+        format!("-p {package} {target} -- --exact {test}")
+    }
 }
 
 /// Builds the tests, lets cargo-nextest run them, and reports.
@@ -71,14 +98,14 @@ pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     }
     let subject = build.metadata.subject();
     let mut answer = Answer::new(&subject, &args.report, &origin, false);
-    for Left { label, said } in all {
+    for left in all {
         let test = Test {
-            again: format!("-- --exact {label}"),
-            label,
+            again: left.again(),
+            label: left.label(),
             ignored: false,
         };
         let done = Done {
-            said: Some(said),
+            said: Some(left.said),
             output: String::new(),
             seconds: 0.0,
         };
@@ -96,7 +123,7 @@ fn left(folder: &Path) -> Result<Vec<Left>, String> {
         serde_json::from_str::<Left>(&text).ok()
     };
     let mut all: Vec<_> = files.filter_map(read).collect();
-    all.sort_by(|one, other| one.label.cmp(&other.label));
+    all.sort_by_key(Left::label);
     Ok(all)
 }
 
@@ -112,8 +139,8 @@ pub(super) fn runner(words: &[OsString]) -> u8 {
 }
 
 fn attempt(words: &[OsString]) -> Result<u8, String> {
-    let session = std::env::var(VARIABLE)
-        .map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
+    let session =
+        std::env::var(VARIABLE).map_err(|_| format!("{} is started by cargo", super::RUNNER))?;
     let session: Session = serde_json::from_str(&session).map_err(|error| error.to_string())?;
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
     if words.iter().any(|word| word == "--list") {
@@ -125,13 +152,17 @@ fn attempt(words: &[OsString]) -> Result<u8, String> {
         let error = listing::command(&started)?.args(&words[1..]).exec();
         return Err(error.to_string());
     }
-    let label = label(words);
+    let mut left = Left {
+        program: std::env::var("NEXTEST_BINARY_ID").unwrap_or_default(),
+        test: test(words),
+        said: Said::default(),
+    };
     let order = Order {
         own: session.own,
         origin: session.origin,
         program: words.to_vec(),
-        subject: label.clone(),
-        out: label.replace("::", "."),
+        subject: left.label(),
+        out: folder_of(&left.label()),
         as_written: false,
         jobs: 1,
         said: PathBuf::new(),
@@ -143,7 +174,8 @@ fn attempt(words: &[OsString]) -> Result<u8, String> {
     let documents = said.free.iter().chain(&said.scheduled);
     let found = documents.flat_map(|document| &document.findings);
     let found = found.filter(|finding| Finding::counts(finding)).count();
-    let left = serde_json::to_string(&Left { label, said }).map_err(|error| error.to_string())?;
+    left.said = said;
+    let left = serde_json::to_string(&left).map_err(|error| error.to_string())?;
     files::write(&file, left.as_bytes()).map_err(|error| error.to_string())?;
     for note in notes {
         eprint(&format!("rsan: {note}\n"));
@@ -155,14 +187,33 @@ fn attempt(words: &[OsString]) -> Result<u8, String> {
 }
 
 /// The name of the test that is started.
-fn label(words: &[OsString]) -> String {
-    let binary = std::env::var("NEXTEST_BINARY_ID").unwrap_or_default();
-    let mut names = words.iter().skip(1).filter(|word| {
-        let text = word.to_string_lossy();
-        !text.starts_with('-')
-    });
-    let test = names.next().map(|name| name.to_string_lossy().into_owned());
-    let parts = [Some(binary), test].into_iter().flatten();
-    let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-    parts.join("::")
+fn test(words: &[OsString]) -> String {
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    let name = words.find(|word| !word.starts_with('-'));
+    name.unwrap_or_default().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_nextest_are_named_as_cargo_names_them() {
+        let again = |program: &str| {
+            let left = Left {
+                program: program.to_owned(),
+                test: "one".to_owned(),
+                said: Said::default(),
+            };
+            left.again()
+        };
+        assert_eq!(again("pool"), "-p pool --lib -- --exact one");
+        assert_eq!(
+            again("pool::stress"),
+            "-p pool --test stress -- --exact one"
+        );
+        assert_eq!(again("pool::bin/x"), "-p pool --bin x -- --exact one");
+        let words = ["program", "--exact", "a::b", "--nocapture"].map(OsString::from);
+        assert_eq!(test(&words), "a::b");
+    }
 }

@@ -98,7 +98,11 @@ impl Target {
             Kind::Library => test.is_none().then_some(&*self.name),
             Kind::Binary | Kind::Test | Kind::Example | Kind::Bench => Some(&*self.name),
         };
-        let parts: Vec<_> = [package, own, test].into_iter().flatten().collect();
+        let mut parts: Vec<_> = [package, own, test].into_iter().flatten().collect();
+        // A program is often called as its package.
+        if parts.len() > 2 {
+            parts.dedup();
+        }
         parts.join("::")
     }
 
@@ -137,5 +141,7 @@ mod tests {
         assert_eq!(test.chosen(false), "-p pool --test stress");
         assert_eq!(test.label(Some("one"), true), "stress::one");
         assert_eq!(test.label(None, false), "pool::stress");
+        let binary = target(Kind::Binary, "pool");
+        assert_eq!(binary.label(Some("one"), false), "pool::one");
     }
 }

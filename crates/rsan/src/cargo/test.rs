@@ -5,7 +5,7 @@ use super::build::{self, Build};
 use super::listing::{self, Wishes};
 use super::record::{self, Started};
 use super::targets::{Target, targets};
-use super::unit::Order;
+use super::unit::{Order, folder_of};
 use super::workers::{self, Job};
 use crate::args::CargoTestArgs;
 use crate::interrupt;
@@ -37,7 +37,9 @@ const CHOICES: &[&str] = &[
 pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let build = Build::new(&args.words)?;
     if build.has(&["--doc"]) {
-        return Err("doc tests are not run with the sanitizer; `cargo test --doc` runs them".into());
+        return Err(
+            "doc tests are not run with the sanitizer; `cargo test --doc` runs them".into(),
+        );
     }
     if build.has(&["--message-format"]) {
         return Err("--message-format is for `cargo rsan build`".to_owned());
@@ -48,7 +50,10 @@ pub(super) fn run(args: &CargoTestArgs) -> Result<Status, String> {
     let Some(programs) = programs(&build)? else {
         return Ok(Status::BadInput);
     };
-    let packages: Vec<_> = programs.iter().map(|(_, target)| &*target.package).collect();
+    let packages: Vec<_> = programs
+        .iter()
+        .map(|(_, target)| &*target.package)
+        .collect();
     if !build.has(CHOICES) && build.metadata.has_doc_tests(&packages) {
         eprint("rsan: doc tests are not run with the sanitizer; `cargo test --doc` runs them\n");
     }
@@ -131,10 +136,17 @@ impl Units {
                 started: &started,
             };
             if !target.has_harness() {
-                units.add(whole.test(None), Some(whole.job(None, started.program.clone())?));
+                // What it makes of its words is its own affair.
+                units.wishes.shown |= started.program.iter().any(|word| word == "--nocapture");
+                units.add(
+                    whole.test(None),
+                    Some(whole.job(None, started.program.clone())?),
+                );
                 continue;
             }
+            let shown = units.wishes.shown;
             units.wishes = Wishes::of(&started.program[1..])?;
+            units.wishes.shown |= shown;
             if units.wishes.list {
                 let mut command = listing::command(&started)?;
                 let status = command.args(&started.program[1..]).status();
@@ -238,9 +250,8 @@ impl Case<'_> {
                 own: self.args.words.own.clone(),
                 origin,
                 program,
-                subject: label.clone(),
-                // Not every file system has names with colons.
-                out: label.replace("::", "."),
+                out: folder_of(&label),
+                subject: label,
                 as_written: self.target.as_written,
                 jobs: 1,
                 said,

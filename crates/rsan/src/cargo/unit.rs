@@ -1,6 +1,6 @@
 //! A test as a process of this command sees it: its runs, in the environment that cargo gives to tests.
 
-use crate::args::{Cli, CargoCommand, CargoTestArgs, Command as Line};
+use crate::args::{CargoCommand, CargoTestArgs, Cli, Command as Line};
 use crate::files;
 use crate::interrupt;
 use crate::sanitizer::campaign::{self, Memory, Request, is_wanted};
@@ -41,8 +41,13 @@ pub(super) struct Order {
     pub(super) said: PathBuf,
 }
 
+/// The folder for the schedules of a test. Not every file system has names with colons.
+pub(super) fn folder_of(label: &str) -> String {
+    label.replace("::", ".").replace('/', "-")
+}
+
 /// What came of it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Said {
     /// Of free runs.
     pub(super) free: Option<Document>,

@@ -3,7 +3,7 @@
 use super::record::Started;
 use super::unit::{NAME, Order, Said};
 use crate::files;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
@@ -116,8 +116,8 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<()> {
     let mut pause = Duration::from_micros(500);
     while child.try_wait()?.is_none() {
         if stop.load(Ordering::Relaxed) && asked.is_none() {
-            // It may be gone already.
-            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+            // It may be gone already. The test, which is in its group, need not be waited for.
+            let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
             asked = Some(Instant::now());
         }
         if asked.is_some_and(|asked| asked.elapsed() > GRACE) {

@@ -1,9 +1,10 @@
 //! What rustc is told so that code can be instrumented, and what of the user's own flags cannot stay.
 
 use super::session::Session;
-use super::toolchain::{Instrumentation, TARGET};
+use super::toolchain::{Instrumentation, TARGET, sanitizer_flags};
 use super::words::{self, Argument, Kind, Name};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A call of rustc for code that runs in the program.
@@ -29,6 +30,8 @@ pub(crate) enum Written {
 
 /// The value of `crate-type` for procedural macros.
 const MACRO: &str = "proc-macro";
+/// The one for shared libraries of Rust. Programs are linked with an archive of the same instead.
+const DYLIB: &str = "dylib";
 
 /// Options that would undo what is done here, or have nothing to do in it.
 const DROPPED: &[&str] = &[
@@ -55,7 +58,9 @@ pub(crate) fn plan(words: &[OsString], session: &Session) -> Result<Option<Plan>
     let Some(target) = words::last(&arguments, Name::Target) else {
         return Ok(None);
     };
-    if crate_types(&arguments).any(|kind| kind == MACRO) {
+    // Cargo asks about all kinds at once.
+    let mut kinds = crate_types(&arguments).peekable();
+    if kinds.peek().is_some() && kinds.all(|kind| kind == MACRO) {
         return Ok(None);
     }
     refuse(&arguments, target)?;
@@ -94,27 +99,19 @@ fn refuse(arguments: &[Argument], target: &OsStr) -> Result<(), String> {
 }
 
 fn flags(arguments: &[Argument], session: &Session) -> Vec<OsString> {
-    let is_kept = |argument: &&Argument| match &argument.kind {
-        Kind::Codegen { name, .. } => !DROPPED.contains(&&**name),
-        Kind::Named(..) | Kind::Other => true,
-    };
-    let kept = arguments.iter().filter(is_kept);
-    let mut flags: Vec<OsString> = kept.flat_map(|argument| argument.words.clone()).collect();
+    let mut flags: Vec<OsString> = arguments.iter().flat_map(kept).collect();
+    let archive = crate_types(arguments).any(|kind| ["lib", "rlib"].contains(&kind));
+    if crate_types(arguments).any(|kind| kind == DYLIB) && !archive {
+        flags.push("--crate-type=rlib".into());
+    }
     let mut linker = OsString::from("-Clinker=");
     linker.push(session.linker());
     flags.push(linker);
-    let ours: &[&str] = match session.toolchain.instrumentation {
-        Instrumentation::Bitcode { .. } => &["-Clinker-plugin-lto"],
-        Instrumentation::Sanitizer { mismatch: true } => &[
-            "-Zsanitizer=thread",
-            "-Zexternal-clangrt",
-            "-Cunsafe-allow-abi-mismatch=sanitizer",
-        ],
-        Instrumentation::Sanitizer { mismatch: false } => {
-            &["-Zsanitizer=thread", "-Zexternal-clangrt"]
-        }
+    let ours = match session.toolchain.instrumentation {
+        Instrumentation::Bitcode { .. } => vec!["-Clinker-plugin-lto"],
+        Instrumentation::Sanitizer { mismatch } => sanitizer_flags(mismatch),
     };
-    flags.extend(ours.iter().map(OsString::from));
+    flags.extend(ours.into_iter().map(OsString::from));
     flags.extend(["-Clinker-flavor=gcc", "-Cstrip=none", "--cfg=rsan"].map(OsString::from));
     // Where no names are declared, none is looked at.
     if words::last(arguments, Name::CheckCfg).is_some() {
@@ -125,6 +122,26 @@ fn flags(arguments: &[Argument], session: &Session) -> Vec<OsString> {
         flags.push("-Cdebuginfo=1".into());
     }
     flags
+}
+
+/// What stays of an argument.
+fn kept(argument: &Argument) -> Vec<OsString> {
+    match &argument.kind {
+        Kind::Codegen { name, .. } if DROPPED.contains(&&**name) => Vec::new(),
+        Kind::Named(Name::Extern, value) => match static_form(value) {
+            Some(value) => vec!["--extern".into(), value],
+            None => argument.words.clone(),
+        },
+        Kind::Codegen { .. } | Kind::Named(..) | Kind::Other => argument.words.clone(),
+    }
+}
+
+/// A dependency as an archive, if it is a shared library of Rust: with the shared one, the program would have the standard library twice.
+fn static_form(value: &OsStr) -> Option<OsString> {
+    let (name, file) = value.to_str()?.split_once('=')?;
+    let file = Path::new(file).with_extension("rlib");
+    let shared = value.as_bytes().ends_with(b".so");
+    (shared && file.is_file()).then(|| format!("{name}={}", file.display()).into())
 }
 
 /// The user's linker, if it takes the options of a compiler. Others are replaced by the compiler that is found.

@@ -1,5 +1,6 @@
 //! The toolchain that compiles: where it is, and how its code can be instrumented.
 
+use crate::sanitizer::scratch::Scratch;
 use object::LittleEndian;
 use object::elf::{DT_NEEDED, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The one target of the sanitizer.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -101,23 +102,42 @@ fn ask(rustc: &OsStr, words: &[&str]) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
 }
 
-/// The way without an LLVM. Only of a compiler that has it are options for nightly ones used.
+/// The way without an LLVM. Only of a compiler that has it are options for nightly ones used; newer ones want to be told that the standard library is
+/// without.
 fn sanitizer(rustc: &OsStr) -> Result<Instrumentation, String> {
-    let takes = |words: &[&str]| {
+    let scratch = Scratch::new()?;
+    let compiles = |mismatch: bool| {
         let mut command = Command::new(rustc);
-        let command = command.args(words).args(["--print", "sysroot"]);
-        let output = command.env("RUSTC_BOOTSTRAP", "1").output();
-        output.is_ok_and(|output| output.status.success())
+        command.args([
+            "--crate-name=empty",
+            "--crate-type=lib",
+            "--emit=metadata",
+            "-",
+        ]);
+        command.args(sanitizer_flags(mismatch));
+        command.arg("--out-dir").arg(scratch.path());
+        let command = command.env("RUSTC_BOOTSTRAP", "1").stdin(Stdio::null());
+        command.output().is_ok_and(|output| output.status.success())
     };
-    match takes(&["-Zsanitizer=thread", "-Zexternal-clangrt"]) {
-        true => Ok(Instrumentation::Sanitizer {
-            mismatch: takes(&["-Cunsafe-allow-abi-mismatch=sanitizer"]),
-        }),
-        false => Err(format!(
+    let found = [false, true]
+        .into_iter()
+        .find(|mismatch| compiles(*mismatch));
+    let found = found.map(|mismatch| Instrumentation::Sanitizer { mismatch });
+    found.ok_or_else(|| {
+        format!(
             "{}: this toolchain has no LLVM that can be loaded, and no -Zsanitizer=thread; one that rustup installs has both",
             rustc.display()
-        )),
+        )
+    })
+}
+
+/// The options for the way without an LLVM.
+pub(crate) fn sanitizer_flags(mismatch: bool) -> Vec<&'static str> {
+    let mut flags = vec!["-Zsanitizer=thread", "-Zexternal-clangrt"];
+    if mismatch {
+        flags.push("-Cunsafe-allow-abi-mismatch=sanitizer");
     }
+    flags
 }
 
 /// The LLVM that the compiler of a sysroot is linked with.
@@ -186,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_folder_without_a_compiler_has_no_library() {
-        let folder = crate::sanitizer::scratch::Scratch::new().expect("a folder");
+        let folder = Scratch::new().expect("a folder");
         assert_eq!(llvm(folder.path()), None);
     }
 }

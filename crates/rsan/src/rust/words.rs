@@ -50,6 +50,8 @@ pub(crate) enum Name {
     Edition,
     /// `--check-cfg`
     CheckCfg,
+    /// `--extern`
+    Extern,
 }
 
 /// The long and the short form of each.
@@ -63,6 +65,7 @@ const FORMS: &[(Name, &str, Option<&str>)] = &[
     (Name::Output, "-o", Some("-o")),
     (Name::Edition, "--edition", None),
     (Name::CheckCfg, "--check-cfg", None),
+    (Name::Extern, "--extern", None),
 ];
 
 /// The arguments of a command line. What stands in files (`@file`, a word in each line) is read.

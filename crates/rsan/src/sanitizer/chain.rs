@@ -97,7 +97,9 @@ fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<
     }
     let accesses: Vec<_> = chain.links.iter().map(access).collect();
     let steps = repair::repair(&accesses, resolver.model)?;
-    let is_possible = steps.iter().all(|step| is_possible(*step, &execution.events));
+    let is_possible = steps
+        .iter()
+        .all(|step| is_possible(*step, &execution.events));
     is_possible.then(|| fixed(&steps, chain, &execution.events))
 }
 

@@ -7,14 +7,15 @@ use super::misuse;
 use super::names::Names;
 use super::race;
 use super::sentence;
+use super::standard::is_by_standard;
 use super::symbols::{Symbols, of_libc};
 use super::verdict::ended;
 use crate::machines::Machines;
 use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
 use rsan_model::Model;
 use rsan_report::document::{
-    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role, Severity,
-    Shows, Thread,
+    Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role,
+    Severity, Shows, Thread,
 };
 
 use std::os::unix::process::ExitStatusExt;
@@ -270,7 +271,7 @@ pub(super) fn is_in_standard(finding: &Finding) -> bool {
         Kind::DataRace => finding.accesses.iter().all(|side| !side.stack.is_empty()),
         _ => false,
     };
-    about_memory && is_of(finding, Frame::is_of_standard)
+    about_memory && is_of(finding, Frame::is_of_standard) || is_by_standard(finding)
 }
 
 fn is_of(finding: &Finding, theirs: impl Fn(&Frame) -> bool) -> bool {

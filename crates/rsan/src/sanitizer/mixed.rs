@@ -14,7 +14,7 @@ use crate::status::Status;
 use rsan_report::document::Schedules;
 use rsan_report::{Judgement, merge};
 use rsan_schedule::strategy::Spec;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Free runs.
@@ -23,22 +23,39 @@ pub(crate) const FREE: usize = 2;
 /// A part of the scheduled runs.
 struct Share {
     strategy: &'static str,
+    /// Seeds that other parts have.
+    skipped: u64,
     runs: usize,
     time: Duration,
+    /// For its schedules, in the user's: one part must not replace those of another.
+    folder: &'static str,
 }
 
-/// The scheduled runs: both kinds of schedules find what the other does not.
-const SHARES: [Share; 2] = [
-    Share {
-        strategy: "pct",
-        runs: 60,
-        time: Duration::from_millis(2000),
-    },
-    Share {
-        strategy: "random",
-        runs: 40,
-        time: Duration::from_millis(1000),
-    },
+impl Share {
+    const fn new(
+        strategy: &'static str,
+        seeds: Range<u64>,
+        time: u64,
+        folder: &'static str,
+    ) -> Self {
+        Self {
+            strategy,
+            skipped: seeds.start,
+            runs: (seeds.end - seeds.start) as usize,
+            time: Duration::from_millis(time),
+            folder,
+        }
+    }
+}
+
+/// The scheduled runs: both kinds of schedules find what the other does not. Some of both are made even if the machine is busy; most
+/// programs are done with all of them long before the time is over.
+const SHARES: [Share; 5] = [
+    Share::new("pct", 0..2, 2000, ""),
+    Share::new("pct", 2..12, 4000, "pct"),
+    Share::new("random", 0..8, 2000, "random"),
+    Share::new("pct", 12..60, 1000, "more-pct"),
+    Share::new("random", 8..40, 1000, "more-random"),
 ];
 
 /// One scheduled run.
@@ -68,15 +85,92 @@ pub(crate) fn parts(plan: Plan<'_>, request: &Request<'_>) -> Result<Parts, Stri
     if enough(&free) || hangs {
         return Ok(Parts { free, scheduled });
     }
+    let (mut planned, mut limited) = (0, false);
     for share in &SHARES {
-        let reply = share.answer(request)?;
-        let is_last = enough(&reply);
+        let mut reply = share.answer(request)?;
+        planned += share.runs as u64;
+        let is_last = enough(&reply) || is_alone(&reply);
+        limited |= !reply.interrupted && forgive(&mut reply);
         scheduled.push(reply);
         if is_last {
             break;
         }
     }
-    Ok(Parts { free, scheduled })
+    let mut parts = Parts { free, scheduled };
+    parts.unite_notes(planned, limited);
+    Ok(parts)
+}
+
+/// Whether a run has no step at which more than one thread can go on: all schedules are the same.
+fn is_alone(reply: &Reply) -> bool {
+    let schedules = reply.document.stats.schedules.as_ref();
+    let choices = schedules.and_then(|schedules| schedules.steps);
+    choices.is_some_and(|choices| choices <= 1)
+}
+
+/// How notes about limits begin.
+pub(crate) const LIMITS: &str = "scheduled runs: ";
+
+/// How the note about findings of the standard library ends that are not shown.
+const HIDDEN: &str = "--include-std shows them";
+
+/// Takes one note about the standard library of several: the one with the largest number.
+pub(crate) fn hidden<'a>(notes: impl Iterator<Item = &'a String>) -> Option<String> {
+    let number = |note: &&String| {
+        let first = note.split(' ').next().unwrap_or_default();
+        first.replace(',', "").parse::<u64>().unwrap_or(0)
+    };
+    let theirs = notes.filter(|note| is_hidden(note));
+    theirs.max_by_key(number).cloned()
+}
+
+/// Whether a note is about findings of the standard library.
+pub(crate) fn is_hidden(note: &str) -> bool {
+    note.ends_with(HIDDEN)
+}
+
+impl Parts {
+    /// Says once what all parts say, and how far the scheduled runs came.
+    fn unite_notes(&mut self, planned: u64, limited: bool) {
+        let all = std::iter::once(&self.free).chain(&self.scheduled);
+        let hidden = hidden(all.flat_map(|reply| &reply.document.notes));
+        let made = self
+            .scheduled
+            .iter()
+            .filter_map(|reply| reply.document.stats.runs);
+        let made = made.sum::<u64>();
+        for reply in std::iter::once(&mut self.free).chain(&mut self.scheduled) {
+            reply.document.notes.retain(|note| !is_hidden(note));
+        }
+        let notes = &mut self.free.document.notes;
+        notes.extend(hidden);
+        if limited {
+            let all = match made < planned {
+                true => format!("{made} of {planned} in the time for them"),
+                false => "some reached a limit of time or steps".to_owned(),
+            };
+            notes.push(format!("{LIMITS}{all}"));
+        }
+    }
+}
+
+/// Limits of scheduled runs say nothing of the program. Whether there were any.
+fn forgive(reply: &mut Reply) -> bool {
+    let document = &mut reply.document;
+    let limited = document.incomplete || document.verdict == Judgement::Unknown;
+    if document.stats.failures.is_some_and(|runs| runs > 0) {
+        return false;
+    }
+    document.incomplete = false;
+    if document.verdict == Judgement::Unknown {
+        document.verdict = Judgement::NoFinding;
+    }
+    if let Some(schedules) = &mut document.stats.schedules {
+        schedules.failures.clear();
+    }
+    document.notes.retain(|note| is_hidden(note));
+    reply.status = Status::from(&*document);
+    limited
 }
 
 /// The same as one answer.
@@ -105,15 +199,27 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
 
 /// What is known of several series of scheduled runs; their executions may be the same ones.
 fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
-    let ((first, _), _) = all.split_first()?;
-    let names: Vec<_> = all
-        .iter()
-        .map(|(schedules, runs)| format!("{runs} {}", schedules.strategy))
+    let (first, _) = all.first()?;
+    let mut strategies: Vec<(&str, u64)> = Vec::new();
+    for (schedules, runs) in all {
+        match strategies
+            .iter_mut()
+            .find(|(name, _)| *name == schedules.strategy)
+        {
+            Some((_, known)) => *known += runs,
+            None => strategies.push((&schedules.strategy, *runs)),
+        }
+    }
+    let strategies = strategies.into_iter();
+    let strategies: Vec<_> = strategies
+        .map(|(name, runs)| format!("{runs} {name}"))
         .collect();
     Some(Schedules {
-        strategy: names.join(", "),
+        strategy: strategies.join(", "),
         failures: all.iter().flat_map(|(s, _)| s.failures.clone()).collect(),
-        executions: all.iter().map(|(s, _)| s.executions).sum(),
+        // At least so many.
+        executions: all.iter().map(|(s, _)| s.executions).max().unwrap_or(0),
+        last_new: 0,
         seed: None,
         steps: None,
         ..first.clone()
@@ -123,12 +229,14 @@ fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
 impl Share {
     fn answer(&self, request: &Request<'_>) -> Result<Reply, String> {
         let spec = self.strategy.parse::<Spec>();
-        let left = request.time_limit.map_or(self.time, |all| all.min(self.time));
+        let left = request
+            .time_limit
+            .map_or(self.time, |all| all.min(self.time));
         let control = ControlArgs {
             // One run that hangs must not take the time of all.
             timeout: Some(request.schedule.timeout.unwrap_or(RUN).min(RUN)),
-            // The schedules of one share must not replace those of another.
-            out: self.folder(&request.schedule.out),
+            out: request.schedule.out.join(self.folder),
+            seed: request.schedule.seed.wrapping_add(self.skipped),
             ..request.schedule.clone()
         };
         let schedule = ScheduleArgs {
@@ -145,34 +253,32 @@ impl Share {
             again: request.again.clone(),
             ..*request
         };
-        let mut reply = campaign::answer(&request)?;
-        if !reply.interrupted {
-            self.forgive(&mut reply);
+        campaign::answer(&request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_seeds_and_folders_of_their_own() {
+        let runs: usize = SHARES.iter().map(|share| share.runs).sum();
+        assert_eq!(runs, 100);
+        for (index, one) in SHARES.iter().enumerate() {
+            for other in &SHARES[..index] {
+                assert_ne!(one.folder, other.folder);
+                let before = other.skipped + other.runs as u64;
+                assert!(one.strategy != other.strategy || one.skipped >= before);
+            }
         }
-        Ok(reply)
     }
 
-    fn folder(&self, out: &Path) -> PathBuf {
-        match self.strategy == SHARES[0].strategy {
-            true => out.to_owned(),
-            false => out.join(self.strategy),
-        }
-    }
-
-    /// Limits of scheduled runs say nothing of the program.
-    fn forgive(&self, reply: &mut Reply) {
-        let document = &mut reply.document;
-        let failures = document.stats.failures.unwrap_or(0);
-        if failures > 0 {
-            return;
-        }
-        document.incomplete = false;
-        if document.verdict == Judgement::Unknown {
-            document.verdict = Judgement::NoFinding;
-        }
-        let strategy = self.strategy;
-        let notes = document.notes.iter_mut();
-        notes.for_each(|note| *note = format!("{strategy}: {note}"));
-        reply.status = Status::from(&*document);
+    #[test]
+    fn findings_of_the_standard_library_are_told_of_once() {
+        let note = |number: u64| format!("{number} findings inside the library, {HIDDEN}");
+        let notes = [note(3), "interrupted".to_owned(), note(12), note(5)];
+        assert_eq!(hidden(notes.iter()), Some(note(12)));
+        assert_eq!(hidden(notes[1..2].iter()), None);
     }
 }

@@ -31,6 +31,7 @@ pub(crate) mod run;
 pub(crate) mod scratch;
 mod sentence;
 pub(crate) mod sources;
+mod standard;
 mod suppress;
 mod symbols;
 mod verdict;

@@ -390,6 +390,7 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
         notes,
         found,
         suppressed,
+        in_standard: suppressions.in_standard(),
         explored: false,
         seconds: start.elapsed().as_secs_f64(),
         schedules: None,
@@ -418,6 +419,8 @@ pub(super) struct Conclusion<'a> {
     pub(super) notes: Vec<String>,
     pub(super) found: Vec<Found>,
     pub(super) suppressed: usize,
+    /// What was found inside Rust's standard library and is left out.
+    pub(super) in_standard: Vec<String>,
     /// Whether the runs were all executions of the subject.
     pub(super) explored: bool,
     pub(super) seconds: f64,
@@ -427,10 +430,9 @@ pub(super) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// What the runs say of the program. Only all executions are a proof, and only if they show nothing at all.
     fn judgement(&self) -> Judgement {
+        let nothing = self.suppressed == 0 && self.in_standard.is_empty() && self.found.is_empty();
         match self.status() {
-            Status::Clean if self.explored && self.suppressed == 0 && self.found.is_empty() => {
-                Judgement::Robust
-            }
+            Status::Clean if self.explored && nothing => Judgement::Robust,
             Status::Clean => Judgement::NoFinding,
             Status::Finding => Judgement::Violation,
             Status::BadInput | Status::Undecided | Status::Failed => Judgement::Unknown,
@@ -465,6 +467,7 @@ impl Conclusion<'_> {
             timeouts: Some(runs.timeouts as u64),
             processes: Some(runs.processes as u64),
             suppressed: Some(self.suppressed as u64),
+            in_standard: self.in_standard,
             seconds: self.seconds,
             schedules: self.schedules,
             ..Stats::default()

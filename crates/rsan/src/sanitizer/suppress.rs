@@ -4,6 +4,7 @@
 use super::findings::Found;
 use crate::args::SanitizerArgs;
 use crate::files;
+use rsan_report::document::Role;
 use rsan_report::number::plural;
 use rsan_schedule::Settings;
 use rsan_suppressions::{Frame, Subject, Suppression};
@@ -19,8 +20,8 @@ pub(crate) struct Suppressions {
     used: BTreeSet<usize>,
     /// Findings inside the standard library are shown.
     includes_standard: bool,
-    /// How many of them were left out.
-    in_standard: usize,
+    /// Those that were left out, in words.
+    in_standard: BTreeSet<String>,
 }
 
 /// The file that settings name.
@@ -101,40 +102,38 @@ impl Suppressions {
         self.hides(found) || !self.matching(found).is_empty()
     }
 
-    /// Takes the suppressed findings out, and returns how many they are, with those inside the standard library.
+    /// Takes the suppressed findings out, and returns how many they are; those inside the standard library are out, too, and not counted.
     pub(crate) fn apply(&mut self, findings: &mut Vec<Found>) -> usize {
         let before = findings.len();
-        let (mut used, mut hidden) = (BTreeSet::new(), 0);
+        let (mut used, mut hidden) = (BTreeSet::new(), Vec::new());
         findings.retain(|found| {
             let matching = self.matching(found);
             used.extend(matching.iter().copied());
             let hides = matching.is_empty() && self.hides(found);
-            hidden += usize::from(hides);
+            hidden.extend(hides.then(|| in_words(found)));
             matching.is_empty() && !hides
         });
+        let suppressed = before - findings.len() - hidden.len();
         if self.includes_standard {
             let theirs = findings.iter_mut().filter(|found| found.in_standard);
             theirs.for_each(|found| found.finding.in_libraries = false);
         }
         self.used.extend(used);
-        self.in_standard += hidden;
-        before - findings.len()
+        self.in_standard.extend(hidden);
+        suppressed
+    }
+
+    /// The findings inside the standard library that were left out, in words.
+    pub(crate) fn in_standard(&self) -> Vec<String> {
+        self.in_standard.iter().cloned().collect()
     }
 
     /// What there is to say about so many findings that were left out.
     pub(crate) fn notes(&self, suppressed: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        let hidden = self.in_standard;
-        if suppressed > hidden {
-            let findings = plural((suppressed - hidden) as u64, "finding");
+        if suppressed > 0 {
+            let findings = plural(suppressed as u64, "finding");
             notes.push(format!("{findings} suppressed"));
-        }
-        if hidden > 0 {
-            let findings = plural(hidden as u64, "finding");
-            let are = if hidden == 1 { "is" } else { "are" };
-            notes.push(format!(
-                "{findings} inside the standard library {are} not shown, --include-std shows them"
-            ));
         }
         let unused = self.unused();
         if !unused.is_empty() {
@@ -151,6 +150,20 @@ impl Suppressions {
             .map(|suppression| format!("{}:{}", self.file, suppression.line()))
             .collect()
     }
+}
+
+/// `weak-behaviour: Channel::start_recv at std/src/sync/mpmc/list.rs:291:34, …`
+fn in_words(found: &Found) -> String {
+    let finding = &found.finding;
+    let decisive = finding.accesses.iter();
+    let decisive = decisive.filter(|access| access.role != Role::Stale);
+    let sites = decisive.filter_map(|access| {
+        let maker = access.maker()?;
+        let function = maker.function.as_deref().unwrap_or("a function");
+        Some(format!("{function} at {}", maker.at()?))
+    });
+    let sites: Vec<_> = sites.collect();
+    format!("{}: {}", finding.kind.name(), sites.join(", "))
 }
 
 #[cfg(test)]

@@ -94,6 +94,9 @@ impl Symbols {
             return vec![bare];
         };
         let mut frames = debug_frames(loader, offset, &bare, &self.folders);
+        if frames.iter().all(|frame| frame.line.is_none()) {
+            find_line(&mut frames, loader, offset, &self.folders);
+        }
         if frames.is_empty() {
             frames.push(bare);
         }
@@ -101,6 +104,27 @@ impl Symbols {
             outermost.function = loader.find_symbol(offset).map(demangled);
         }
         frames
+    }
+}
+
+/// Bytes of code that are looked at for a line.
+const NEAR: u64 = 64;
+
+/// Optimised code has instructions without a line: the nearest one before, in the same function and file, has to do.
+fn find_line(frames: &mut [Frame], loader: &Loader, offset: u64, folders: &Folders) {
+    let Some(innermost) = frames.first_mut().filter(|frame| frame.file.is_some()) else {
+        return;
+    };
+    for before in (offset.saturating_sub(NEAR)..offset).rev() {
+        let near = debug_frames(loader, before, &Frame::default(), folders);
+        let same = |frame: &&Frame| {
+            let site = |frame: &Frame| (frame.function.clone(), frame.file.clone());
+            frame.line.is_some() && site(frame) == site(innermost)
+        };
+        if let Some(frame) = near.iter().find(same) {
+            (innermost.line, innermost.column) = (frame.line, frame.column);
+            return;
+        }
     }
 }
 

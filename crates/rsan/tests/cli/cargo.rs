@@ -84,21 +84,28 @@ fn findings_and_failures_of_tests_are_told_apart() {
     let (out, said) = (&run.stdout, &run.stderr);
     assert_eq!(run.code, 1, "{out}{said}");
     for line in [
-        "test tests::buffers_stores ... 1 finding\n",
+        "test tests::buffers_stores ... ",
         "test tests::fails ... FAILED\n",
         "test tests::is_ignored ... ignored\n",
         "test tests::panics_as_it_should ... ok\n",
         "test tests::passes ... ok\n",
         "5 tests: 2 ok, 1 failed, 1 with findings, 1 ignored",
+        "of tests::buffers_stores",
         "what it printed",
         "as it should not",
         "not robust at src/lib.rs:",
-        "of tests::buffers_stores, first with seed ",
     ] {
         assert!(out.contains(line), "no {line:?} in\n{out}{said}");
     }
+    // How many of the two loads are seen to be weak is a matter of the machine's schedule, too.
+    let line = out
+        .lines()
+        .find(|line| line.starts_with("test tests::buffers_stores"));
+    assert!(line.is_some_and(|line| line.contains(" finding")), "{out}");
     // The command that is printed works as printed.
-    let replay = out.lines().find_map(|line| line.split_once("Replay: cargo rsan "));
+    let replay = out
+        .lines()
+        .find_map(|line| line.split_once("Replay: cargo rsan "));
     let (_, replay) = replay.expect("a schedule");
     let again = cargo(&folder, &replay.split(' ').collect::<Vec<_>>());
     assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
@@ -119,7 +126,11 @@ fn tests_are_chosen_as_cargo_chooses_them() {
     let test = &document["tests"][0];
     assert_eq!(test["name"], "tests::fails");
     assert_eq!(test["outcome"], "failed");
-    assert!(test["output"].as_str().is_some_and(|o| o.contains("what it printed")));
+    assert!(
+        test["output"]
+            .as_str()
+            .is_some_and(|o| o.contains("what it printed"))
+    );
     let ignored = ["test", "--runs=1", "--format=junit", "--", "--ignored"];
     let ignored = cargo(&folder, &ignored);
     assert_eq!(ignored.code, 4, "{}{}", ignored.stdout, ignored.stderr);
@@ -127,7 +138,11 @@ fn tests_are_chosen_as_cargo_chooses_them() {
     assert!(ignored.stdout.contains(case), "{}", ignored.stdout);
     let list = cargo(&folder, &["test", "--", "--list", "--skip", "tests::pass"]);
     assert_eq!(list.code, 0, "{}", list.stderr);
-    assert!(list.stdout.contains("tests::fails: test"), "{}", list.stdout);
+    assert!(
+        list.stdout.contains("tests::fails: test"),
+        "{}",
+        list.stdout
+    );
     assert!(!list.stdout.contains("tests::passes"), "{}", list.stdout);
 }
 
@@ -170,7 +185,11 @@ fn tests_that_hang_or_abort_do_not_keep_others_from_running() {
     let words = [&words[..], &["--test", "plain", "--", "--nocapture"]].concat();
     let plain = cargo(&folder, &words);
     assert_eq!(plain.code, 0, "{}{}", plain.stdout, plain.stderr);
-    assert!(plain.stdout.contains("test plain ... ok"), "{}", plain.stdout);
+    assert!(
+        plain.stdout.contains("test plain ... ok"),
+        "{}",
+        plain.stdout
+    );
     assert!(plain.stdout.contains("no harness"), "{}", plain.stdout);
     let words = ["test", "--timeout", "1s", "--runs", "1", "--test", "hangs"];
     let run = cargo(&folder, &words);
@@ -195,7 +214,11 @@ fn programs_are_built_run_and_removed() {
     let run = cargo(&folder, &["run", "--example", "number", "--", "--runs"]);
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("n is --runs\n"), "{}", run.stdout);
-    assert!(run.stdout.contains("no finding in 1 run\n"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("no finding in 1 run\n"),
+        "{}",
+        run.stdout
+    );
     let failing = cargo(&folder, &["run", "--runs", "2", "--example", "number"]);
     assert_eq!(failing.code, 4, "{}{}", failing.stdout, failing.stderr);
     assert_eq!(cargo(&folder, &["build", "--example", "number"]).code, 0);
@@ -206,7 +229,11 @@ fn programs_are_built_run_and_removed() {
 
 #[test]
 fn what_cannot_be_done_is_said() {
-    let folder = package("wrong", "", &[("src/lib.rs", "fn wrong() -> u8 { \"text\" }")]);
+    let folder = package(
+        "wrong",
+        "",
+        &[("src/lib.rs", "fn wrong() -> u8 { \"text\" }")],
+    );
     let refused = |words: &[&str], why: &str| {
         let run = cargo(&folder, words);
         assert_eq!(run.code, 2, "{words:?}: {}{}", run.stdout, run.stderr);
@@ -214,10 +241,16 @@ fn what_cannot_be_done_is_said() {
     };
     refused(&["test"], "mismatched types");
     refused(&["build"], "mismatched types");
-    refused(&["run"], "no bin target");
+    refused(&["run"], "a bin target must be available");
     refused(&["test", "--doc"], "doc tests are not run");
-    refused(&["test", "--target", "wasm32-wasip1"], "the sanitizer is for");
-    refused(&["test", "--manifest-path", "no/Cargo.toml"], "no/Cargo.toml");
+    refused(
+        &["test", "--target", "wasm32-wasip1"],
+        "the sanitizer is for",
+    );
+    refused(
+        &["test", "--manifest-path", "no/Cargo.toml"],
+        "no/Cargo.toml",
+    );
     refused(&["test", "--runs", "many"], "many");
     refused(&["test", "--no-such-option"], "--no-such-option");
     refused(&["bench"], "bench");

@@ -12,6 +12,8 @@ const CASES: &[(&str, &str)] = &[
     ("help-emit-rust", "emit-rust --help"),
     ("help-check", "check --help"),
     ("help-run", "run --help"),
+    ("help-cargo", "cargo --help"),
+    ("help-cargo-test", "cargo test --help"),
     ("help-report", "report --help"),
     ("help-cc", "help cc"),
     ("help-man", "man --help"),

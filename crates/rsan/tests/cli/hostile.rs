@@ -236,9 +236,9 @@ fn options_without_effect_are_refused() {
         let message = format!("{source}: {name} has no effect on C and C++ programs\n");
         says(&run(&["check", option, &source]), 2, &message);
     }
-    let message = "sb.litmus: flags of the compiler are for C and C++ files\n";
+    let message = "sb.litmus: flags of the compiler are for C, C++ and Rust files\n";
     says(&run(&["check", "-std=c11", "sb.litmus"]), 2, message);
-    let message = "sb.litmus: arguments of the program are for C and C++ files\n";
+    let message = "sb.litmus: arguments of the program are for C, C++ and Rust files\n";
     says(&run(&["check", "sb.litmus", "--", "x"]), 2, message);
     says(
         &run(&["check", "-c", &source]),

@@ -153,7 +153,13 @@ fn pages_and_scripts_are_installed_for_the_user() {
     let _ = std::fs::remove_dir_all(&home);
     let printed = at_home(&home, &["man", "--install"]);
     assert_eq!(printed.code, 0, "{}", printed.stderr);
-    assert_eq!(printed.stdout.lines().count(), 1 + commands().len());
+    let below = ["test", "nextest", "run", "build", "clean", "setup"];
+    let pages = 1 + commands().len() + below.len();
+    assert_eq!(printed.stdout.lines().count(), pages, "{}", printed.stdout);
+    for command in below {
+        let page = run(&["man", &format!("cargo-{command}")]).stdout;
+        assert!(page.contains(".SH EXAMPLES"), "{command}: {page}");
+    }
     let page = Path::new(&home).join(".local/share/man/man1/rsan-check.1");
     let page = std::fs::read_to_string(page).expect("the page is there");
     assert_eq!(page, run(&["man", "check"]).stdout);

@@ -120,7 +120,10 @@ fn what_is_carried_depends_on_nothing_of_ours_that_is_not() {
 fn published_packages_say_what_they_are() {
     let packages = packages();
     let published: Vec<&Value> = packages.iter().filter(|one| is_published(one)).collect();
-    let names: BTreeSet<&str> = published.iter().filter_map(|p| p["name"].as_str()).collect();
+    let names: BTreeSet<&str> = published
+        .iter()
+        .filter_map(|p| p["name"].as_str())
+        .collect();
     assert!(names.contains("rsan") && names.contains("rsan-annotations"));
     for package in published {
         let name = package["name"].as_str().expect("a name");
@@ -138,7 +141,10 @@ fn published_packages_say_what_they_are() {
         }
         for other in dependencies(package).filter(|one| one["path"].is_string()) {
             let to = other["name"].as_str().expect("a name");
-            assert!(names.contains(to), "{name} needs {to}, which is not published");
+            assert!(
+                names.contains(to),
+                "{name} needs {to}, which is not published"
+            );
             assert_ne!(other["req"], "*", "{name} needs any version of {to}");
         }
         // Those that only tests have must not be asked of a registry that does not have them.

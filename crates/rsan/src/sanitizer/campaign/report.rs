@@ -153,6 +153,7 @@ pub(super) fn conclude(
         notes,
         found,
         suppressed,
+        in_standard: suppressions.in_standard(),
         explored,
         seconds,
         schedules: Some(schedules),

@@ -22,15 +22,11 @@ pub(crate) struct Folders {
 }
 
 impl Default for Folders {
-    /// The folder that `cargo rsan` names, the current one, and the one of the package.
+    /// The folder that `cargo rsan` names, and the current one. `CARGO_MANIFEST_DIR` would not do: whatever a test of some package
+    /// starts has it, too.
     fn default() -> Self {
-        let variable = |name| std::env::var_os(name).map(PathBuf::from);
-        let all = [
-            variable(ROOT),
-            std::env::current_dir().ok(),
-            variable("CARGO_MANIFEST_DIR"),
-        ];
-        let own = all.into_iter().flatten();
+        let root = std::env::var_os(ROOT).map(PathBuf::from);
+        let own = root.into_iter().chain(std::env::current_dir().ok());
         Self {
             own: own.filter(|folder| folder.is_absolute()).collect(),
         }
@@ -127,7 +123,10 @@ fn package(file: &str) -> Option<String> {
 fn versioned(folder: &str) -> String {
     let starts = folder.match_indices('-').map(|(at, _)| at);
     let is_digit = |at: &usize| folder[at + 1..].starts_with(|c: char| c.is_ascii_digit());
-    match starts.filter(is_digit).find(|at| folder[at + 1..].contains('.')) {
+    match starts
+        .filter(is_digit)
+        .find(|at| folder[at + 1..].contains('.'))
+    {
         Some(at) => format!("{} {}", &folder[..at], &folder[at + 1..]),
         None => folder.to_owned(),
     }
@@ -227,8 +226,14 @@ mod tests {
         // Wherever the user is.
         let above = folders(&["/"]);
         assert_eq!(above.of(file).0.as_deref(), Some("crossbeam-utils 0.8.21"));
-        assert_eq!(above.of("/rustc/0a/library/core/src/cell.rs").1, "core/src/cell.rs");
-        assert_eq!(above.of("/usr/include/tbb/queue.h").0.as_deref(), Some("tbb"));
+        assert_eq!(
+            above.of("/rustc/0a/library/core/src/cell.rs").1,
+            "core/src/cell.rs"
+        );
+        assert_eq!(
+            above.of("/usr/include/tbb/queue.h").0.as_deref(),
+            Some("tbb")
+        );
         assert_eq!(versioned("base64-url-1.4.0-rc.1"), "base64-url 1.4.0-rc.1");
         assert_eq!(versioned("x11-dl"), "x11-dl");
     }

@@ -26,7 +26,10 @@ fn hash(name: &str) -> Option<&str> {
 /// A demangled name in short.
 pub(super) fn shortened(name: &str) -> String {
     let name = hash(name).unwrap_or(name);
-    let parts: Vec<_> = split(name).into_iter().flat_map(|part| parts(part)).collect();
+    let parts: Vec<_> = split(name)
+        .into_iter()
+        .flat_map(|part| parts(part))
+        .collect();
     let is_standard = parts
         .first()
         .is_some_and(|first| STANDARD.contains(&first.as_str()));
@@ -130,22 +133,52 @@ mod tests {
     #[test]
     fn names_are_as_people_write_them() {
         let cases = [
-            ("<alloc::sync::Arc<T> as core::ops::drop::Drop>::drop::h0123456789abcdef", "Arc::drop"),
-            ("<alloc::sync::Arc<T,A> as core::ops::Drop>::drop", "Arc::drop"),
-            ("queue::Queue<T>::push::{{closure}}::h0123456789abcdef", "queue::Queue::push::{closure}"),
-            ("<queue::Queue<u32>>::push::{closure#0}", "queue::Queue::push::{closure}"),
-            ("<queue[5f3ea1]::Queue<alloc[1]::vec::Vec<u8>>>::push", "queue::Queue::push"),
+            (
+                "<alloc::sync::Arc<T> as core::ops::drop::Drop>::drop::h0123456789abcdef",
+                "Arc::drop",
+            ),
+            (
+                "<alloc::sync::Arc<T,A> as core::ops::Drop>::drop",
+                "Arc::drop",
+            ),
+            (
+                "queue::Queue<T>::push::{{closure}}::h0123456789abcdef",
+                "queue::Queue::push::{closure}",
+            ),
+            (
+                "<queue::Queue<u32>>::push::{closure#0}",
+                "queue::Queue::push::{closure}",
+            ),
+            (
+                "<queue[5f3ea1]::Queue<alloc[1]::vec::Vec<u8>>>::push",
+                "queue::Queue::push",
+            ),
             ("queue::push::<u32, fn(&str) -> u8>", "queue::push"),
             ("core::sync::atomic::AtomicUsize::load", "AtomicUsize::load"),
             ("<core::sync::atomic::Atomic<usize>>::load", "Atomic::load"),
-            ("core::sync::atomic::atomic_load::<u32>", "atomic::atomic_load"),
+            (
+                "core::sync::atomic::atomic_load::<u32>",
+                "atomic::atomic_load",
+            ),
             ("core::ptr::write", "ptr::write"),
-            ("core::ptr::drop_in_place<queue::Node<T>>", "ptr::drop_in_place"),
+            (
+                "core::ptr::drop_in_place<queue::Node<T>>",
+                "ptr::drop_in_place",
+            ),
             ("std::thread::spawn", "thread::spawn"),
             ("std::sync::mpmc::list::Channel<T>::send", "Channel::send"),
-            ("std::thread::Builder::spawn_unchecked_::{{closure}}", "Builder::spawn_unchecked_::{closure}"),
-            ("core::ops::function::FnOnce::call_once{{vtable.shim}}", "FnOnce::call_once::{shim}"),
-            ("<&mut queue::Iter<T> as core::iter::Iterator>::next", "queue::Iter::next"),
+            (
+                "std::thread::Builder::spawn_unchecked_::{{closure}}",
+                "Builder::spawn_unchecked_::{closure}",
+            ),
+            (
+                "core::ops::function::FnOnce::call_once{{vtable.shim}}",
+                "FnOnce::call_once::{shim}",
+            ),
+            (
+                "<&mut queue::Iter<T> as core::iter::Iterator>::next",
+                "queue::Iter::next",
+            ),
             ("main", "main"),
             ("queue::HEAD", "queue::HEAD"),
         ];

@@ -1,7 +1,7 @@
 // Threads have the names that the program gives them.
 // expect: data-race
-// says: by thread 1 'reader'
-// says: thread 2 'writer' was created
+// says: by thread 1 (reader)
+// says: thread 2 (writer) was created
 // flags: -D_GNU_SOURCE
 #include <pthread.h>
 #include <sys/prctl.h>

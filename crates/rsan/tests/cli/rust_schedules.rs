@@ -1,0 +1,133 @@
+//! Rust programs under controlled scheduling: every execution, tests, threads with destructors.
+
+use crate::common::{Run, rsan, scratch};
+use std::fs;
+use std::path::Path;
+
+/// Checks a program in a folder of the test's own.
+fn check(test: &str, source: &str, options: &[&str], words: &[&str]) -> Run {
+    let folder = scratch(test);
+    fs::create_dir_all(&folder).expect("the scratch folder is writable");
+    let file = Path::new(&folder).join("program.rs");
+    fs::write(file, source).expect("the program can be written");
+    let words = [&["check"], options, &["program.rs"], words].concat();
+    let output = rsan(Path::new(&folder)).args(words).output();
+    output.expect("rsan starts").into()
+}
+
+/// Store buffering in two threads, as the body of a function.
+fn store_buffering(head: &str, order: &str) -> String {
+    format!(
+        "use std::sync::atomic::{{AtomicUsize, Ordering::*}};
+use std::thread;
+static X: AtomicUsize = AtomicUsize::new(0);
+static Y: AtomicUsize = AtomicUsize::new(0);
+{head} {{
+    let a = thread::spawn(|| {{ X.store(1, {order}); Y.load(SeqCst) }});
+    let b = thread::spawn(|| {{ Y.store(1, {order}); X.load(SeqCst) }});
+    a.join().unwrap();
+    b.join().unwrap();
+}}
+"
+    )
+}
+
+/// How many executions were explored, all of them.
+fn executions(run: &Run) -> usize {
+    let all = run
+        .stdout
+        .split_once("explored: all ")
+        .map(|(_, rest)| rest);
+    let count = all.and_then(|rest| rest.split(' ').next());
+    let count = count.and_then(|count| count.replace(',', "").parse().ok());
+    count.unwrap_or_else(|| panic!("{}{}", run.stdout, run.stderr))
+}
+
+#[test]
+fn threads_of_the_standard_library_add_few_executions() {
+    let source = store_buffering("fn main()", "SeqCst");
+    let run = check("rust_all", &source, &["--exhaustive"], &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("robust, no finding"), "{}", run.stdout);
+    assert!(executions(&run) <= 12, "{}", run.stdout);
+    let source = store_buffering("fn main()", "Release");
+    let run = check("rust_all_weak", &source, &["--exhaustive"], &[]);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    assert!(executions(&run) <= 12, "{}", run.stdout);
+}
+
+#[test]
+fn every_execution_of_a_test_is_explored() {
+    let source = store_buffering("#[test]\nfn buffers()", "SeqCst");
+    let words = ["--", "--exact", "buffers"];
+    let run = check("rust_all_test", &source, &["--exhaustive"], &words);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("robust, no finding"), "{}", run.stdout);
+    assert!(executions(&run) <= 12, "{}", run.stdout);
+}
+
+/// Threads that do something others can see when they end.
+const ENDS: &str = "
+use std::cell::RefCell;
+use std::sync::Mutex;
+static LEFT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+struct Last(usize);
+impl Drop for Last {
+    fn drop(&mut self) {
+        LEFT.lock().unwrap().push(self.0);
+    }
+}
+thread_local!(static OWN: RefCell<Vec<Last>> = const { RefCell::new(Vec::new()) });
+fn main() {
+    let start = |number| std::thread::spawn(move || OWN.with_borrow_mut(|own| own.push(Last(number))));
+    let all: Vec<_> = (0..3).map(start).collect();
+    all.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(LEFT.lock().unwrap().len(), 3);
+}
+";
+
+#[test]
+fn threads_end_whoever_runs_while_their_destructors_do() {
+    for strategy in ["random", "pct"] {
+        let run = check(
+            "rust_ends",
+            ENDS,
+            &["--sched", strategy, "--runs", "60"],
+            &[],
+        );
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+    }
+}
+
+/// Whoever is last frees, without knowing what the other has done.
+const FREES: &str = "
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+static COUNT: AtomicUsize = AtomicUsize::new(2);
+fn main() {
+    let block = Box::into_raw(Box::new([5_u64; 4])) as usize;
+    let work = move || {
+        let block = block as *mut [u64; 4];
+        let value = unsafe { (*block)[3] };
+        if COUNT.fetch_sub(1, Ordering::Release) == 1 {
+            drop(unsafe { Box::from_raw(block) });
+        }
+        value
+    };
+    let all = [thread::spawn(work), thread::spawn(work)];
+    all.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), 5));
+}
+";
+
+#[test]
+fn a_free_is_a_write() {
+    let run = check(
+        "rust_frees",
+        FREES,
+        &["--sched", "random", "--runs", "5"],
+        &[],
+    );
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("data race"), "{}", run.stdout);
+}
