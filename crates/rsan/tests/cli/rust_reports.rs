@@ -74,7 +74,7 @@ fn findings_of_the_standard_library_are_shown_when_asked_for() {
         "{hidden:?}"
     );
     let text = check("rust_standard", "standard.rs", &options[..6]);
-    let note = "inside the standard library are not shown, --include-std shows them\n";
+    let note = "inside the standard library";
     assert!(text.stdout.contains(note), "{}", text.stdout);
 
     let all = check(
