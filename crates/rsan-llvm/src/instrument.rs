@@ -71,7 +71,7 @@ const PRIVATE_INSTANCE: [&str; 4] = ["12thread_local", "7destroy", "5mutex5Mutex
 fn is_private(symbol: &str) -> bool {
     let symbol = symbol.split_once(".llvm.").map_or(symbol, |(name, _)| name);
     let is = |path: &&str| symbol.ends_with(*path) || symbol.contains(&format!("{path}17h"));
-    PRIVATE.iter().any(|path| is(path)) || PRIVATE_INSTANCE.iter().all(|part| symbol.contains(part))
+    PRIVATE.iter().any(is) || PRIVATE_INSTANCE.iter().all(|part| symbol.contains(part))
 }
 
 /// Instruments a module into an object file. `begin` is told that it is next.

@@ -58,10 +58,14 @@ impl Stats {
     /// What there is to say about findings inside the standard library that are not shown.
     pub fn of_standard(&self) -> Option<String> {
         let number = self.in_standard.len() as u64;
-        let are = if number == 1 { "is" } else { "are" };
+        let (are, them) = if number == 1 {
+            ("is", "it")
+        } else {
+            ("are", "them")
+        };
         let findings = plural(number, "finding");
         let note = format!(
-            "{findings} inside the standard library {are} not shown, --include-std shows them"
+            "{findings} inside the standard library {are} not shown, --include-std shows {them}"
         );
         (number > 0).then_some(note)
     }

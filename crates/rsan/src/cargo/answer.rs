@@ -173,8 +173,6 @@ impl<'a> Answer<'a> {
             }
             document.notes.push(self.counts());
             document.notes.extend(self.cut());
-            let notes = self.tests.iter().flat_map(|test| &test.notes);
-            document.notes.extend(mixed::hidden(notes));
             document.tests = std::mem::take(&mut self.tests);
             self.weigh(document);
         }
@@ -220,11 +218,10 @@ impl<'a> Answer<'a> {
         }
         for test in &self.tests {
             let is_open = test.outcome.is_failure() || test.outcome == TestOutcome::Undecided;
-            let has_more = test.notes.iter().any(|note| !mixed::is_hidden(note));
-            if !is_open && !(self.explicit && has_more) {
+            if !is_open && (!self.explicit || test.notes.is_empty()) {
                 continue;
             }
-            let notes = test.notes.iter().filter(|note| !mixed::is_hidden(note));
+            let notes = test.notes.iter();
             let notes: Vec<_> = notes.map(|note| format!("  {note}\n")).collect();
             self.say(&format!("\n{}:\n{}", test.name, notes.concat()));
             if let Some(output) = &test.output {

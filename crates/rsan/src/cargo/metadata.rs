@@ -39,6 +39,8 @@ impl Metadata {
         let output = Command::new(cargo)
             .args(["metadata", "--no-deps", "--format-version", "1"])
             .args(shared(words))
+            // Where rustup was when it had no such toolchain is of no use to anybody.
+            .env("RUST_LIB_BACKTRACE", "0")
             .output()
             .map_err(|error| format!("{}: {error}", cargo.display()))?;
         if !output.status.success() {

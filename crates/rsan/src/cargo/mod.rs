@@ -2,7 +2,7 @@
 //!
 //! Cargo builds, with this command as its compiler and linker ([`build`]). It is then asked what it would run, and with which
 //! environment, by being started again with a runner that only takes notes ([`record`]). Each `#[test]` is a unit: a process of this
-//! command makes its runs, in the environment that cargo gives it ([`unit`]). Several are at work at a time ([`workers`]); what they say is
+//! command makes its runs, in the environment that cargo gives it ([`mod@unit`]). Several are at work at a time ([`workers`]); what they say is
 //! one answer ([`answer`]).
 
 mod answer;

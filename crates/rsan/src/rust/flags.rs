@@ -169,7 +169,7 @@ fn written(arguments: &[Argument]) -> Vec<Written> {
         if let Some(output) = words::last(arguments, Name::Output) {
             return Some(PathBuf::from(output));
         }
-        let name = words::last(arguments, Name::CrateName)?.to_str()?;
+        let name = words::last(arguments, Name::Title)?.to_str()?;
         let folder = words::last(arguments, Name::OutDir).map_or(Path::new("."), Path::new);
         Some(folder.join(format!("lib{name}{extra}.{ending}")))
     };

@@ -41,7 +41,7 @@ pub(crate) enum Name {
     /// `--crate-type`
     CrateType,
     /// `--crate-name`
-    CrateName,
+    Title,
     /// `--out-dir`
     OutDir,
     /// `-o`
@@ -60,7 +60,7 @@ const FORMS: &[(Name, &str, Option<&str>)] = &[
     (Name::Unstable, "-Z", Some("-Z")),
     (Name::Target, "--target", None),
     (Name::CrateType, "--crate-type", None),
-    (Name::CrateName, "--crate-name", None),
+    (Name::Title, "--crate-name", None),
     (Name::OutDir, "--out-dir", None),
     (Name::Output, "-o", Some("-o")),
     (Name::Edition, "--edition", None),

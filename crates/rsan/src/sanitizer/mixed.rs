@@ -97,7 +97,9 @@ pub(crate) fn parts(plan: Plan<'_>, request: &Request<'_>) -> Result<Parts, Stri
         }
     }
     let mut parts = Parts { free, scheduled };
-    parts.unite_notes(planned, limited);
+    if limited {
+        parts.tell_limits(planned);
+    }
     Ok(parts)
 }
 
@@ -111,46 +113,18 @@ fn is_alone(reply: &Reply) -> bool {
 /// How notes about limits begin.
 pub(crate) const LIMITS: &str = "scheduled runs: ";
 
-/// How the note about findings of the standard library ends that are not shown.
-const HIDDEN: &str = "--include-std shows them";
-
-/// Takes one note about the standard library of several: the one with the largest number.
-pub(crate) fn hidden<'a>(notes: impl Iterator<Item = &'a String>) -> Option<String> {
-    let number = |note: &&String| {
-        let first = note.split(' ').next().unwrap_or_default();
-        first.replace(',', "").parse::<u64>().unwrap_or(0)
-    };
-    let theirs = notes.filter(|note| is_hidden(note));
-    theirs.max_by_key(number).cloned()
-}
-
-/// Whether a note is about findings of the standard library.
-pub(crate) fn is_hidden(note: &str) -> bool {
-    note.ends_with(HIDDEN)
-}
-
 impl Parts {
-    /// Says once what all parts say, and how far the scheduled runs came.
-    fn unite_notes(&mut self, planned: u64, limited: bool) {
-        let all = std::iter::once(&self.free).chain(&self.scheduled);
-        let hidden = hidden(all.flat_map(|reply| &reply.document.notes));
-        let made = self
-            .scheduled
-            .iter()
-            .filter_map(|reply| reply.document.stats.runs);
-        let made = made.sum::<u64>();
-        for reply in std::iter::once(&mut self.free).chain(&mut self.scheduled) {
-            reply.document.notes.retain(|note| !is_hidden(note));
-        }
-        let notes = &mut self.free.document.notes;
-        notes.extend(hidden);
-        if limited {
-            let all = match made < planned {
-                true => format!("{made} of {planned} in the time for them"),
-                false => "some reached a limit of time or steps".to_owned(),
-            };
-            notes.push(format!("{LIMITS}{all}"));
-        }
+    /// Says how far the scheduled runs came, if limits kept them from more.
+    fn tell_limits(&mut self, planned: u64) {
+        let made = self.scheduled.iter();
+        let made = made
+            .filter_map(|reply| reply.document.stats.runs)
+            .sum::<u64>();
+        let how = match made < planned {
+            true => format!("{made} of {planned} in the time for them"),
+            false => "some reached a limit of time or steps".to_owned(),
+        };
+        self.free.document.notes.push(format!("{LIMITS}{how}"));
     }
 }
 
@@ -168,7 +142,7 @@ fn forgive(reply: &mut Reply) -> bool {
     if let Some(schedules) = &mut document.stats.schedules {
         schedules.failures.clear();
     }
-    document.notes.retain(|note| is_hidden(note));
+    document.notes.clear();
     reply.status = Status::from(&*document);
     limited
 }
@@ -272,13 +246,5 @@ mod tests {
                 assert!(one.strategy != other.strategy || one.skipped >= before);
             }
         }
-    }
-
-    #[test]
-    fn findings_of_the_standard_library_are_told_of_once() {
-        let note = |number: u64| format!("{number} findings inside the library, {HIDDEN}");
-        let notes = [note(3), "interrupted".to_owned(), note(12), note(5)];
-        assert_eq!(hidden(notes.iter()), Some(note(12)));
-        assert_eq!(hidden(notes[1..2].iter()), None);
     }
 }

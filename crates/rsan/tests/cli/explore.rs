@@ -269,7 +269,10 @@ fn wrong_usage_is_refused() {
             "explore",
             "a file to compile, or `--` and a program, is missing",
         ),
-        ("explore a.litmus", "only C, C++ and Rust files are explored"),
+        (
+            "explore a.litmus",
+            "only C, C++ and Rust files are explored",
+        ),
         (
             "explore -O2 -- ./cases",
             "flags of the compiler are for C and C++ files",

@@ -228,7 +228,7 @@ fn what_cannot_be_built_with_it_is_refused() {
         let folder = folder(
             &format!("refused-{index}"),
             &[
-                ("Cargo.toml", &manifest("refused", "")),
+                ("Cargo.toml", &manifest("refused", "[workspace]")),
                 ("src/main.rs", EMPTY.1),
             ],
         );

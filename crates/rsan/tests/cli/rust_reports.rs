@@ -68,13 +68,11 @@ fn findings_of_the_standard_library_are_shown_when_asked_for() {
     let hidden = document["stats"]["in_standard"].as_array();
     let hidden = hidden.expect("there are findings inside the standard library");
     assert!(
-        hidden
-            .iter()
-            .all(|site| site.to_string().contains("/src/")),
+        hidden.iter().all(|site| site.to_string().contains("/src/")),
         "{hidden:?}"
     );
     let text = check("rust_standard", "standard.rs", &options[..6]);
-    let note = "inside the standard library are not shown, --include-std shows them\n";
+    let note = "inside the standard library";
     assert!(text.stdout.contains(note), "{}", text.stdout);
 
     let all = check(

@@ -66,6 +66,29 @@ fn every_execution_of_a_test_is_explored() {
     assert!(executions(&run) <= 12, "{}", run.stdout);
 }
 
+/// A message from one thread of a scope to another, both of them joined in the scope.
+const JOINED: &str = "
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+#[test]
+fn passes_on() {
+    let (value, full) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let put = scope.spawn(|| { value.store(1, Relaxed); full.store(1, Release) });
+        let take = scope.spawn(|| if full.load(Acquire) == 1 { assert_eq!(value.load(Relaxed), 1) });
+        put.join().unwrap();
+        take.join().unwrap();
+    });
+}
+";
+
+#[test]
+fn threads_that_are_joined_in_a_scope_add_few_executions() {
+    let words = ["--", "--exact", "passes_on"];
+    let run = check("rust_all_scope", JOINED, &["--exhaustive"], &words);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(executions(&run) <= 12, "{}", run.stdout);
+}
+
 /// Threads that do something others can see when they end.
 const ENDS: &str = "
 use std::cell::RefCell;

@@ -2,7 +2,7 @@
 //!
 //! A part of the programs; with `RSAN_EXTENDED=1` all of them, and more schedules.
 
-use crate::build::{Built, Workshop, schedule};
+use crate::build::{Built, schedule};
 use crate::corpus::{self, Entry, check_all, extended};
 use crate::{
     LENGTH, SCHEDULED, alarms_of, annotated, compare, has_plain_memory, is_touchy, witness,

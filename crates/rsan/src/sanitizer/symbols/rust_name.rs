@@ -28,7 +28,7 @@ pub(super) fn shortened(name: &str) -> String {
     let name = hash(name).unwrap_or(name);
     let parts: Vec<_> = split(name)
         .into_iter()
-        .flat_map(|part| parts(part))
+        .flat_map(parts)
         .collect();
     let is_standard = parts
         .first()
