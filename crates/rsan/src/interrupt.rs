@@ -1,12 +1,18 @@
 //! Ctrl-C, and other signals that ask for an end: the first one asks the search to stop, so that what was explored is still
-//! reported; the second one ends the program.
+//! reported; the second one ends the program. Supervisors send a signal to a process and to its group: what comes at once is one request.
 
 use crate::session::eprint;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Nobody asks twice within this time.
+const AT_ONCE: Duration = Duration::from_millis(300);
 
 /// A flag that becomes true when the user (or a supervisor) asks the program to end; when the system refuses the
 /// handler, that is said and there is none.
@@ -22,12 +28,20 @@ fn register() -> io::Result<Arc<AtomicBool>> {
     let ignored = ignored();
     let wanted = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
     let more = [SIGHUP, SIGQUIT].into_iter().filter(wanted);
-    for signal in [SIGINT, SIGTERM].into_iter().chain(more) {
-        // Handlers run in the order of their registration: the first signal finds the flag unset and only sets
-        // it; the next one finds it set and has its default effect.
-        flag::register_conditional_default(signal, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
+    let all: Vec<_> = [SIGINT, SIGTERM].into_iter().chain(more).collect();
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in &all {
+        // Once it is known that the user asked, the next signal has its default effect.
+        flag::register_conditional_default(*signal, Arc::clone(&asked))?;
+        flag::register(*signal, Arc::clone(&stop))?;
     }
+    let mut signals = Signals::new(all)?;
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            thread::sleep(AT_ONCE);
+            asked.store(true, Ordering::Relaxed);
+        }
+    });
     // A file that may not become larger is an error of whoever writes it.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
