@@ -93,7 +93,10 @@ impl Toolchain {
 
 fn ask(rustc: &OsStr, words: &[&str]) -> Result<String, String> {
     let name = rustc.display();
-    let output = Command::new(rustc).args(words).output();
+    let mut command = Command::new(rustc);
+    // rustup, which may be what has this name, shows where in itself an error arose otherwise.
+    command.args(words).env("RUST_LIB_BACKTRACE", "0");
+    let output = command.output();
     let output = output.map_err(|error| format!("{name}: {error}"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
