@@ -42,8 +42,10 @@ fn note_block(block: *mut c_void, asked: usize) -> bool {
     let Some(mut me) = enter_if_attached() else {
         heap::allocated_unseen(block as usize, asked);
         if current().is_some_and(Context::is_hidden) {
-            // Its creator is private; whoever gets the block need not be.
-            shadow::forget(block as usize, asked);
+            // Its creator is private; whoever gets the block, and frees all of it, need not be.
+            // SAFETY: a block of the allocator.
+            let bytes = unsafe { libc::malloc_usable_size(block) };
+            shadow::forget(block as usize, bytes);
         }
         return false;
     };
