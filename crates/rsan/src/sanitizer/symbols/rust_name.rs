@@ -26,10 +26,7 @@ fn hash(name: &str) -> Option<&str> {
 /// A demangled name in short.
 pub(super) fn shortened(name: &str) -> String {
     let name = hash(name).unwrap_or(name);
-    let parts: Vec<_> = split(name)
-        .into_iter()
-        .flat_map(parts)
-        .collect();
+    let parts: Vec<_> = split(name).into_iter().flat_map(parts).collect();
     let is_standard = parts
         .first()
         .is_some_and(|first| STANDARD.contains(&first.as_str()));
