@@ -29,22 +29,30 @@ fn register() -> io::Result<Arc<AtomicBool>> {
     let wanted = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
     let more = [SIGHUP, SIGQUIT].into_iter().filter(wanted);
     let all: Vec<_> = [SIGINT, SIGTERM].into_iter().chain(more).collect();
-    let asked = Arc::new(AtomicBool::new(false));
-    for signal in &all {
-        // Once it is known that the user asked, the next signal has its default effect.
-        flag::register_conditional_default(*signal, Arc::clone(&asked))?;
-        flag::register(*signal, Arc::clone(&stop))?;
+    let asked = asked(&all)?.unwrap_or_else(|| Arc::clone(&stop));
+    for signal in all {
+        // Handlers run in the order of their registration. Once it is known that the user asked, the next signal has its default effect.
+        flag::register_conditional_default(signal, Arc::clone(&asked))?;
+        flag::register(signal, Arc::clone(&stop))?;
     }
-    let mut signals = Signals::new(all)?;
-    thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            thread::sleep(AT_ONCE);
-            asked.store(true, Ordering::Relaxed);
-        }
-    });
     // A file that may not become larger is an error of whoever writes it.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(stop)
+}
+
+/// A flag that becomes true when the first of the signals is no longer news; none if there is no thread to wait for that.
+fn asked(all: &[i32]) -> io::Result<Option<Arc<AtomicBool>>> {
+    let mut signals = Signals::new(all)?;
+    let asked = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&asked);
+    let watch = move || {
+        if signals.forever().next().is_some() {
+            thread::sleep(AT_ONCE);
+            theirs.store(true, Ordering::Relaxed);
+        }
+    };
+    let started = thread::Builder::new().spawn(watch);
+    Ok(started.is_ok().then_some(asked))
 }
 
 /// The signals that this process was started to ignore, a bit for each; none if the system does not say.

@@ -11,7 +11,9 @@ use super::standard::is_by_standard;
 use super::symbols::{Symbols, of_libc};
 use super::verdict::ended;
 use crate::machines::Machines;
-use rsan_log::{Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Waiting};
+use rsan_log::{
+    Address, Failure, Finding as Logged, Held, Manner, Misuse, Side, Taken, Visible, Wait, Waiting,
+};
 use rsan_model::Model;
 use rsan_report::document::{
     Access, Finding, Fix, Frame, HeldLock, Kind, LockMode, Memory, OnMachine, Related, Role,
@@ -80,7 +82,7 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
             let message = sentence::weak(&accesses, same_value, &about);
             let mut finding = about.finding(Kind::WeakBehaviour, message, accesses);
             finding.same_value = same_value;
-            if logged.is_minor() {
+            if logged.is_minor() && (same_value || !is_early(wait.as_ref(), &finding.accesses)) {
                 finding.severity = Severity::Note;
             }
             if same_value {
@@ -255,6 +257,25 @@ fn fix(kind: Kind) -> Option<Fix> {
         checked: None,
         changes: Vec::new(),
     })
+}
+
+/// Whether it is too early to say that a stale value makes no difference. In Rust the next step is often a reference that is given up, a lock or a block of memory, before the
+/// value is used.
+fn is_early(wait: Option<&Wait>, accesses: &[Access]) -> bool {
+    let is_rust = |frame: &Frame| {
+        frame
+            .file
+            .as_ref()
+            .is_some_and(|file| file.ends_with(".rs"))
+    };
+    let in_rust = accesses
+        .first()
+        .is_some_and(|access| access.stack.iter().any(is_rust));
+    in_rust
+        && matches!(
+            wait,
+            Some(Wait::Alike(Visible::Rmw | Visible::Cas | Visible::Call))
+        )
 }
 
 /// Whether a finding is the business of libraries that the user did not write. A weak behaviour is, if its accesses are
