@@ -8,7 +8,7 @@ use crate::sanitizer::mixed;
 use crate::session::{baseline, eprint, print, render};
 use crate::status::Status;
 use rsan_model::Model;
-use rsan_report::document::{Finding, Recorded, TestOutcome, Tested};
+use rsan_report::document::{Recorded, TestOutcome, Tested};
 use rsan_report::number::plural;
 use rsan_report::{Command, Document, Judgement, merge};
 use std::path::Path;
@@ -129,7 +129,7 @@ impl<'a> Answer<'a> {
         };
         for finding in &mut document.findings {
             finding.tests = vec![test.label.clone()];
-            recorded(finding).into_iter().for_each(again);
+            finding.recorded.iter_mut().for_each(again);
         }
         let schedules = document.stats.schedules.iter_mut();
         let failures = schedules.flat_map(|schedules| &mut schedules.failures);
@@ -140,7 +140,7 @@ impl<'a> Answer<'a> {
 
     /// Says something while tests run, where the answer does not go.
     fn say(&self, text: &str) {
-        match self.report.format == OutputFormat::Text || self.report.report.is_some() {
+        match self.report.leaves_stdout() {
             // Whoever reads it may have had enough.
             true => drop(print(text)),
             false => eprint(text),
@@ -281,11 +281,6 @@ fn tested(test: &Test, outcome: TestOutcome, notes: Vec<String>) -> Tested {
         notes,
         output: None,
     }
-}
-
-/// Runs of a finding that can be made again.
-fn recorded(finding: &mut Finding) -> Option<&mut Recorded> {
-    finding.recorded.as_mut()
 }
 
 /// How a test ended, and what there is to say of it.

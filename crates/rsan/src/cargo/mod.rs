@@ -21,11 +21,10 @@ pub(crate) use record::{RUNNER, runner};
 pub(crate) use unit::{NAME as UNIT, run as unit};
 
 use crate::args::CargoCommand;
-use crate::rust::prepare;
 use crate::rust::session::Session;
+use crate::rust::{prepare, rustc};
 use crate::session::eprint;
 use crate::status::Status;
-use std::ffi::OsString;
 
 /// Runs a command of cargo with the sanitizer.
 pub(crate) fn run(command: &CargoCommand) -> Status {
@@ -41,11 +40,6 @@ pub(crate) fn run(command: &CargoCommand) -> Status {
         eprint(&format!("rsan: error: {message}\n"));
         Status::BadInput
     })
-}
-
-/// The compiler that the user has.
-fn rustc() -> OsString {
-    std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
 }
 
 fn setup() -> Result<Status, String> {

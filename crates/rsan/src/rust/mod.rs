@@ -24,6 +24,12 @@ pub(crate) use toolchain::TARGET;
 
 use crate::session::eprint;
 use signal_hook::consts::SIGXFSZ;
+use std::ffi::OsString;
+
+/// The compiler that the user has.
+pub(crate) fn rustc() -> OsString {
+    std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
+}
 
 /// Does what a compiler or a linker is called for; an error is status 2.
 fn tool(work: impl FnOnce() -> Result<u8, String>) -> u8 {

@@ -3,7 +3,7 @@
 use super::session::Session;
 use super::toolchain::TARGET;
 use super::words::{self, Name};
-use super::{flags, prepare, wrapper};
+use super::{flags, prepare, rustc, wrapper};
 use crate::files;
 use crate::input::failure;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ pub(crate) fn compile(
     flags: &[OsString],
 ) -> Result<ExitStatus, String> {
     let fail = |message: String| failure(file, &message);
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let rustc = rustc();
     let text = files::read_text(Path::new(file), files::TEXT);
     let text = text.map_err(|error| failure(file, &error))?;
     let words = command_line(&text, level, flags, Path::new(file), program);

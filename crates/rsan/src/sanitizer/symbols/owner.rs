@@ -88,7 +88,7 @@ fn distributed(file: &str) -> Option<&str> {
 pub(crate) fn find_standard(shown: &str) -> Option<PathBuf> {
     static SOURCES: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = SOURCES.get_or_init(|| {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let rustc = crate::rust::rustc();
         let toolchain = Toolchain::find(&rustc).ok()?;
         // The lines of another release are others.
         let is_same = COMMIT.get() == Some(&toolchain.commit);
