@@ -317,6 +317,12 @@ fn note<const WRITES: bool>(
         if !access.is_in(cells) {
             let race = access.record_or_race(past, granule, cells, site);
             found = found.or(race.map(|other| (at, size, other)));
+            if size == 8 {
+                let count = (end - at) / 8 - 1;
+                let (more, race) = access.repeat(past, granule, count, cells, site);
+                found = found.or(race.map(|(index, other)| (at + 8 * index, size, other)));
+                (at, granule) = (at + 8 * more, granule.after(more));
+            }
         }
         (at, granule) = (at + size, granule.after(1));
     }

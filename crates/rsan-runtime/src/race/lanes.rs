@@ -1,5 +1,6 @@
 //! The four cells of a granule in two registers, and sets of them: one bit for each.
 
+use super::cells::ALL;
 use crate::shadow::{CELLS, Cells, Sites};
 use std::arch::asm;
 use std::arch::x86_64::{
@@ -41,6 +42,17 @@ impl Pairs {
     pub(super) fn cells(self) -> [u64; CELLS] {
         // SAFETY: numbers, and as many bytes.
         unsafe { std::mem::transmute::<[__m128i; 2], [u64; CELLS]>([self.0, self.1]) }
+    }
+
+    /// Whether they are the same, all four.
+    #[inline(always)]
+    pub(super) fn are(self, other: Self) -> bool {
+        // SAFETY: SSE2 is part of x86-64.
+        let equal = Lanes(unsafe {
+            let first = _mm_cmpeq_epi32(self.0, other.0);
+            _mm_and_si128(first, _mm_cmpeq_epi32(self.1, other.1))
+        });
+        equal.signs() == ALL
     }
 
     /// Whether one of them has this value in these bits.

@@ -192,6 +192,55 @@ impl Access {
         }
     }
 
+    /// Records an access to a whole granule, `from`, in those after it, too, as long as their cells are what its were `before`: then the same
+    /// cell changes in all of them, since sites do not matter to an access to all bytes. Memory that is copied or cleared as
+    /// a whole mostly is like that. Of at most `count` granules, in the same page; returns of how many, and which of them races with what.
+    #[inline(always)]
+    pub(super) fn repeat(
+        self,
+        past: Past,
+        from: Granule,
+        count: usize,
+        before: Pairs,
+        site: u32,
+    ) -> (usize, Option<(usize, Race)>) {
+        let is_like = |granule: Granule| Pairs::load(granule.cells()).are(before);
+        if count == 0 || !is_like(from.after(1)) {
+            return (0, None);
+        }
+        let after = Pairs::load(from.cells());
+        let Some(place) = self.only_change(before, after) else {
+            return (0, None);
+        };
+        let mut done = 0;
+        while done < count && is_like(from.after(done + 1)) {
+            done += 1;
+            let granule = from.after(done);
+            // ORDERING: relaxed; a site that does not fit its cell is noticed by the reader.
+            granule.sites()[place].store(site, Ordering::Relaxed);
+            // ORDERING: relaxed; a cell is one word and stands for itself.
+            granule.cells()[place].store(self.cell(), Ordering::Relaxed);
+        }
+        // Only now: cells that were just stored cannot be loaded in pairs at once.
+        let race = (1..=done).find_map(|index| {
+            let granule = from.after(index);
+            let is_alone = Pairs::load(granule.cells()).are(after);
+            let race = (!is_alone).then(|| self.race(past, granule))?;
+            race.map(|other| (index, other))
+        });
+        (done, race)
+    }
+
+    /// The one cell that recording the access has changed. The first access of a granule is another matter.
+    #[inline(never)]
+    fn only_change(self, before: Pairs, after: Pairs) -> Option<usize> {
+        let (before, after) = (before.cells(), after.cells());
+        let place = (0..CELLS).find(|&index| before[index] != after[index])?;
+        let is_only = before[place + 1..] == after[place + 1..];
+        let is_mine = after[place] == self.cell();
+        (is_only && is_mine && before != [0; CELLS]).then_some(place)
+    }
+
     /// Accesses to other bytes that are like this one, and were made at the same place.
     #[inline(always)]
     fn alike(self, granule: Granule, seen: &Seen, site: u32, whole: bool) -> u32 {

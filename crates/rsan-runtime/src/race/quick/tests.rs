@@ -59,6 +59,12 @@ fn state(granule: Granule) -> ([u64; CELLS], [u32; CELLS]) {
     (std::array::from_fn(cell), std::array::from_fn(site))
 }
 
+fn set(granule: Granule, index: usize, (cell, site): (u64, u32)) {
+    // ORDERING: relaxed; there is one thread.
+    granule.cells()[index].store(cell, Ordering::Relaxed);
+    granule.sites()[index].store(site, Ordering::Relaxed);
+}
+
 #[test]
 fn both_forms_record_the_same() {
     // SAFETY: zeroed memory is a chunk.
@@ -70,12 +76,8 @@ fn both_forms_record_the_same() {
     let mut seen = [0; 3];
     for _ in 0..200_000 {
         for index in 0..CELLS {
-            let (cell, site) = cell(&mut numbers);
-            for granule in [quick, full] {
-                // ORDERING: relaxed; there is one thread.
-                granule.cells()[index].store(cell, Ordering::Relaxed);
-                granule.sites()[index].store(site, Ordering::Relaxed);
-            }
+            let cell = cell(&mut numbers);
+            [quick, full].iter().for_each(|at| set(*at, index, cell));
         }
         let access = access(&mut numbers);
         if access.is_known(full) {
@@ -102,4 +104,50 @@ fn both_forms_record_the_same() {
         seen[usize::from(race.is_some()) + usize::from(race.is_none() && is_full) * 2] += 1;
     }
     assert!(seen.iter().all(|count| *count > 1000), "{seen:?}");
+}
+
+#[test]
+fn repeating_is_recording_one_by_one() {
+    // SAFETY: zeroed memory is a chunk.
+    let chunk: &'static Chunk = unsafe { &*map_zeroed::<Chunk>(1) };
+    let at = |address| Granule::within(chunk, address).expect("an address of user space");
+    let past = KNOWN.map(Epoch::new);
+    let mut numbers = Numbers(2);
+    let mut repeated = 0;
+    for _ in 0..50_000 {
+        // Eight granules with the same cells and other sites; the sixth may differ.
+        for index in 0..CELLS {
+            let first = cell(&mut numbers);
+            for granule in 0..8 {
+                let (_, site) = cell(&mut numbers);
+                set(at(8 * granule), index, (first.0, site));
+                set(at(0x800 + 8 * granule), index, (first.0, site));
+            }
+        }
+        let other = cell(&mut numbers);
+        [40, 0x828]
+            .iter()
+            .for_each(|start| set(at(*start), 0, other));
+        let access = Access {
+            mask: 0xff,
+            ..access(&mut numbers)
+        };
+        let site = pack_site(Node(numbers.below(3) as u32), access.own);
+        let before = Pairs::load(at(0).cells());
+        if access.is_known(at(0)) || access.record(&past, at(0), site, false).is_some() {
+            continue;
+        }
+        let (done, race) = access.repeat(&past, at(0), 7, before, site);
+        assert_eq!(race, None);
+        for granule in 0..=done {
+            let one = at(0x800 + 8 * granule);
+            assert_eq!(access.record(&past, one, site, false), None);
+            assert_eq!(state(at(8 * granule)), state(one));
+        }
+        for granule in done + 1..8 {
+            assert_eq!(state(at(8 * granule)), state(at(0x800 + 8 * granule)));
+        }
+        repeated += usize::from(done >= 4);
+    }
+    assert!(repeated > 1000, "{repeated}");
 }
