@@ -86,6 +86,7 @@ fn repeat<W: Word, R>(
         return Repeat::Not(Some(locked));
     };
     block.announce_write();
+    let before = race::before_write(address, bytes);
     let (result, value) = act();
     let body: &mut Body = me;
     let (state, trail) = (&mut body.state, &body.trail);
@@ -95,7 +96,7 @@ fn repeat<W: Word, R>(
         location.remember(&body.state, write);
     }
     drop(locked);
-    race::atomic(me, address, bytes, Kind::ATOMIC_WRITE);
+    race::atomic_write(me, address, bytes, before);
     Repeat::Done(result)
 }
 
@@ -135,6 +136,7 @@ fn operate_locked<W: Word>(
     };
     // SAFETY: the program is about to access the word itself.
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
+    let before = race::before_write(address, bytes);
     let (found, kind) = act(&mut running, location);
     if let Some(effect) = running.repeat {
         running.repeat(&mut locked, effect);
@@ -154,7 +156,10 @@ fn operate_locked<W: Word>(
         let handed = true;
         return Found { value, handed };
     }
-    race::atomic(me, address, bytes, kind);
+    match kind {
+        Kind::ATOMIC_WRITE => race::atomic_write(me, address, bytes, before),
+        _ => race::atomic_access(me, address, bytes, kind),
+    }
     Found {
         value: found,
         handed: false,

@@ -36,6 +36,7 @@
 //! **Invariant**: the epoch in a cell was private to its thread when it was written, so a thread whose clock has
 //! reached it has synchronised with it after the access.
 
+mod atomic;
 mod cells;
 mod found;
 mod free;
@@ -44,16 +45,18 @@ mod lanes;
 mod quick;
 
 pub use crate::shadow::Kind;
+pub use atomic::{atomic_access, atomic_write, before_write};
 pub use free::{allocate, free, free_by, touch, unmap};
 
 use crate::location::{Locked, Operation, WriteSite};
 use crate::probe;
 use crate::sched;
-use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, HAS_CELLS, PAGE, Strip, chunk_at};
+use crate::shadow::{self, Chunk, Granule, HAS_BLOCKS, PAGE, Strip, chunk_at};
 use crate::stack::{Function, Node};
 use crate::thread::{self, Body, Context, Entered};
 use crate::tls;
 use crate::upcall::answers;
+use atomic::look_for_races;
 use cells::{Access, Race, mask, pack_site};
 use found::report;
 use lanes::Pairs;
@@ -418,33 +421,6 @@ fn meet_known_locations(
         }
     }
     race
-}
-
-/// An atomic access, after its location was told of it.
-#[inline]
-pub fn atomic(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
-    if me.outermost != 0 {
-        sched::stacks::check(me, address, bytes, kind);
-    }
-    let offset = address & 7;
-    if offset + bytes <= 8
-        && let Some(granule) = Granule::existing(address)
-        && (!granule.has(HAS_CELLS) || granule.is_empty())
-    {
-        return;
-    }
-    look_for_races(me, address, bytes, kind);
-}
-
-/// Looks for races of an access whose cell does not have to be there.
-#[inline(never)]
-fn look_for_races(me: &mut Entered, address: usize, bytes: usize, kind: Kind) {
-    for (granule, at, size) in granules(address, bytes) {
-        let (own, mask) = (me.own, mask(at & 7, size));
-        if let Some(other) = (Access { own, mask, kind }).race(me.state.hb().slice(), granule) {
-            report(me, at, size, kind, other, Function::NONE);
-        }
-    }
 }
 
 answers! {

@@ -31,7 +31,7 @@ pub(crate) fn access<const BYTES: usize, const WRITES: bool>(address: usize) {
             false => Kind::ATOMIC_READ,
         };
         if me.ignored == 0 {
-            race::atomic(&mut me, address, BYTES, kind);
+            race::atomic_access(&mut me, address, BYTES, kind);
         }
         if me.options.exact {
             let site = me.site();

@@ -82,7 +82,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
             location.remember(&body.state, access);
         }
         drop(locked);
-        race::atomic(&mut me, address, bytes, Kind::ATOMIC_READ);
+        race::atomic_access(&mut me, address, bytes, Kind::ATOMIC_READ);
         value
     } else {
         let found = operate_locked(&mut me, at, locked, access, |op, location| {

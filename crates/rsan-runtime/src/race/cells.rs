@@ -345,6 +345,18 @@ impl Access {
         race.or_else(|| self.race_with_kept(past, granule))
     }
 
+    /// What an access races with of the cells as they were seen.
+    pub(super) fn race_with_seen(
+        self,
+        past: Past,
+        granule: Granule,
+        seen: [u64; CELLS],
+    ) -> Option<Race> {
+        let race = |index| self.newcomer(past, granule, index, seen[index]);
+        let race = (0..CELLS).filter(|index| seen[*index] != 0).find_map(race);
+        race.or_else(|| self.race_with_kept(past, granule))
+    }
+
     /// Whether the access races with that of a cell.
     pub(super) fn races_with(self, past: Past, cell: u64) -> bool {
         self.class(past, cell) == RACING
@@ -405,7 +417,7 @@ pub(super) fn is_in_past(past: Past, cell: u64) -> bool {
 }
 
 #[inline(always)]
-fn load(cells: &Cells) -> [u64; CELLS] {
+pub(super) fn load(cells: &Cells) -> [u64; CELLS] {
     // ORDERING: relaxed; a cell is one word and stands for itself.
     let at = |index: usize| cells[index].load(Ordering::Relaxed);
     [at(0), at(1), at(2), at(3)]
@@ -484,5 +496,25 @@ mod tests {
         let race = write(newer).settled(&[], granule, 0, seen);
         assert_eq!(race, (seen, site));
         assert_eq!(unpack_site(race.1, race.0).0, Site::default());
+    }
+
+    #[test]
+    fn memory_that_is_freed_after_a_write_was_seen_there_is_no_race() {
+        let own = |slot: u64, epoch: u64| slot << 48 | epoch << 16;
+        let of = |own, kind| Access {
+            own,
+            mask: 0xff,
+            kind,
+        };
+        let (write, free) = (of(own(1, 5), Kind::ATOMIC_WRITE), of(own(2, 7), Kind::FREE));
+        // SAFETY: zeroed memory is a chunk.
+        let chunk: &'static Chunk = unsafe { &*map_zeroed::<Chunk>(1) };
+        let granule = Granule::within(chunk, 0x100).expect("an address of user space");
+        let before = load(granule.cells());
+        granule.sites()[0].store(pack_site(Node(9), free.own), Ordering::Relaxed);
+        granule.cells()[0].store(free.cell(), Ordering::Relaxed);
+        assert_eq!(write.race_with_seen(&[], granule, before), None);
+        let race = write.race_with_seen(&[], granule, load(granule.cells()));
+        assert_eq!(race.map(|(cell, _)| cell), Some(free.cell()));
     }
 }
