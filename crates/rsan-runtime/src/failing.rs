@@ -146,7 +146,7 @@ static CALLS: AtomicU32 = AtomicU32::new(0);
 /// The first signal, the address that belongs to it, and where the thread was.
 static FIRST: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
-unsafe extern "C" fn come(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+pub(crate) unsafe extern "C" fn come(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: what the system passes to a handler.
     let (is_fault, address, pc) = unsafe {
         let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;

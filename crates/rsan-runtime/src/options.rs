@@ -72,6 +72,8 @@ pub struct Options {
     pub server: String,
     /// File that the steps of a run are left in.
     pub trace: String,
+    /// Runs are made one after the other in one process, where that is possible.
+    pub reuse: bool,
     /// Scheduling is controlled from the call of `rsan_snapshot` on, not from `main`.
     pub at_marker: bool,
     /// Say at the end what was done.
@@ -229,6 +231,7 @@ table! {
     sched, "", |text| Some(text.to_owned()), "run one thread at a time: 'strategy=pct:depth=3 seed=7' or 'replay=FILE'";
     server, "", |text| Some(text.to_owned()), "make the runs that are asked for at this socket";
     trace, "", |text| Some(text.to_owned()), "leave the steps of such a run in this file";
+    reuse, "1", flag, "make such runs one after the other in one process, where that is possible";
     at_marker, "0", flag, "own the schedule from rsan_snapshot() on, not from main";
     stats, "0", flag, "say at the end what was done to recognise waits";
     summary, "1", flag, "say at the end how many findings there were";
@@ -267,6 +270,7 @@ impl Default for Options {
             sched: String::new(),
             server: String::new(),
             trace: String::new(),
+            reuse: false,
             at_marker: false,
             stats: false,
             summary: false,

@@ -14,6 +14,7 @@
 //! * `spin`: loops that only wait; `borrowed`: words of stacks that others write. `queues`: threads that wait for signals.
 //! * `server`: many runs of one program, from a snapshot. `snapshot`, `views`: so that copies cost little. `lent`: threads of
 //!   copies without kernel threads; `keys`: what is left at their end.
+//! * `reuse`: many runs in one copy, which is put back after each.
 //! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
 //! * `weak`: loads return what the memory model allows. `places`: where in the program.
@@ -29,6 +30,7 @@ pub(crate) mod lent;
 mod life;
 pub(crate) mod places;
 mod queues;
+mod reuse;
 mod run;
 pub mod server;
 mod snapshot;

@@ -7,6 +7,7 @@
 //! A run that makes no progress because it sleeps in a call that the runtime does not know is told to let the others
 //! go on, by a signal.
 
+use super::reuse::{self, Clock, Keepers, Shared, Stage};
 use super::run::{Plan, Weak};
 use super::trace::Trace;
 use super::views::Views;
@@ -136,7 +137,8 @@ fn serve(options: &Options, outermost: usize) {
         Err(error) => crate::fatal::die(&["no connection to the campaign: ", &error.to_string()]),
     };
     real::resolve_all();
-    if !lent::prepare(snapshot::THREADS) {
+    let lends = lent::prepare(snapshot::THREADS);
+    if !lends {
         warm_up();
     }
     places::prepare();
@@ -147,16 +149,27 @@ fn serve(options: &Options, outermost: usize) {
     // SAFETY: a plain setting: what a run leaves behind becomes a child of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     let mut views = Views::new();
+    let mut keepers = Keepers::new(options.reuse && lends);
     let mut lines = BufReader::new(&stream);
     let mut line = String::new();
+    let mut alone = false;
     loop {
-        line.clear();
-        if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
-            crate::system::end_process(0);
+        // A run that a keeper has given up is made again.
+        let again = std::mem::take(&mut alone);
+        if !again {
+            line.clear();
+            if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
+                crate::system::end_process(0);
+            }
+            line.truncate(line.trim_end_matches('\n').len());
         }
-        let answer = match asked(line.trim_end_matches('\n')) {
+        let answer = match asked(&line) {
             Ok(plan) => {
                 let timeout = plan.timeout;
+                let kept = match again || plan.kernel_threads {
+                    true => None,
+                    false => keepers.next(&line),
+                };
                 let fresh = trace.again();
                 // SAFETY: there is one thread, which holds no lock; so nobody has to be told.
                 match unsafe { real::_Fork() } {
@@ -168,15 +181,42 @@ fn serve(options: &Options, outermost: usize) {
                         snapshot::economise();
                         std::mem::forget(lines);
                         let file = stream.into_raw_fd() as usize;
-                        // SAFETY: the copy's own number of the file, which nobody else has.
-                        unsafe { system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
+                        install_nudge();
                         drop(me);
-                        return begin(plan, fresh, outermost);
+                        let Some(shared) = kept else {
+                            // SAFETY: the copy's own number of the file, which nobody else has.
+                            unsafe { system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
+                            return begin_run(plan, fresh, outermost);
+                        };
+                        drop(plan);
+                        reuse::stand(shared, file);
+                        return begin_kept(shared, &trace, outermost);
                     }
                     -1 => Answer::Error(std::io::Error::last_os_error().to_string()),
                     child => {
-                        let answer = watch(child, &trace, timeout, &stream);
+                        let clock = kept.map(Clock::new);
+                        let answer = watch(child, &trace, timeout, &stream, clock);
                         views.learn();
+                        if let Some(shared) = kept {
+                            keepers.ended();
+                            let timed_out = matches!(
+                                answer,
+                                Answer::End {
+                                    timed_out: true,
+                                    ..
+                                }
+                            );
+                            match shared.stage() {
+                                Stage::Idle => continue,
+                                Stage::Running => {}
+                                Stage::GivenUp if timed_out => {}
+                                Stage::GivenUp => {
+                                    line = shared.line();
+                                    alone = true;
+                                    continue;
+                                }
+                            }
+                        }
                         answer
                     }
                 }
@@ -189,6 +229,18 @@ fn serve(options: &Options, outermost: usize) {
         {
             crate::system::end_process(0);
         }
+    }
+}
+
+/// Begins the run that a keeper was asked for.
+fn begin_kept(shared: &Shared, trace: &Trace, outermost: usize) {
+    match asked(&shared.line()) {
+        Ok(plan) => {
+            shared.limit(plan.timeout);
+            begin_run(plan, trace.again(), outermost);
+        }
+        // Whoever watches says what is wrong.
+        Err(_) => reuse::resign(),
     }
 }
 
@@ -259,7 +311,13 @@ fn start_ticking() {
 }
 
 /// Waits for the end of a run; the answer.
-fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream) -> Answer {
+fn watch(
+    child: c_int,
+    trace: &Trace,
+    timeout: Option<u64>,
+    stream: &UnixStream,
+    mut clock: Option<Clock>,
+) -> Answer {
     let start = Instant::now();
     let (mut looked, mut steps, mut timed_out) = (start, 0, false);
     let status = loop {
@@ -270,8 +328,11 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream)
             Err(_) => break 0,
         }
         looked = Instant::now();
-        let is_late = |limit| start.elapsed() >= Duration::from_millis(limit);
-        if timeout.is_some_and(is_late) || is_closed(stream) {
+        let is_late = match &mut clock {
+            Some(clock) => clock.is_late() && clock.give_up(),
+            None => timeout.is_some_and(|limit| start.elapsed() >= Duration::from_millis(limit)),
+        };
+        if is_late || is_closed(stream) {
             timed_out = true;
             // SAFETY: the run, and its group.
             unsafe {
@@ -281,9 +342,21 @@ fn watch(child: c_int, trace: &Trace, timeout: Option<u64>, stream: &UnixStream)
             continue;
         }
         let before = std::mem::replace(&mut steps, trace.published().steps);
-        if before == steps && is_asleep(child) {
+        if before != steps || !is_asleep(child) {
+            continue;
+        }
+        match &clock {
             // SAFETY: the run has a handler, or is about to have one.
-            unsafe { libc::kill(child, NUDGE) };
+            None => unsafe {
+                libc::kill(child, NUDGE);
+            },
+            // A keeper has no stack for such a signal.
+            Some(clock) => {
+                if clock.give_up() {
+                    // SAFETY: the run.
+                    unsafe { libc::kill(child, libc::SIGKILL) };
+                }
+            }
         }
     };
     // SAFETY: what the run left behind in its group.

@@ -304,6 +304,8 @@ macro_rules! save {
     };
 }
 
+pub(super) use save;
+
 macro_rules! restore {
     () => {
         "ldmxcsr [rsp]\n fldcw [rsp + 4]\n add rsp, 8\n pop r15\n pop r14\n pop r13\n pop r12\n pop rbx\n pop rbp\n ret"

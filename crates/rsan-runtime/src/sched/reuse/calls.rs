@@ -1,0 +1,171 @@
+//! System calls that come to the handler.
+
+use super::filter::call;
+use super::keeper::{Keeper, keeper};
+use super::pages::PAGE;
+use libc::{c_int, c_void, siginfo_t};
+
+/// Bytes that a call writes to.
+struct Written {
+    argument: usize,
+    bytes: usize,
+}
+
+/// What is written by a call that leaves nothing else behind.
+fn harmless(number: i64, arguments: &[usize; 6]) -> Option<Written> {
+    let written = |argument, bytes| Some(Written { argument, bytes });
+    match number {
+        libc::SYS_fstat => written(1, size_of::<libc::stat>()),
+        libc::SYS_newfstatat => written(2, size_of::<libc::stat>()),
+        libc::SYS_ioctl if arguments[1] == libc::TCGETS as usize => {
+            written(2, size_of::<libc::termios>())
+        }
+        libc::SYS_getrandom => written(0, arguments[1]),
+        libc::SYS_sched_getaffinity => written(2, arguments[1]),
+        libc::SYS_gettimeofday => written(0, size_of::<libc::timeval>()),
+        libc::SYS_wait4 => written(1, size_of::<c_int>()),
+        // With a new limit it is another matter.
+        libc::SYS_prlimit64 if arguments[2] == 0 => written(3, size_of::<libc::rlimit>()),
+        libc::SYS_sysinfo => written(0, size_of::<libc::sysinfo>()),
+        libc::SYS_uname => written(0, size_of::<libc::utsname>()),
+        _ => None,
+    }
+}
+
+/// A call came that is not known to be harmless by its number alone.
+pub(super) unsafe extern "C" fn trap(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: what the system passes to a handler.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let number = registers[libc::REG_RAX as usize];
+    let arguments = [
+        libc::REG_RDI,
+        libc::REG_RSI,
+        libc::REG_RDX,
+        libc::REG_R10,
+        libc::REG_R8,
+        libc::REG_R9,
+    ]
+    .map(|register| registers[register as usize] as usize);
+    let result = match keeper() {
+        Some(keeper) => keeper.decide(number, arguments),
+        // SAFETY: the program's call.
+        None => unsafe { call(number, arguments) },
+    };
+    registers[libc::REG_RAX as usize] = result as i64;
+}
+
+impl Keeper {
+    fn decide(&mut self, number: i64, arguments: [usize; 6]) -> isize {
+        // SAFETY: the program's call, or one that differs in what is said below.
+        let make = |arguments| unsafe { call(number, arguments) };
+        if number == libc::SYS_exit_group {
+            self.end_run(arguments[0]);
+        }
+        if self.is_copy() || self.is_undone(number, &arguments) {
+            return make(arguments);
+        }
+        match number {
+            libc::SYS_kill | libc::SYS_tkill | libc::SYS_tgkill => {
+                // The system puts it on a stack, and asks no handler.
+                self.spoil(number);
+                hold_signals();
+                make(arguments)
+            }
+            libc::SYS_rt_sigprocmask => self.block(arguments),
+            libc::SYS_sigaltstack => self.alternate(arguments),
+            libc::SYS_mmap if is_private(&arguments) => {
+                let place = make(arguments);
+                if place > 0 && !self.pages.map(place as usize, mapped_bytes(arguments[1])) {
+                    self.spoil(number);
+                }
+                place
+            }
+            // The program is about to end by a signal.
+            libc::SYS_rt_sigaction => {
+                self.spoil(number);
+                make(arguments)
+            }
+            _ => self.resign(number),
+        }
+    }
+
+    /// Whether the call leaves nothing behind that is not undone. What it writes to is kept.
+    fn is_undone(&mut self, number: i64, arguments: &[usize; 6]) -> bool {
+        if let Some(Written { argument, bytes }) = harmless(number, arguments) {
+            self.touch(arguments[argument], bytes);
+            return true;
+        }
+        let [start, bytes, how, ..] = *arguments;
+        let is_mapped = self.pages.is_mapped(start, mapped_bytes(bytes));
+        let inherits = [libc::MADV_DONTFORK, libc::MADV_DOFORK].contains(&(how as c_int));
+        match number {
+            libc::SYS_munmap => self.pages.unmap(start, mapped_bytes(bytes)),
+            libc::SYS_mprotect => is_mapped,
+            // Advice that is taken back: for a copy that finds something out.
+            libc::SYS_madvise => is_mapped || inherits,
+            // Such a copy: the runtime makes it, and waits for its end.
+            libc::SYS_clone => start == 0,
+            _ => false,
+        }
+    }
+
+    /// The signals that the keeper needs are never blocked.
+    fn block(&mut self, mut arguments: [usize; 6]) -> isize {
+        let needed = [libc::SIGSEGV, libc::SIGSYS].map(|signal| 1_u64 << (signal - 1));
+        let place = arguments[1] as *const u64;
+        // SAFETY: null, or the program's set of signals.
+        let set = unsafe { place.as_ref() }.map(|set| set & !needed[0] & !needed[1]);
+        if let Some(set) = &set {
+            arguments[1] = &raw const *set as usize;
+        }
+        self.blocks = true;
+        self.touch(arguments[2], size_of::<u64>());
+        // SAFETY: the program's call, with other signals.
+        unsafe { call(libc::SYS_rt_sigprocmask, arguments) }
+    }
+
+    /// Pages that the system is about to write to are kept first: it asks no handler.
+    fn touch(&mut self, start: usize, bytes: usize) {
+        let mut at = start & !(PAGE - 1);
+        while start != 0 && at < start.saturating_add(bytes) {
+            self.pages.keep(at);
+            at += PAGE;
+        }
+    }
+
+    /// Handlers have the keeper's stack; the program is told that they have its own.
+    fn alternate(&mut self, [_, old, ..]: [usize; 6]) -> isize {
+        if old != 0 {
+            // SAFETY: the program's memory for the answer. A write to a page of the snapshot comes to the handler.
+            unsafe {
+                let mut none = std::mem::zeroed::<libc::stack_t>();
+                none.ss_flags = libc::SS_DISABLE;
+                *(old as *mut libc::stack_t) = none;
+            }
+        }
+        0
+    }
+}
+
+/// Signals that are sent from here on come when the handler returns, where the program is: the system lets them in then.
+fn hold_signals() {
+    let all = u64::MAX;
+    let place = &raw const all as usize;
+    // SAFETY: a set of signals.
+    unsafe {
+        call(
+            libc::SYS_rt_sigprocmask,
+            [libc::SIG_SETMASK as usize, place, 0, 8, 0, 0],
+        )
+    };
+}
+
+/// Whether a mapping is fresh memory wherever the system likes.
+fn is_private(arguments: &[usize; 6]) -> bool {
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    arguments[0] == 0 && arguments[3] as c_int & (kind | libc::MAP_FIXED) == kind
+}
+
+fn mapped_bytes(bytes: usize) -> usize {
+    bytes.next_multiple_of(PAGE)
+}
