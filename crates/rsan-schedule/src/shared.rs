@@ -29,13 +29,15 @@ pub struct Header {
     pub diverged: u64,
     /// The place of the first read by which a weak run left sequential consistency; 0: none did.
     pub deviated: u64,
+    /// The run slept, or waited until a limit of time was over. How long that takes beside what other threads do is not up to the program.
+    pub timed: bool,
 }
 
 impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end (1), seven
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end, timed (1 each), six
     /// zeros, choices, deviated (8 each), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -45,6 +47,7 @@ impl Header {
         bytes[24..28].copy_from_slice(&self.findings.to_le_bytes());
         bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
         bytes[32] = self.end.number();
+        bytes[33] = u8::from(self.timed);
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.deviated.to_le_bytes());
         bytes
@@ -63,6 +66,7 @@ impl Header {
             findings: half(24),
             pending: half(28),
             end: End::from_number(bytes[32])?,
+            timed: bytes[33] != 0,
         })
     }
 }
@@ -162,6 +166,7 @@ mod tests {
             end: End::Stopped,
             diverged: 12,
             deviated: 13,
+            timed: true,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();

@@ -32,6 +32,9 @@ pub struct Stats {
     /// Runs that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<u64>,
+    /// Those of them in which time was simulated, and the program slept or waited until a limit was over.
+    #[serde(skip)]
+    pub timed_failures: u64,
     /// Runs that reached the time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,

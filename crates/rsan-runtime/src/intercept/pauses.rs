@@ -40,7 +40,7 @@ macro_rules! sleeps {
             $(pub(super) unsafe extern "C-unwind" fn $name($($arg: $type),*) -> $result {
                 if sched::active() {
                     crate::intercept::steady::sleep(NAP);
-                    sched::yielded();
+                    sched::slept();
                     sched::test_cancel();
                     return 0;
                 }

@@ -263,6 +263,9 @@ fn chosen_in_time(me: usize) -> bool {
     if let Need::Signal(queue) = std::mem::replace(&mut thread.need, Need::Nothing) {
         state.queues.leave(queue, me, true);
     }
+    if !in_time {
+        state.trace.time_passes();
+    }
     in_time
 }
 
@@ -274,14 +277,26 @@ pub(crate) fn op(kind: Kind, object: usize, bytes: usize) -> Op {
     }
 }
 
-/// The calling thread yields, sleeps, or spins: others should go on.
+/// The calling thread sleeps: others should go on.
+pub(crate) fn slept() {
+    give_others_a_turn(true);
+}
+
+/// The calling thread yields, or spins: others should go on.
 pub(crate) fn yielded() {
+    give_others_a_turn(false);
+}
+
+fn give_others_a_turn(sleeps: bool) {
     if active()
         && let Some((inside, mut guard)) = scheduled()
     {
         let me = inside.number();
         if let Some(state) = guard.as_mut() {
             state.strategy.yielded(ThreadId::new(me));
+            if sleeps {
+                state.trace.time_passes();
+            }
         }
         give_way(me, guard, op(Kind::Yield, 0, 0), Status::Ready);
     }

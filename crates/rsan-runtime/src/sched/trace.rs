@@ -153,6 +153,11 @@ impl Trace {
         }
     }
 
+    /// A thread has slept, or waited for as long as it wanted to.
+    pub(super) fn time_passes(&mut self) {
+        self.header.timed = true;
+    }
+
     /// Another thread runs.
     pub(super) fn switched(&mut self) {
         self.header.switches += 1;

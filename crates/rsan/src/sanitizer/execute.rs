@@ -94,6 +94,8 @@ pub(crate) struct Runs {
     /// What it said about it.
     pub(crate) failed: Option<Failure<'static>>,
     pub(crate) failures: usize,
+    /// Those of them that slept, or waited until a limit of time was over, in time that is simulated.
+    pub(crate) timed_failures: usize,
     /// Runs that the runtime had to end, and why in the first.
     pub(crate) fatal: Option<Fatal>,
     pub(crate) fatals: usize,

@@ -464,6 +464,7 @@ impl Conclusion<'_> {
         document.stats = Stats {
             runs: Some(runs.done as u64),
             failures: Some(runs.failures as u64),
+            timed_failures: runs.timed_failures as u64,
             timeouts: Some(runs.timeouts as u64),
             processes: Some(runs.processes as u64),
             suppressed: Some(self.suppressed as u64),

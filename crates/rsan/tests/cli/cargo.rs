@@ -206,6 +206,32 @@ fn tests_that_hang_or_abort_do_not_keep_others_from_running() {
     }
 }
 
+/// By itself it always passes. Where time is simulated, it goes on by less than the test sleeps.
+const TIMED: &str = "
+#[test]
+fn sleeps() {
+    let before = std::time::Instant::now();
+    let sleeper = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(20)));
+    sleeper.join().unwrap();
+    assert!(before.elapsed().as_millis() >= 20);
+}
+";
+
+#[test]
+fn tests_that_rely_on_time_do_not_fail_where_it_is_simulated() {
+    let folder = package("timed", "", &[("src/lib.rs", TIMED)]);
+    let run = cargo(&folder, &["test"]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(
+        run.stdout.contains("test sleeps ... ok\n"),
+        "{}",
+        run.stdout
+    );
+    // Whoever asks for schedules is told how they end.
+    let words = ["test", "--sched", "random", "--runs", "3"];
+    assert_eq!(cargo(&folder, &words).code, 4);
+}
+
 #[test]
 fn programs_are_built_run_and_removed() {
     let program = "fn main() { let n = std::env::args().nth(1).unwrap(); println!(\"n is {n}\"); }";

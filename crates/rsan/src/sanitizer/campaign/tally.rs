@@ -23,6 +23,8 @@ pub(super) struct Trial {
     model: Option<Model>,
     /// Of runs that showed something.
     schedule: Option<Schedule>,
+    /// It slept, or waited until a limit of time was over.
+    timed: bool,
 }
 
 impl Trial {
@@ -35,6 +37,7 @@ impl Trial {
             record,
             trace,
             model,
+            header,
             ..
         } = execution;
         Self {
@@ -48,6 +51,7 @@ impl Trial {
             undecided: record.undecided,
             model,
             schedule,
+            timed: header.timed,
         }
     }
 
@@ -145,6 +149,7 @@ impl Tally {
             }
             End::Failed(status) => {
                 runs.fails(ExitStatus::from_raw(status), trial.failed.clone());
+                runs.timed_failures += usize::from(trial.timed);
             }
         }
         if trial.end.is_complete() {
