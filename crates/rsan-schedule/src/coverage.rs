@@ -106,7 +106,8 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
     names
 }
 
-fn digest(words: &[u64]) -> u128 {
+/// Stands for words.
+pub(crate) fn digest(words: &[u64]) -> u128 {
     let (mut a, mut b) = (0x6a09_e667_f3bc_c908_u64, 0xbb67_ae85_84ca_a73b_u64);
     for &word in words {
         a = mix(a ^ word);
