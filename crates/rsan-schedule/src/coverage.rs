@@ -168,6 +168,11 @@ impl Coverage {
         self.seen.len() as u64
     }
 
+    /// The different executions, in no order.
+    pub fn executions(&self) -> impl Iterator<Item = Fingerprint> {
+        self.seen.keys().copied()
+    }
+
     /// The run, from 1, that showed something new last; 0 before the first.
     pub fn last_new(&self) -> u64 {
         self.last_new
