@@ -8,6 +8,7 @@ mod book;
 mod crosscheck;
 mod crosscheck_c;
 mod package;
+mod slurm;
 mod steps;
 mod wild;
 
@@ -40,6 +41,8 @@ enum Chore {
     Wild(wild::Args),
     /// Make the packages of a release, and build the command of nothing else, in an empty folder
     Package,
+    /// Compare campaigns through a real Slurm, which has to be installed, with runs on one machine; a node dies on the way
+    Slurm(slurm::Args),
     /// Build the documentation as a book, with mdBook
     Book,
     /// Rewrite the recorded outputs and the examples in the documentation; read the difference afterwards
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Bench(bench) => bench::run(&bench),
         Chore::Wild(args) => wild::run(&args),
         Chore::Package => package::run(),
+        Chore::Slurm(args) => slurm::run(&args),
         Chore::Book => book::run(),
         Chore::Bless => steps::run(steps::BLESS),
     }

@@ -3,6 +3,7 @@
 use crate::document::{Document, Excerpt, Finding, Stats};
 use crate::fingerprint::{Fingerprint, fingerprints};
 use crate::judgement::Judgement;
+use crate::parts::seed;
 use std::collections::BTreeMap;
 
 /// Documents that ask the same about the same subject are one: equal findings are one finding, runs add up, and the most
@@ -71,7 +72,11 @@ impl Document {
 
 impl Finding {
     /// Adds that it was found elsewhere, too.
-    fn absorb(&mut self, other: Self) {
+    fn absorb(&mut self, mut other: Self) {
+        // The first run that had it is shown.
+        if seed(other.recorded.as_ref()) < seed(self.recorded.as_ref()) {
+            std::mem::swap(self, &mut other);
+        }
         self.runs = sum(self.runs, other.runs);
         for test in other.tests {
             if !self.tests.contains(&test) {

@@ -106,7 +106,8 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
     names
 }
 
-fn digest(words: &[u64]) -> u128 {
+/// Stands for words.
+pub(crate) fn digest(words: &[u64]) -> u128 {
     let (mut a, mut b) = (0x6a09_e667_f3bc_c908_u64, 0xbb67_ae85_84ca_a73b_u64);
     for &word in words {
         a = mix(a ^ word);
@@ -165,6 +166,11 @@ impl Coverage {
     /// Number of different executions.
     pub fn distinct(&self) -> u64 {
         self.seen.len() as u64
+    }
+
+    /// The different executions, in no order.
+    pub fn executions(&self) -> impl Iterator<Item = Fingerprint> {
+        self.seen.keys().copied()
     }
 
     /// The run, from 1, that showed something new last; 0 before the first.

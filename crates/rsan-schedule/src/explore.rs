@@ -107,6 +107,7 @@ mod graph;
 mod index;
 mod item;
 mod order;
+mod part;
 mod plan;
 mod replay;
 mod run;

@@ -53,6 +53,7 @@ mod graph;
 mod item;
 mod judge;
 mod maximal;
+mod part;
 mod save;
 #[cfg(test)]
 mod tests;

@@ -49,6 +49,7 @@ pub mod explore_weak;
 mod minimize;
 mod objects;
 mod op;
+mod part;
 mod renumber;
 mod request;
 mod schedule;

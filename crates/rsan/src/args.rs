@@ -5,20 +5,22 @@ mod explore;
 mod flags;
 mod help;
 mod port;
+mod shard;
 mod values;
 
 pub(crate) use cargo::{CargoArgs, CargoCommand, CargoTestArgs, CargoWords};
 pub(crate) use explore::{ExploreArgs, WeakArgs};
 pub(crate) use flags::parse;
 pub(crate) use port::PortArgs;
+pub(crate) use shard::{CampaignArgs, MergeArgs, ShardArgs, System};
 pub(crate) use values::{Goal, LitmusModel, OutputFormat, Shell, Volatile, volatile};
 
 use crate::quantity;
 use clap::{Args, Parser, Subcommand};
 use help::{
-    AFTER_HELP, CARGO_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP, COMPLETIONS_HELP, EMIT_C_HELP,
-    EMIT_RUST_HELP, EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP, LITMUS_HELP, MAN_HELP, PORT_HELP,
-    PORT_USAGE, REPORT_HELP, RUN_HELP, VERIFY_HELP,
+    AFTER_HELP, CAMPAIGN_HELP, CAMPAIGN_USAGE, CARGO_HELP, CHECK_HELP, CHECK_USAGE, COMPILER_HELP,
+    COMPLETIONS_HELP, EMIT_C_HELP, EMIT_RUST_HELP, EXPLORE_HELP, EXPLORE_USAGE, FENCE_HELP,
+    LITMUS_HELP, MAN_HELP, MERGE_HELP, PORT_HELP, PORT_USAGE, REPORT_HELP, RUN_HELP, VERIFY_HELP,
 };
 use rsan_model::Model;
 use rsan_repair::Target;
@@ -76,6 +78,12 @@ pub(crate) enum Command {
     /// Builds, tests and runs packages of Rust with the sanitizer; `cargo rsan` is the same
     #[command(after_help = CARGO_HELP)]
     Cargo(CargoArgs),
+    /// Puts the results of all shards together
+    #[command(after_help = MERGE_HELP)]
+    Merge(MergeArgs),
+    /// Splits the work of a command for a cluster or a CI system, and puts the results together
+    #[command(after_help = CAMPAIGN_HELP, override_usage = CAMPAIGN_USAGE)]
+    Campaign(CampaignArgs),
     /// Shows answers again that were written as JSON: in another form, several merged
     #[command(after_help = REPORT_HELP)]
     Report(ConvertArgs),
@@ -115,6 +123,9 @@ pub(crate) struct CheckArgs {
 
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
+
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
 
     #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
@@ -257,6 +268,9 @@ pub(crate) struct RunArgs {
     pub(crate) schedule: ScheduleArgs,
 
     #[command(flatten)]
+    pub(crate) shard: ShardArgs,
+
+    #[command(flatten)]
     pub(crate) confirm: ConfirmArgs,
 
     /// Stop all runs after this time, under controlled scheduling
@@ -272,7 +286,7 @@ pub(crate) struct RunArgs {
 }
 
 /// How to answer.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct ReportArgs {
     /// How to answer: text, json, html, sarif, junit or dot
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format)]
@@ -478,6 +492,18 @@ pub(crate) struct LitmusArgs {
     /// Give up, undecided, after this time (500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
+
+    /// Folder for the results of shards
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "rsan-out",
+        requires = "shard"
+    )]
+    pub(crate) out: PathBuf,
 
     #[command(flatten)]
     pub(crate) report: ReportArgs,

@@ -10,9 +10,16 @@ use crate::verify;
 use rsan_report::Command;
 use std::path::Path;
 
+/// A result is that of one program.
+pub(crate) const SEVERAL: &str = "error: --shard is for one program at a time\n";
+
 /// Checks every input.
 pub(crate) fn run(args: &CheckArgs) -> Status {
     let files = &args.verify.files;
+    if args.shard.shard.is_some() && files.len() > 1 && !args.build.together {
+        eprint(SEVERAL);
+        return Status::BadInput;
+    }
     if args.build.together {
         let sources = match together(files) {
             Ok(sources) => sources,
@@ -56,6 +63,7 @@ fn for_programs(args: &CheckArgs) -> Option<&'static str> {
     match () {
         () if !args.build.flags.is_empty() => Some("flags of the compiler"),
         () if !args.arguments.is_empty() => Some("arguments of the program"),
+        () if args.shard.shard.is_some() => Some("shards"),
         () => None,
     }
 }

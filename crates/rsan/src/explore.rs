@@ -1,12 +1,13 @@
 //! `rsan explore`: runs programs with loads that return what C++20 allows. Files are compiled as `check` does it.
 
 use crate::args::ExploreArgs;
-use crate::check::together;
+use crate::check::{SEVERAL, together};
 use crate::input::failure;
 use crate::interrupt;
 use crate::sanitizer::campaign::{self, Memory, Request};
 use crate::sanitizer::run::{Sources, again, build, is_as_written, program_again, written};
 use crate::session::{Reply, Session, accept_all, baseline, eprint, render};
+use crate::shard::Portion;
 use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::{Baseline, Command};
@@ -22,6 +23,10 @@ pub(crate) fn run(args: &ExploreArgs) -> Status {
         Ok(baseline) => baseline,
         Err(status) => return status,
     };
+    if args.shard.shard.is_some() && args.files.len() > 1 && !args.build.together {
+        eprint(SEVERAL);
+        return Status::BadInput;
+    }
     match args.files.is_empty() {
         true => program(args, baseline.as_ref(), &stop),
         false => files(args, baseline.as_ref(), &stop),
@@ -106,6 +111,7 @@ fn answer(
         as_written,
         again,
         memory: Memory::Weak(&args.weak),
+        portion: Portion::of(args.shard.shard.as_ref()),
         schedule: &args.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,

@@ -66,7 +66,9 @@ pub(crate) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
         return fs::write(path, contents);
     }
     let new = beside(path);
-    let written = write_through(&new, contents).and_then(|()| fs::rename(&new, path));
+    let written = write_through(&new, contents)
+        .and_then(|()| fs::rename(&new, path))
+        .inspect(|()| sync_folder(path));
     if written.is_err() {
         // The disk may be full: what was written of it is in the way.
         let _ = fs::remove_file(&new);
@@ -81,10 +83,22 @@ fn write_through(path: &Path, contents: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A name in the same folder that no other process uses.
+/// Waits until the new name is on the disk. Not every file system lets folders be waited for, and the file is there all the same.
+fn sync_folder(path: &Path) {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// A name in the same folder that no other process uses, on this machine or on another one.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    let system = rustix::system::uname();
+    let host = system.nodename().to_string_lossy();
+    let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    name.push(format!(".{host}-{}.new", std::process::id()));
     name.into()
 }
 

@@ -1,6 +1,7 @@
 //! `rsan litmus`: the final states that a model allows, from the axiomatic oracle.
 
 mod machine;
+mod sharded;
 
 use crate::args::{LitmusArgs, LitmusModel};
 use crate::input::{self, Input, LitmusInput, failure};
@@ -32,6 +33,9 @@ pub(crate) fn run(args: &LitmusArgs) -> Status {
         dot: None,
         refuse: accept_all,
     };
+    if let Some(shard) = &args.shard.shard {
+        return sharded::run(args, shard, session, &stop);
+    }
     session.run(&mut |file| {
         let input = input::read_litmus(file, terminal::stderr_style())?;
         answer(args, &input, &stop)

@@ -4,6 +4,7 @@
 //! and [`session`]; the commands are one module each.
 
 mod args;
+mod campaign;
 mod cargo;
 mod check;
 mod completions;
@@ -17,6 +18,7 @@ mod interrupt;
 mod litmus;
 mod machines;
 mod manual;
+mod merge;
 mod port;
 mod progress;
 mod quantity;
@@ -24,6 +26,7 @@ mod report;
 mod rust;
 mod sanitizer;
 mod session;
+mod shard;
 mod status;
 mod terminal;
 mod tso;
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
         Command::Run(args) => sanitizer::run::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Port(args) => port::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Man(args) => manual::run(&args),
         Command::Completions(args) => completions::run(&args),

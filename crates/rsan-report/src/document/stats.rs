@@ -82,6 +82,9 @@ pub struct Schedules {
     /// Of the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Of a part of the runs: how far apart their seeds are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<u64>,
     /// Steps of a run, as the strategy was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,

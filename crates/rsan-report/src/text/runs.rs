@@ -106,18 +106,23 @@ fn outcomes(out: &mut String, all: &[Outcome]) {
 fn scheduled(out: &mut String, schedules: &Schedules, runs: u64) {
     let _ = write!(out, "schedules: {}", schedules.strategy);
     if let Some(seed) = schedules.seed {
-        let last = seed.wrapping_add(runs.saturating_sub(1));
-        let _ = match runs {
-            0 => Ok(()),
-            1 => write!(out, ", seed {seed}"),
-            _ => write!(out, ", seeds {seed} to {last}"),
+        let stride = schedules.stride.unwrap_or(1);
+        let apart = runs.saturating_sub(1).wrapping_mul(stride);
+        let last = seed.wrapping_add(apart);
+        let _ = match (runs, stride) {
+            (0, _) => Ok(()),
+            (1, _) => write!(out, ", seed {seed}"),
+            (_, 1) => write!(out, ", seeds {seed} to {last}"),
+            _ => write!(out, ", seeds {seed} to {last} in steps of {stride}"),
         };
     }
-    // Of several series together that is not known.
-    if runs > 1 && schedules.last_new > 0 {
+    // Of several series together neither is known, of several parts of one series not the run.
+    if runs > 1 && (schedules.last_new > 0 || schedules.seed.is_some()) {
         let executions = plural(schedules.executions, "different execution");
-        let last = schedules.last_new;
-        let _ = write!(out, "; {executions}, the last new one in run {last}");
+        let _ = match schedules.last_new {
+            0 => write!(out, "; {executions}"),
+            last => write!(out, "; {executions}, the last new one in run {last}"),
+        };
     }
     match schedules.saturated {
         Some(true) => out.push_str("; hardly anything new is to be expected"),

@@ -1,5 +1,6 @@
 //! Small programs with locks, semaphores and loops, against all their interleavings.
 
+mod part;
 mod toy;
 
 use super::*;

@@ -294,6 +294,41 @@ fn an_exploration_goes_on_where_it_was_saved() {
 }
 
 #[test]
+fn parts_show_all_executions() {
+    let program = program();
+    let (expected, _) = explored(&program);
+    let mut found = BTreeSet::new();
+    let mut digests = BTreeSet::new();
+    let mut make = |explorer: &mut Explorer| {
+        let jobs: Vec<_> = std::iter::from_fn(|| explorer.next_unless(|| false)).collect();
+        for job in jobs {
+            let (trace, _) = Run::under(&program, job.plan);
+            if let Outcome::Execution { .. } = explorer.done(job.id, &trace) {
+                found.insert(shape(&trace.steps));
+            }
+        }
+    };
+    let mut runs = Vec::new();
+    for number in 0..2 {
+        let mut explorer = Explorer::new(bounds(&program));
+        while (1..2).contains(&explorer.progress().waiting) {
+            make(&mut explorer);
+            assert!(explorer.spread(|| false));
+        }
+        digests.insert(explorer.digest());
+        explorer.keep(number, 2);
+        while explorer.progress().waiting > 0 {
+            make(&mut explorer);
+        }
+        let progress = explorer.progress();
+        assert!(progress.is_complete());
+        runs.push(progress.counts.runs());
+    }
+    assert_eq!((found, digests.len()), (expected, 1));
+    assert!(runs.iter().all(|runs| *runs > 0), "{runs:?}");
+}
+
+#[test]
 fn what_was_not_saved_is_not_loaded() {
     let program = program();
     let mut explorer = Explorer::new(bounds(&program));

@@ -1,7 +1,7 @@
 //! What `explore` takes.
 
 use super::values::{Volatile, jobs, runs, volatile};
-use super::{BuildArgs, ControlArgs, ReportArgs, SanitizerArgs};
+use super::{BuildArgs, ControlArgs, ReportArgs, SanitizerArgs, ShardArgs};
 use crate::quantity;
 use clap::Args;
 use rsan_schedule::strategy::WeakSpec;
@@ -34,6 +34,9 @@ pub(crate) struct ExploreArgs {
 
     #[command(flatten)]
     pub(crate) control: ControlArgs,
+
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
 
     /// Stop all runs after this time (500ms, 30s, 5m)
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]

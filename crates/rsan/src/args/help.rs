@@ -276,6 +276,35 @@ Examples:
   cargo rsan setup
   cargo +beta rsan setup";
 
+pub(super) const MERGE_HELP: &str = "\
+Findings of several shards are one, runs add up, and different executions are counted once. The answer is that of one run of all of it. `robust` needs
+all shards; what is missing or unfinished is named, and makes the answer undecided if there is no finding. Results of different programs, options
+or versions of rsan, and the same shard twice, are errors.
+
+Exit status: that of the command that was split; 2 wrong usage, or results that do not belong together; 3 undecided (a shard is missing or unfinished).
+
+Examples:
+  rsan run --sched pct --shard 1/2 --out found -- ./my_test
+  rsan run --sched pct --shard 2/2 --out found -- ./my_test
+  rsan merge found
+  rsan merge --format sarif -o rsan.sarif node1/found node2/found";
+
+pub(super) const CAMPAIGN_USAGE: &str =
+    "rsan campaign <--slurm|--kubernetes|--github|--gitlab> [OPTIONS] -- <COMMAND>";
+
+pub(super) const CAMPAIGN_HELP: &str = "\
+With --slurm a job array is submitted, followed, and its results are merged. What shards left when their --time-limit was over is split again by the next
+array; shards without a result, of nodes that died, are made again. Ctrl-C cancels the array, and what is known is told. The same command again goes on
+where it ended. For the other systems a file is written, in the folder `campaign` of --out; what is left after its shards have run is in the next one.
+
+Exit status: with --slurm that of `rsan merge`; otherwise 0; 2 wrong usage, or Slurm does not take the array.
+
+Examples:
+  rsan campaign --slurm --shards 64 --out /shared/found -- run --sched pct --runs 1000000 -- ./my_test
+  rsan campaign --slurm --time-limit 30m --with=--partition=long -- check --exhaustive my_test.c
+  rsan campaign --kubernetes --image my_image --claim results --out /results -- run --sched pct -- /my_test
+  rsan campaign --github --setup 'make my_test' --dry-run -- run --sched pct -- ./my_test";
+
 pub(super) const REPORT_HELP: &str = "\
 Answers about the same subject are merged: a finding of several of them is one, and runs add up. With --baseline only findings that
 an earlier answer does not have count. Findings are the same if their kind, file, function and source line are; line numbers

@@ -173,6 +173,23 @@ pub(super) fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// More shards than that are not one job array.
+const MAX_SHARDS: usize = 1000;
+
+pub(super) fn shards(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=MAX_SHARDS).contains(&n) => Ok(n),
+        _ => Err(format!("expected a number from 1 to {MAX_SHARDS}")),
+    }
+}
+
+pub(super) fn cpus(text: &str) -> Result<usize, String> {
+    match jobs(text) {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(format!("expected a number from 1 to {MAX_JOBS}")),
+    }
+}
+
 pub(super) fn runs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n > 0 => Ok(n),

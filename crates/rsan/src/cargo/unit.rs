@@ -8,6 +8,7 @@ use crate::sanitizer::execute::{Plan, Stdout};
 use crate::sanitizer::mixed::{self, Parts};
 use crate::sanitizer::run::{self, option};
 use crate::session::{Reply, eprint};
+use crate::shard::Portion;
 use crate::status::Status;
 use clap::Parser;
 use rsan_report::{Command, Document};
@@ -117,6 +118,7 @@ pub(super) fn said(order: &Order, stop: &AtomicBool) -> Result<Said, String> {
         as_written: order.as_written,
         again: String::new(),
         memory: Memory::Sequential(&args.schedule),
+        portion: Portion::default(),
         schedule: &args.schedule.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,

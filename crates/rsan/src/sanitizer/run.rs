@@ -20,6 +20,7 @@ use crate::input::failure;
 use crate::interrupt;
 use crate::rust::single;
 use crate::session::{Reply, baseline, eprint, render};
+use crate::shard::Portion;
 use crate::status::Status;
 use rsan_model::Model;
 use rsan_report::document::{Schedules, Severity, Stats};
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Status {
     let request = request(args, &subject, &stop);
     let reply = match is_scheduled(&args.schedule) {
         true => campaign::answer(&request),
+        false if args.shard.shard.is_some() => Err(UNSCHEDULED.to_owned()),
         false => unscheduled(args, &request),
     };
     match reply.map(|reply| reply.judged(baseline.as_ref(), args.report.fail_on)) {
@@ -76,6 +78,9 @@ fn unscheduled(args: &RunArgs, request: &Request<'_>) -> Result<Reply, String> {
     answer(plan, request)
 }
 
+/// Why runs cannot be split.
+const UNSCHEDULED: &str = "--shard needs --sched or --exhaustive: free runs are not told apart";
+
 /// What to run under controlled scheduling, if that is asked.
 fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Request<'a> {
     Request {
@@ -85,6 +90,7 @@ fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Req
         as_written: true,
         again: program_again(&args.program),
         memory: Memory::Sequential(&args.schedule),
+        portion: Portion::of(args.shard.shard.as_ref()),
         schedule: &args.schedule.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,
@@ -236,6 +242,7 @@ pub(crate) fn check(
         as_written: is_as_written(&args.build),
         again: again(&args.build, sources.files, &args.arguments),
         memory: Memory::Sequential(&args.schedule),
+        portion: Portion::of(args.shard.shard.as_ref()),
         schedule: &args.schedule.control,
         sanitizer: &args.sanitizer,
         runs: args.runs,
@@ -248,6 +255,9 @@ pub(crate) fn check(
     };
     if is_scheduled(&args.schedule) {
         return campaign::answer(&request).map_err(fail);
+    }
+    if args.shard.shard.is_some() {
+        return Err(fail(UNSCHEDULED.to_owned()));
     }
     let limit = args.schedule.control.timeout;
     let limit = limit.or(args.verify.limits.time_limit);

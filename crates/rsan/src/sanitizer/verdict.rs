@@ -33,7 +33,9 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
         .count();
     let mut notes = Vec::new();
     let mut status = Status::Clean;
-    if runs.unseen == runs.done {
+    // A part of an exploration may have nothing to run.
+    let is_empty = runs.done == 0 && runs.main_seen;
+    if runs.unseen == runs.done && !is_empty {
         notes.push(
             "no process ran with rsan's library: the program was not linked by `rsan cc` or `rsan c++`"
                 .to_owned(),

@@ -15,6 +15,8 @@ const CASES: &[(&str, &str)] = &[
     ("help-cargo", "cargo --help"),
     ("help-cargo-test", "cargo test --help"),
     ("help-report", "report --help"),
+    ("help-merge", "merge --help"),
+    ("help-campaign", "campaign --help"),
     ("help-cc", "help cc"),
     ("help-man", "man --help"),
     ("help-completions", "completions --help"),

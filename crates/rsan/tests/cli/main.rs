@@ -36,5 +36,6 @@ mod sanitizer_findings;
 mod sanitizer_header;
 mod sanitizer_libraries;
 mod scheduling;
+mod shards;
 mod suite;
 mod verdicts;

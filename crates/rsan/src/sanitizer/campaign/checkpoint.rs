@@ -29,12 +29,17 @@ struct Document {
     /// What weak executions came to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outcomes: Vec<Outcome>,
+    /// Of a part: stands for what was dealt out to all parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dealt: Option<String>,
 }
 
 /// Where an exploration was.
 pub(super) struct State<'s> {
     pub(super) tally: &'s mut Tally,
     pub(super) outcomes: &'s mut Outcomes,
+    /// Of a part: stands for what was dealt out to all parts.
+    pub(super) dealt: &'s mut Option<u128>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,7 +64,7 @@ impl<'a> Checkpoint<'a> {
         &self,
         executions: Executions,
         bounds: Bounds,
-        State { tally, outcomes }: State<'_>,
+        state: State<'_>,
     ) -> Result<Explorer, String> {
         let name = self.0.display();
         if fs::metadata(self.0).is_ok_and(|metadata| !metadata.is_file()) {
@@ -85,6 +90,13 @@ impl<'a> Checkpoint<'a> {
             record if record.unreadable == 0 => Ok(record),
             _ => Err(format!("{name}: not a checkpoint")),
         };
+        let State {
+            tally,
+            outcomes,
+            dealt,
+        } = state;
+        let digest = document.dealt.as_deref();
+        *dealt = digest.and_then(|digest| u128::from_str_radix(digest, 16).ok());
         outcomes.restore(document.outcomes);
         tally.undecided.extend(read(&document.undecided)?.undecided);
         for kept in document.runs {
@@ -107,6 +119,7 @@ impl<'a> Checkpoint<'a> {
         explorer: &Explorer,
         tally: &Tally,
         outcomes: &Outcomes,
+        dealt: Option<u128>,
     ) -> Result<(), String> {
         let runs = tally.kept.iter().map(|(run, findings)| Kept {
             findings: findings.iter().map(finding_line).collect(),
@@ -121,6 +134,7 @@ impl<'a> Checkpoint<'a> {
             runs: runs.collect(),
             undecided: tally.undecided.iter().map(undecided_line).collect(),
             outcomes: outcomes.document(),
+            dealt: dealt.map(|digest| format!("{digest:032x}")),
         };
         let fail = |error: std::io::Error| format!("{}: {error}", self.0.display());
         let text = serde_json::to_string(&document).map_err(|error| fail(error.into()))?;

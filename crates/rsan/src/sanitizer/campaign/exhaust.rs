@@ -11,6 +11,7 @@ use super::outcomes::Outcomes;
 use super::pool::{Made, Wanted, in_rounds};
 use super::report::{self, Course};
 use super::server::{Problem, Setup};
+use super::sharded;
 use super::tally::{Tally, Trial};
 use super::weak::{Reference, Weak};
 use super::{Clock, EXHAUSTIVE, Request, STEPS, refusal, weak};
@@ -21,27 +22,37 @@ use crate::sanitizer::suppress::Suppressions;
 use crate::sanitizer::symbols::Symbols;
 use crate::sanitizer::verdict;
 use crate::session::Reply;
+use crate::shard::Shard;
 use crate::status::Status;
 use rsan_log::{Finding, Side};
 use rsan_report::document::{Frame, place_of};
 use rsan_report::number::{count, plural};
 use rsan_schedule::explore::{self, Bounds, Job, Outcome};
 use rsan_schedule::{Choice, End, Request as Run, Step};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Plans of a round.
 const ROUND: usize = 64;
+/// Plans for each part: so many that parts are about equal, and so few that the beginning, which all make, is short.
+const PLANS: usize = 16;
 /// How often the exploration is saved.
 const SAVE: Duration = Duration::from_secs(10);
 
 /// Explores the sequentially consistent executions of the program, and says what came of it.
-pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply, String> {
+pub(super) fn answer(
+    request: &Request<'_>,
+    args: &ScheduleArgs,
+) -> Result<(Reply, sharded::Made), String> {
     explore(request, args.max_preemptions, None)
 }
 
 /// The same for weak executions.
-pub(super) fn weakly(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, String> {
+pub(super) fn weakly(
+    request: &Request<'_>,
+    args: &WeakArgs,
+) -> Result<(Reply, sharded::Made), String> {
     explore(request, None, Some(Weak::new(args)))
 }
 
@@ -49,7 +60,7 @@ fn explore(
     request: &Request<'_>,
     preemptions: Option<usize>,
     weak: Option<Weak>,
-) -> Result<Reply, String> {
+) -> Result<(Reply, sharded::Made), String> {
     let clock = Clock::new(request.time_limit);
     let bounds = Bounds {
         runs: request.schedule.max_executions,
@@ -63,14 +74,19 @@ fn explore(
     };
     let checkpoint = request.schedule.checkpoint.as_deref().map(Checkpoint::at);
     let (mut tally, mut outcomes) = (Tally::default(), Outcomes::default());
+    let mut dealt = None;
     let state = State {
         tally: &mut tally,
         outcomes: &mut outcomes,
+        dealt: &mut dealt,
     };
-    let explorer = match &checkpoint {
+    let mut explorer = match &checkpoint {
         Some(checkpoint) => checkpoint.load(executions, bounds, state)?,
         None => Explorer::new(executions, bounds),
     };
+    if let Some(left) = request.portion.left.filter(|_| dealt.is_none()) {
+        explorer = what_is_left(left, executions, bounds)?;
+    }
     // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
     let mut options = request.options();
     for (name, value) in [("log_cap", "0"), ("exact", "1"), ("slots", "65536")] {
@@ -88,6 +104,7 @@ fn explore(
         tally,
         suppressions: report::suppressions(request)?,
         diverged: None,
+        dealt,
     };
     let reference = match weak {
         None => Ok(None),
@@ -108,10 +125,11 @@ fn explore(
         Some(problem) => return Err(refusal(problem)),
     }
     let suppressions = std::mem::take(&mut search.suppressions);
+    let dealt = search.dealt;
     let (mut course, tally) = search.end();
     let unsaved = unsaved.map(|message| (Status::Clean, message));
     course.notes.extend(unsaved);
-    Ok(match weak {
+    let (reply, made) = match weak {
         None => report::reply(request, tally, course, suppressions, &clock),
         Some(weak) => {
             let reference = reference.unwrap_or_else(Reference::unknown);
@@ -123,7 +141,20 @@ fn explore(
             };
             explored.reply(request, &setup, course, &clock)
         }
-    })
+    };
+    Ok((reply, sharded::Made { dealt, ..made }))
+}
+
+/// What another part has left of its exploration; what that has counted and found is in its own result.
+fn what_is_left(file: &Path, executions: Executions, bounds: Bounds) -> Result<Explorer, String> {
+    let state = State {
+        tally: &mut Tally::default(),
+        outcomes: &mut Outcomes::default(),
+        dealt: &mut None,
+    };
+    let mut explorer = Checkpoint::at(file).load(executions, bounds, state)?;
+    explorer.count_anew();
+    Ok(explorer)
 }
 
 struct Search<'r, 's> {
@@ -139,6 +170,8 @@ struct Search<'r, 's> {
     suppressions: Suppressions,
     /// The first run that did not do what was done before.
     diverged: Option<String>,
+    /// Of a part: stands for what was dealt out to all parts, once that was done.
+    dealt: Option<u128>,
 }
 
 impl Search<'_, '_> {
@@ -152,6 +185,9 @@ impl Search<'_, '_> {
     fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Option<Problem> {
         let mut progress = Progress::new(self.request.subject);
         let mut saved = Instant::now();
+        if let Err(problem) = self.deal(wanted, made) {
+            return Some(problem);
+        }
         loop {
             let setup = self.setup;
             let next = || self.explorer.next_unless(|| setup.is_over());
@@ -174,12 +210,65 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Makes the beginning that all parts make, level by level, until there are plans for all of them, and keeps those of this part. What the
+    /// beginning shows is the first part's.
+    fn deal(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Result<(), Problem> {
+        let Some(part) = self.request.portion.shard.map(Shard::last) else {
+            return Ok(());
+        };
+        let setup = self.setup;
+        while self.dealt.is_none() {
+            if !self.explorer.spread(|| setup.is_over()) || setup.is_over() {
+                return Err(Problem::Stopped);
+            }
+            let plans = self.explorer.progress().waiting;
+            if plans > 0 && plans < part.of.saturating_mul(PLANS) {
+                self.level(plans, wanted, made)?;
+                continue;
+            }
+            self.dealt = Some(self.explorer.digest());
+            self.explorer.keep(part);
+            if part.number > 1 {
+                self.tally = Tally::default();
+                self.tally.runs.main_seen = true;
+                self.outcomes = Outcomes::default();
+                self.diverged = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the runs of so many plans, which are all that there are.
+    fn level(
+        &mut self,
+        plans: usize,
+        wanted: &Sender<Wanted>,
+        made: &Receiver<Made>,
+    ) -> Result<(), Problem> {
+        let setup = self.setup;
+        let next = || self.explorer.next_unless(|| setup.is_over());
+        let jobs: Vec<Job> = std::iter::from_fn(next).take(plans).collect();
+        let mut problem = None;
+        for jobs in jobs.chunks(ROUND) {
+            match problem {
+                None => problem = self.round(jobs, wanted, made).err(),
+                Some(_) => jobs.iter().for_each(|job| self.explorer.give_back(job.id)),
+            }
+        }
+        problem.map_or(Ok(()), Err)
+    }
+
     /// Writes the checkpoint, if one is wanted.
     fn save(&self) -> Result<(), String> {
         let Some(checkpoint) = &self.checkpoint else {
             return Ok(());
         };
-        let saved = checkpoint.save(&self.explorer, &self.tally, &self.outcomes);
+        if !self.request.portion.is_whole() && self.dealt.is_none() {
+            // All parts begin alike.
+            return Ok(());
+        }
+        let (tally, outcomes) = (&self.tally, &self.outcomes);
+        let saved = checkpoint.save(&self.explorer, tally, outcomes, self.dealt);
         saved.map_err(|message| format!("the checkpoint could not be written: {message}"))
     }
 
@@ -282,11 +371,18 @@ impl Search<'_, '_> {
 
     /// What there is to say.
     fn end(mut self) -> (Course, Tally) {
-        let progress = self.explorer.progress();
+        let mut progress = self.explorer.progress();
+        let left = progress.waiting;
+        let is_whole = self.request.portion.is_whole();
+        if !is_whole {
+            // What is left of a part is somebody else's.
+            progress.waiting = 0;
+        }
         let ended = progress.waiting == 0 || self.tally.runs.halted;
         self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
         let out_of_time = !ended && self.clock.is_over() && !self.tally.runs.interrupted;
         let mut exploration = report::exploration(&progress);
+        exploration.left = left as u64;
         exploration.outcomes = self.outcomes.document();
         exploration.estimate = exploration.estimate.filter(|_| self.estimates());
         let mut course = Course {

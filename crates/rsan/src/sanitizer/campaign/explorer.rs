@@ -1,5 +1,6 @@
 //! The exploration of sequentially consistent or of weak executions, as one.
 
+use crate::shard::Part;
 use rsan_schedule::explore::{
     Bounds, Explorer as Sequential, Job, LoadError, Outcome, Progress, Trace,
 };
@@ -60,6 +61,37 @@ impl Explorer {
         match self {
             Self::Sequential(explorer) => explorer.give_back(id),
             Self::Weak(explorer) => explorer.give_back(id),
+        }
+    }
+
+    /// Makes plans of all that waits, unless there is no time: then it says `false`.
+    pub(super) fn spread(&mut self, stop: impl Fn() -> bool) -> bool {
+        match self {
+            Self::Sequential(explorer) => explorer.spread(stop),
+            Self::Weak(explorer) => explorer.spread(stop),
+        }
+    }
+
+    /// Stands for what waits.
+    pub(super) fn digest(&self) -> u128 {
+        match self {
+            Self::Sequential(explorer) => explorer.digest(),
+            Self::Weak(explorer) => explorer.digest(),
+        }
+    }
+
+    pub(super) fn count_anew(&mut self) {
+        match self {
+            Self::Sequential(explorer) => explorer.count_anew(),
+            Self::Weak(explorer) => explorer.count_anew(),
+        }
+    }
+
+    /// Keeps the plans of a part.
+    pub(super) fn keep(&mut self, Part { number, of }: Part) {
+        match self {
+            Self::Sequential(explorer) => explorer.keep(number - 1, of),
+            Self::Weak(explorer) => explorer.keep(number - 1, of),
         }
     }
 

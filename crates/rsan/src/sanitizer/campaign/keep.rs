@@ -107,7 +107,9 @@ impl<'a> Files<'a> {
         shows: &str,
         schedules: &Schedules,
     ) -> Option<Recorded> {
-        let seed = schedules.seed.map(|seed| seed.wrapping_add(run as u64));
+        // Seeds of a part are as far apart as it says.
+        let apart = (run as u64).wrapping_mul(schedules.stride.unwrap_or(1));
+        let seed = schedules.seed.map(|seed| seed.wrapping_add(apart));
         let mut schedule = schedule.clone();
         schedule.set_note(PROGRAM, &one_line(self.request.subject));
         schedule.set_note("strategy", &schedules.strategy);

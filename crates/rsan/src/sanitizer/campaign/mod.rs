@@ -5,6 +5,7 @@
 //!
 //! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
 //! * `explorer`: the exploration of all executions. `outcomes`: what the executions of a program come to.
+//! * `sharded`: a part of a campaign.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
 //!   `confirm`: which findings hurt. `checkpoint`: an exploration in a file. `keep`: schedules in files. `report`: the answer.
 
@@ -20,16 +21,19 @@ mod replay;
 mod report;
 mod sample;
 mod server;
+mod sharded;
 mod tally;
 mod weak;
 
 use super::execute::Stdout;
 use crate::args::{ControlArgs, ReportArgs, SanitizerArgs, ScheduleArgs, WeakArgs};
 use crate::session::Reply;
+use crate::shard::{Portion, Slice};
 use rsan_model::Model;
 use rsan_report::Command;
 use rsan_schedule::Settings;
 use server::{Problem, Setup};
+use sharded::Made;
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -46,6 +50,8 @@ pub(crate) struct Request<'a> {
     /// What stands after the options in a command that runs the same program.
     pub(crate) again: String,
     pub(crate) memory: Memory<'a>,
+    /// Which part of all runs, or of all executions.
+    pub(crate) portion: Portion<'a>,
     pub(crate) schedule: &'a ControlArgs,
     pub(crate) sanitizer: &'a SanitizerArgs,
     pub(crate) runs: Option<usize>,
@@ -87,8 +93,16 @@ const THREAD_STEPS: u32 = 10_000;
 /// # Errors
 /// The message for the user.
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
+    match request.portion.shard {
+        Some(shard) => sharded::answer(request, shard),
+        None => made(request).map(|(reply, _)| reply),
+    }
+}
+
+/// The same, with what somebody wants to know who puts parts together.
+fn made(request: &Request<'_>) -> Result<(Reply, Made), String> {
     if let Some(file) = &request.schedule.replay {
-        return replay::answer(request, file);
+        return replay::answer(request, file).map(|reply| (reply, Made::default()));
     }
     match (request.schedule.exhaustive, request.memory) {
         (true, Memory::Sequential(args)) => exhaust::answer(request, args),
@@ -99,6 +113,16 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, String> {
 }
 
 impl Request<'_> {
+    /// Runs of all parts.
+    fn count(&self) -> usize {
+        self.runs.unwrap_or(sample::RUNS)
+    }
+
+    /// Runs of this part.
+    fn slice(&self) -> Slice {
+        self.portion.slice(self.count())
+    }
+
     fn timeout(&self) -> Duration {
         self.schedule.timeout.unwrap_or(TIMEOUT)
     }

@@ -129,7 +129,7 @@ pub(super) fn answer(request: &Request<'_>, file: &Path) -> Result<Reply, String
             .for_each(|found| story.add_to(&mut found.finding));
     }
     let suppressed = (suppressed, &suppressions);
-    let reply = report::conclude(request, tally, course, found, suppressed, &clock);
+    let (reply, _) = report::conclude(request, tally, course, found, suppressed, &clock);
     Ok(reply)
 }
 

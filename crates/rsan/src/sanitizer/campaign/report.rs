@@ -2,6 +2,7 @@
 
 use super::confirm::{Seen, confirm};
 use super::keep::Files;
+use super::sharded::Made;
 use super::tally::Tally;
 use super::{Clock, Memory, Request};
 use crate::sanitizer::findings::{self, Found};
@@ -74,7 +75,7 @@ pub(super) fn reply(
     mut course: Course,
     mut suppressions: Suppressions,
     clock: &Clock,
-) -> Reply {
+) -> (Reply, Made) {
     let (mut found, suppressed) = found(&tally, &mut suppressions);
     include_libraries(&mut found, request.sanitizer);
     let mut files = Files::new(request);
@@ -116,7 +117,7 @@ pub(super) fn conclude(
     mut found: Vec<Found>,
     (suppressed, suppressions): (usize, &Suppressions),
     clock: &Clock,
-) -> Reply {
+) -> (Reply, Made) {
     let runs = tally.runs;
     let mut schedules = course.schedules;
     include_libraries(&mut found, request.sanitizer);
@@ -158,5 +159,10 @@ pub(super) fn conclude(
         seconds,
         schedules: Some(schedules),
     };
-    conclusion.reply(&runs)
+    let sampled = !request.portion.is_whole() && !request.schedule.exhaustive;
+    let made = Made {
+        coverage: sampled.then(|| tally.coverage.executions().collect()),
+        dealt: None,
+    };
+    (conclusion.reply(&runs), made)
 }

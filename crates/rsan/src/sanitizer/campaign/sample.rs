@@ -3,6 +3,7 @@
 use super::pool::{Worker, in_order};
 use super::report::{self, Course};
 use super::server::Problem;
+use super::sharded::Made;
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
 use crate::args::ScheduleArgs;
@@ -20,10 +21,11 @@ pub(super) const RUNS: usize = 1000;
 const SMALL: f64 = 0.005;
 
 /// Makes the runs, and says what came of them.
-pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply, String> {
+pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<(Reply, Made), String> {
     let clock = Clock::new(request.time_limit);
     let spec = args.sched.unwrap_or(Spec::Random);
-    let count = request.runs.unwrap_or(RUNS);
+    let slice = request.slice();
+    let count = slice.len;
     let options = request.options();
     let setup = request.setup(options, count, &clock)?;
     let suppressions = report::suppressions(request)?;
@@ -38,7 +40,7 @@ pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply
     let mut saturated = false;
     let mut progress = Progress::new(request.subject);
     let work = |worker: &mut Worker<'_>, run: usize| {
-        let seed = seed.wrapping_add(run as u64);
+        let seed = seed.wrapping_add(slice.index(run) as u64);
         let run = run_with(spec, seed, length, request.limit());
         worker.run(run).map(Trial::new)
     };
@@ -80,17 +82,19 @@ pub(super) fn answer(request: &Request<'_>, args: &ScheduleArgs) -> Result<Reply
         Some(problem) => return Err(refusal(problem)),
     };
     let ended = tally.runs.done == count || saturated || tally.runs.halted || unseen;
-    tally.runs.interrupted = setup.is_stopped() && !ended;
+    let is_whole = request.portion.is_whole();
+    tally.runs.interrupted = setup.is_stopped() && !ended && is_whole;
     let schedules = Schedules {
         strategy: spec.to_string(),
-        seed: Some(seed),
+        seed: Some(seed.wrapping_add(slice.start as u64)),
+        stride: (!is_whole).then_some(slice.step as u64),
         steps: length.map(|length| length.choices),
         saturated: args.until_saturated.then_some(saturated),
         ..Schedules::default()
     };
     let course = Course {
         schedules,
-        out_of_time: !ended && !tally.runs.interrupted,
+        out_of_time: is_whole && !ended && !tally.runs.interrupted,
         notes: Vec::new(),
     };
     Ok(report::reply(request, tally, course, suppressions, &clock))

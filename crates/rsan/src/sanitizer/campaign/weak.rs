@@ -16,6 +16,7 @@ use super::replay::Replay;
 use super::report::{self, Course};
 use super::sample::{self, Length};
 use super::server::{Problem, Setup};
+use super::sharded;
 use super::tally::{Tally, Trial};
 use super::{Clock, Request, refusal};
 use crate::args::{Volatile, WeakArgs, volatile};
@@ -100,9 +101,12 @@ impl Weak {
 }
 
 /// Makes the runs, and says what came of them.
-pub(super) fn answer(request: &Request<'_>, args: &WeakArgs) -> Result<Reply, String> {
+pub(super) fn answer(
+    request: &Request<'_>,
+    args: &WeakArgs,
+) -> Result<(Reply, sharded::Made), String> {
     let clock = Clock::new(request.time_limit);
-    let count = request.runs.unwrap_or(sample::RUNS);
+    let count = request.slice().len;
     let setup = request.setup(request.options(), count, &clock)?;
     let mut campaign = Campaign {
         request,
@@ -159,7 +163,7 @@ impl Explored {
         setup: &Setup<'_>,
         course: Course,
         clock: &Clock,
-    ) -> Reply {
+    ) -> (Reply, sharded::Made) {
         let campaign = Campaign {
             request,
             setup,
@@ -234,12 +238,17 @@ impl Campaign<'_, '_> {
         Ok(())
     }
 
+    fn seed_of(&self, run: usize) -> u64 {
+        let seed = self.request.schedule.seed;
+        seed.wrapping_add(self.request.slice().index(run) as u64)
+    }
+
     /// The run with a number.
     fn request_of(&self, run: usize) -> Run {
         let length = self.length();
         let choice = Choice::Explore {
             spec: self.spec,
-            seed: self.request.schedule.seed.wrapping_add(run as u64),
+            seed: self.seed_of(run),
             steps: length.map(|length| length.choices),
             aim: match self.spec {
                 WeakSpec::Guided { .. } => self.aim(run),
@@ -285,18 +294,20 @@ impl Campaign<'_, '_> {
     }
 
     /// The answer.
-    fn end(mut self, clock: &Clock, unseen: bool) -> Reply {
+    fn end(mut self, clock: &Clock, unseen: bool) -> (Reply, sharded::Made) {
         let done = self.tally.runs.done;
         let ended = done >= self.count || self.tally.runs.halted || unseen;
-        self.tally.runs.interrupted = self.setup.is_stopped() && !ended;
+        let is_whole = self.request.portion.is_whole();
+        self.tally.runs.interrupted = self.setup.is_stopped() && !ended && is_whole;
         let mut course = Course {
             schedules: Schedules {
                 strategy: self.spec.to_string(),
-                seed: Some(self.request.schedule.seed),
+                seed: Some(self.seed_of(0)),
+                stride: (!is_whole).then_some(self.request.slice().step as u64),
                 steps: self.length().map(|length| length.choices),
                 ..Schedules::default()
             },
-            out_of_time: !ended && !self.tally.runs.interrupted,
+            out_of_time: is_whole && !ended && !self.tally.runs.interrupted,
             notes: Vec::new(),
         };
         let notes = verdict::undecided(&self.tally.undecided);
@@ -307,7 +318,7 @@ impl Campaign<'_, '_> {
     }
 
     /// The answer, with files for the schedules of whatever was found, and how it came about.
-    fn conclude(mut self, mut course: Course, clock: &Clock) -> Reply {
+    fn conclude(mut self, mut course: Course, clock: &Clock) -> (Reply, sharded::Made) {
         let slow = self.tally.failures.iter();
         let slow = slow.filter(|failure| failure.end == End::Timeout);
         let slow: BTreeSet<usize> = slow.map(|failure| failure.first).collect();

@@ -1,0 +1,214 @@
+//! `cargo xtask slurm`: campaigns through a real Slurm say what runs on one machine say, also when a node dies.
+
+mod cluster;
+
+use crate::steps::{cargo, root};
+use cluster::Cluster;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Runs of the program
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    runs: u64,
+    /// Shards
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    shards: u64,
+    /// The program, a file of C
+    #[arg(long, value_name = "FILE", default_value = "examples/seqlock.c")]
+    program: PathBuf,
+    /// The command to be tested; built from this repository if not given
+    #[arg(long, value_name = "PATH")]
+    rsan: Option<PathBuf>,
+}
+
+/// Compares, and says what the way through Slurm costs.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let folder = root().join("target/slurm");
+    let _ = fs::remove_dir_all(&folder);
+    let compared = Test::new(args, &folder).and_then(|mut test| test.run());
+    match compared {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}; see {}", folder.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Test<'a> {
+    args: &'a Args,
+    folder: &'a Path,
+    rsan: PathBuf,
+    cluster: Cluster,
+}
+
+/// How often results are looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// A campaign that takes longer does not end.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+impl<'a> Test<'a> {
+    fn new(args: &'a Args, folder: &'a Path) -> Result<Self, String> {
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        let rsan = match &args.rsan {
+            Some(rsan) => std::path::absolute(rsan).map_err(|error| error.to_string())?,
+            None => {
+                let mut build = cargo();
+                build.args(["build", "--release", "--quiet", "--package", "rsan"]);
+                if !build.status().is_ok_and(|status| status.success()) {
+                    return Err("rsan cannot be built".to_owned());
+                }
+                root().join("target/release/rsan")
+            }
+        };
+        let cluster = Cluster::start(&folder.join("cluster"))?;
+        Ok(Self {
+            args,
+            folder,
+            rsan,
+            cluster,
+        })
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        let program = std::path::absolute(&self.args.program).map_err(|error| error.to_string())?;
+        let mut build = Command::new(&self.rsan);
+        build
+            .args(["cc", "--rsan-as-written", "-g", "-pthread", "-o", "program"])
+            .arg(&program);
+        if !build
+            .current_dir(self.folder)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            return Err(format!("{} cannot be compiled", program.display()));
+        }
+        let sampled = format!("run --sched pct --runs {} -- ./program", self.args.runs);
+        let (alone, seconds) = self.alone(&sampled)?;
+        let (through, with_slurm) = self.campaign("sampled", &sampled, false)?;
+        same(&alone, &through)?;
+        let (survived, _) = self.campaign("killed", &sampled, true)?;
+        same(&alone, &survived)?;
+        println!(
+            "{} runs: the same findings, also when a node dies",
+            self.args.runs
+        );
+        let ratio = with_slurm / seconds;
+        println!("alone {seconds:.1} s, through Slurm {with_slurm:.1} s, ratio {ratio:.2}");
+        Ok(())
+    }
+
+    /// The answer of one process with two runs at a time, and its time.
+    fn alone(&self, line: &str) -> Result<(Value, f64), String> {
+        let mut words = line.split(' ');
+        let mut command = Command::new(&self.rsan);
+        command.args(words.next());
+        command
+            .args(["--jobs", "2", "--format", "json", "--out", "alone"])
+            .args(words);
+        let start = Instant::now();
+        let output = command.current_dir(self.folder).output();
+        let output = output.map_err(|error| error.to_string())?;
+        let answer = serde_json::from_slice(&output.stdout);
+        let answer = answer.map_err(|error| format!("no answer: {error}"))?;
+        Ok((answer, start.elapsed().as_secs_f64()))
+    }
+
+    /// The answer of a campaign; a node dies when the first shard is done, if that is wanted.
+    fn campaign(&mut self, name: &str, line: &str, dies: bool) -> Result<(Value, f64), String> {
+        let answer = self.folder.join(format!("{name}.json"));
+        let mut command = Command::new(&self.rsan);
+        command.args(["campaign", "--slurm", "--format", "json", "--out", name]);
+        command
+            .args(["--shards", &self.args.shards.to_string(), "-o"])
+            .arg(&answer);
+        command
+            .arg("--")
+            .args(line.split(' '))
+            .current_dir(self.folder);
+        let start = Instant::now();
+        let child = self
+            .cluster
+            .environment(&mut command)
+            .stdout(Stdio::null())
+            .spawn();
+        let mut child = child.map_err(|error| error.to_string())?;
+        let followed = self.follow(&mut child, &self.folder.join(name), dies, start);
+        if followed.is_err() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        followed?;
+        let seconds = start.elapsed().as_secs_f64();
+        let text = fs::read(&answer).map_err(|error| format!("{}: {error}", answer.display()))?;
+        let answer = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+        Ok((answer, seconds))
+    }
+
+    fn follow(
+        &mut self,
+        child: &mut Child,
+        out: &Path,
+        dies: bool,
+        start: Instant,
+    ) -> Result<(), String> {
+        let mut dies = dies;
+        while start.elapsed() < LONGEST {
+            if child.try_wait().is_ok_and(|status| status.is_some()) {
+                return match dies {
+                    false => Ok(()),
+                    true => Err("it ended before a node could die".to_owned()),
+                };
+            }
+            if dies && results(out) > 0 {
+                self.cluster.kill_node()?;
+                dies = false;
+            }
+            thread::sleep(LOOK);
+        }
+        Err("the campaign does not end".to_owned())
+    }
+}
+
+/// Shards that have a result.
+fn results(out: &Path) -> usize {
+    let entries = fs::read_dir(out).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.path().join("result.json").is_file())
+        .count()
+}
+
+/// Whether two answers have the same verdict, runs, executions and findings; files and times aside.
+fn same(one: &Value, other: &Value) -> Result<(), String> {
+    let figures = |answer: &Value| {
+        let stats = &answer["stats"];
+        let mut findings = answer["findings"].clone();
+        for finding in findings.as_array_mut().into_iter().flatten() {
+            for name in ["file", "command"] {
+                if let Some(recorded) = finding["recorded"].as_object_mut() {
+                    recorded.remove(name);
+                }
+            }
+        }
+        [
+            answer["verdict"].clone(),
+            stats["runs"].clone(),
+            stats["schedules"]["executions"].clone(),
+            findings,
+        ]
+    };
+    let names = ["verdicts", "runs", "executions", "findings"];
+    let pairs = figures(one).into_iter().zip(figures(other));
+    for (name, (one, other)) in names.into_iter().zip(pairs) {
+        if one != other {
+            return Err(format!("the {name} differ: {one:#} and {other:#}"));
+        }
+    }
+    Ok(())
+}
