@@ -21,7 +21,6 @@ mod pages;
 
 pub(super) use keeper::stand;
 
-use rsan_schedule::shared::LENGTH;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -132,7 +131,6 @@ pub(super) struct Keepers {
 impl Keepers {
     /// `wanted`: as the settings say.
     pub(super) fn new(wanted: bool) -> Self {
-        const { assert!(LENGTH > 0) };
         Self {
             shared: wanted.then(Shared::new).flatten(),
             failures: 0,

@@ -45,14 +45,14 @@ pub(super) fn keeper() -> Option<&'static mut Keeper> {
 
 /// Makes this process a keeper. Returns for each run, or once, if it cannot be one; then for the first run. `stream` is where requests come from.
 pub(in crate::sched) fn stand(shared: &'static Shared, stream: usize) {
-    if let Some(keeper) = prepare(shared, stream) {
-        let (snapshot, top) = (&raw mut keeper.snapshot, keeper.top());
+    if let Some((snapshot, top)) = prepare(shared, stream) {
         // SAFETY: the keeper's stack is its own; the caller goes on when the keeper says so.
         unsafe { depart(snapshot, top, first) };
     }
 }
 
-fn prepare(shared: &'static Shared, stream: usize) -> Option<&'static mut Keeper> {
+/// Where the program at the snapshot goes, and the keeper's stack.
+fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let size = size_of::<Keeper>();
@@ -94,7 +94,7 @@ fn prepare(shared: &'static Shared, stream: usize) -> Option<&'static mut Keeper
         // ORDERING: relaxed, as above.
         KEEPER.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
-    ready.then_some(keeper)
+    ready.then(|| (&raw mut keeper.snapshot, keeper.top()))
 }
 
 impl Keeper {
