@@ -1,4 +1,4 @@
-//! A process that makes runs of the program: it stops at `main`, and forks a child for each line that it is sent. The
+//! A process that makes runs of the program: it stops at `main`, and makes one for each line that it is sent. The
 //! runtime's module `sched::server` is the other side.
 
 use super::execution::{Execution, Files};
