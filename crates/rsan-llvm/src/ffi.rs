@@ -129,6 +129,7 @@ api! {
         section = c"LLVMGetSection"(ValueRef) -> *const c_char;
         set_section = c"LLVMSetSection"(ValueRef, *const c_char);
         set_linkage = c"LLVMSetLinkage"(ValueRef, c_int);
+        function_add = c"LLVMAddFunction"(ModuleRef, *const c_char, TypeRef) -> ValueRef;
         global_add = c"LLVMAddGlobal"(ModuleRef, TypeRef, *const c_char) -> ValueRef;
         global_delete = c"LLVMDeleteGlobal"(ValueRef);
         set_initializer = c"LLVMSetInitializer"(ValueRef, ValueRef);

@@ -1,6 +1,7 @@
 //! Instruments modules as `-fsanitize=thread` does, and makes object files of them.
 
 use crate::context::Context;
+use crate::entry;
 use crate::error::Error;
 use crate::machine::{Effort, Machine};
 use crate::module::Module;
@@ -123,6 +124,7 @@ fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
         module.set_text_attribute(UNSEEN, is_private);
     }
     patch::fences_at_assembly(module);
+    entry::mark(module);
     module.run_passes(PASSES)?;
     module.constructors_in_array();
     module.sections_per_function();

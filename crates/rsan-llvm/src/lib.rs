@@ -13,6 +13,7 @@
 
 mod assembly;
 mod context;
+mod entry;
 mod error;
 mod ffi;
 mod input;

@@ -177,7 +177,7 @@ impl<'c> Module<'c> {
         unsafe { (api.global_delete)(list.raw) };
     }
 
-    pub(crate) fn raw(&mut self) -> ModuleRef {
+    pub(crate) fn raw(&self) -> ModuleRef {
         self.raw
     }
 

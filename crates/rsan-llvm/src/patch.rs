@@ -3,7 +3,7 @@
 use crate::assembly::is_full_barrier;
 use crate::context::Context;
 use crate::error::{Error, Place};
-use crate::ffi::{BuilderRef, type_kind, value_kind};
+use crate::ffi::{BuilderRef, TypeRef, ValueRef, type_kind, value_kind};
 use crate::input;
 use crate::module::{Block, Module};
 use crate::opcode::Opcode;
@@ -11,7 +11,7 @@ use crate::read::{self, function::numbered};
 use crate::value::{Value, ask};
 use rsan_ir::module::{Change, Edit, Order};
 use std::collections::HashMap;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::path::Path;
 
 /// Reads files, applies edits to their modules, and joins these to one. An edit comes with the number of its module, as
@@ -274,17 +274,50 @@ pub(crate) fn fences_at_assembly(module: &Module<'_>) {
 }
 
 /// Puts instructions into a module.
-struct Builder<'m> {
+pub(crate) struct Builder<'m> {
     module: &'m Module<'m>,
     raw: BuilderRef,
 }
 
 impl<'m> Builder<'m> {
-    fn new(module: &'m Module<'_>) -> Self {
+    pub(crate) fn new(module: &'m Module<'_>) -> Self {
         let context = module.context();
         // SAFETY: the context is alive.
         let raw = unsafe { (context.library().api.builder_create)(context.raw()) };
         Self { module, raw }
+    }
+
+    /// The type of functions that take and return nothing.
+    fn plain_function(&self) -> TypeRef {
+        let context = self.module.context();
+        let api = &context.library().api;
+        // SAFETY: the context is alive; there are no parameters.
+        unsafe { (api.function_type)((api.void_type)(context.raw()), std::ptr::null_mut(), 0, 0) }
+    }
+
+    fn build_call(&self, before: Value<'_>, function: ValueRef) {
+        let api = &self.module.context().library().api;
+        // SAFETY: the instruction is in a function of the module; the function takes no arguments.
+        unsafe {
+            (api.builder_before)(self.raw, before.raw);
+            (api.build_call)(
+                self.raw,
+                self.plain_function(),
+                function,
+                std::ptr::null_mut(),
+                0,
+                c"".as_ptr(),
+            );
+        }
+    }
+
+    /// A call of a function of another module, which takes and returns nothing.
+    pub(crate) fn call(&self, before: Value<'_>, name: &CStr) {
+        let api = &self.module.context().library().api;
+        // SAFETY: LLVM copies the name.
+        let function =
+            unsafe { (api.function_add)(self.module.raw(), name.as_ptr(), self.plain_function()) };
+        self.build_call(behind_phis(before), function);
     }
 
     fn fence(&self, before: Value<'_>, order: Order) -> Result<(), String> {
@@ -313,12 +346,10 @@ impl<'m> Builder<'m> {
         let context = self.module.context();
         let api = &context.library().api;
         let clobbers = "~{memory}";
-        // SAFETY: strings with their lengths, which LLVM copies; the instruction is in a function of the module.
-        unsafe {
-            let ty =
-                (api.function_type)((api.void_type)(context.raw()), std::ptr::null_mut(), 0, 0);
-            let assembly = (api.inline_assembly)(
-                ty,
+        // SAFETY: strings with their lengths, which LLVM copies.
+        let assembly = unsafe {
+            (api.inline_assembly)(
+                self.plain_function(),
                 text.as_ptr().cast(),
                 text.len(),
                 clobbers.as_ptr().cast(),
@@ -327,17 +358,9 @@ impl<'m> Builder<'m> {
                 0,
                 0,
                 0,
-            );
-            (api.builder_before)(self.raw, before.raw);
-            (api.build_call)(
-                self.raw,
-                ty,
-                assembly,
-                std::ptr::null_mut(),
-                0,
-                c"".as_ptr(),
-            );
-        }
+            )
+        };
+        self.build_call(before, assembly);
         Ok(())
     }
 

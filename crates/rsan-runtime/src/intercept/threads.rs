@@ -18,6 +18,9 @@ unsafe extern "C" {
     fn pthread_attr_getstackaddr(attr: *const pthread_attr_t, place: *mut *mut c_void) -> c_int;
 }
 
+/// Bytes below the stack of a thread that are not there, unless it asks for more.
+pub(super) const GUARD: usize = 4096;
+
 /// What a new thread is given.
 struct Start {
     routine: StartRoutine,
@@ -64,8 +67,9 @@ unsafe fn start(
 ) -> c_int {
     let number = newborn.id();
     if sched::active() {
-        if attr.is_null()
-            && let Some(lent) = sched::borrow(number)
+        // SAFETY: the program's attributes.
+        if let Some(bytes) = unsafe { plain_stack(attr) }
+            && let Some(lent) = sched::borrow(number, bytes)
         {
             // SAFETY: the program's place for the handle.
             unsafe { handle.write(lent.handle()) };
@@ -182,6 +186,28 @@ unsafe fn has_own_stack(attr: *const pthread_attr_t) -> bool {
     !attr.is_null()
         && unsafe { pthread_attr_getstackaddr(attr, &raw mut place) } == 0
         && !place.is_null()
+}
+
+/// Bytes of stack that a thread with these attributes needs at least, if it is a thread like any other but for that.
+///
+/// # Safety
+/// The attributes are null or valid.
+unsafe fn plain_stack(attr: *const pthread_attr_t) -> Option<usize> {
+    if attr.is_null() {
+        return Some(0);
+    }
+    let (mut bytes, mut guard, mut inherits) = (0, 0, 0);
+    // SAFETY: the caller's promise.
+    unsafe {
+        libc::pthread_attr_getstacksize(attr, &raw mut bytes);
+        libc::pthread_attr_getguardsize(attr, &raw mut guard);
+        libc::pthread_attr_getinheritsched(attr, &raw mut inherits);
+        let plain = !is_detached(attr)
+            && !has_own_stack(attr)
+            && guard <= GUARD
+            && inherits == libc::PTHREAD_INHERIT_SCHED;
+        plain.then_some(bytes)
+    }
 }
 
 /// The first function of every thread. It owns nothing when it calls the program's: that may never return.
@@ -356,9 +382,26 @@ unsafe fn kept_name(name: *const c_char) -> [u8; thread::NAME] {
     kept
 }
 
+/// As libc answers for a thread whose name the system takes; a thread that was lent is none that the system knows.
+///
+/// # Safety
+/// The name is a C string.
+unsafe fn name_lent(name: *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    match unsafe { libc::strnlen(name, thread::NAME) } < thread::NAME {
+        true => 0,
+        false => libc::ERANGE,
+    }
+}
+
 unsafe extern "C-unwind" fn set_name(handle: pthread_t, name: *const c_char) -> c_int {
     // SAFETY: the program's call.
-    let result = unsafe { real::pthread_setname_np(handle, name) };
+    let result = unsafe {
+        match sched::active() && lent::stack_of(handle).is_some() {
+            true => name_lent(name),
+            false => real::pthread_setname_np(handle, name),
+        }
+    };
     if result == 0
         && let Some(_me) = enter()
         && let Some(target) = thread::find(handle)

@@ -72,6 +72,8 @@ const UNSUITABLE: &[&CStr] = &[
     c"clone",
     c"dlmopen",
     c"dlopen",
+    c"pthread_attr_setaffinity_np",
+    c"pthread_attr_setsigmask_np",
     c"pthread_cancel",
     c"pthread_getaffinity_np",
     c"pthread_getcpuclockid",
@@ -82,7 +84,6 @@ const UNSUITABLE: &[&CStr] = &[
     c"pthread_mutexattr_setrobust",
     c"pthread_setaffinity_np",
     c"pthread_setattr_default_np",
-    c"pthread_setname_np",
     c"pthread_setschedparam",
     c"pthread_setschedprio",
     c"pthread_sigqueue",
@@ -196,20 +197,20 @@ fn own_stack() -> Option<[usize; 2]> {
     }
 }
 
-/// A thread that nobody has.
-pub(super) fn take() -> Option<&'static mut Lent> {
-    take_if(|_| true)
+/// A thread that nobody has, with so many bytes of stack.
+pub(super) fn take(bytes: usize) -> Option<&'static mut Lent> {
+    take_if(|lent| lent.has_room(bytes))
 }
 
-/// The thread with this number, from 1, if nobody has it.
-pub(super) fn take_at(number: usize) -> Option<&'static mut Lent> {
-    take_if(|place| place + 1 == number)
+/// The thread with this number, from 1, if nobody has it, and it has so many bytes of stack.
+pub(super) fn take_at(number: usize, bytes: usize) -> Option<&'static mut Lent> {
+    take_if(|lent| lent.place + 1 == number && lent.has_room(bytes))
 }
 
-fn take_if(wanted: impl Fn(usize) -> bool) -> Option<&'static mut Lent> {
+fn take_if(wanted: impl Fn(&Lent) -> bool) -> Option<&'static mut Lent> {
     let mut threads = THREADS.lock();
-    // SAFETY: the threads are never freed, and their places do not change.
-    let is_it = |lent: &*mut Lent| wanted(unsafe { (**lent).place });
+    // SAFETY: the threads are never freed, and their places and stacks do not change.
+    let is_it = |lent: &*mut Lent| wanted(unsafe { &**lent });
     let found = threads.free.iter().rposition(is_it)?;
     let lent = threads.free.remove(found);
     threads.used.push(lent);
@@ -220,6 +221,26 @@ fn take_if(wanted: impl Fn(usize) -> bool) -> Option<&'static mut Lent> {
 /// Whether libc counts threads that nobody has seen.
 pub(super) fn are_there() -> bool {
     THREADS.lock().made > 0
+}
+
+/// The stacks of threads that nobody has: their lowest addresses, and their ends.
+pub(super) fn free_stacks() -> Vec<[usize; 2]> {
+    let threads = THREADS.lock();
+    // SAFETY: the threads are never freed, and their stacks do not change.
+    threads
+        .free
+        .iter()
+        .map(|lent| unsafe { (**lent).stack })
+        .collect()
+}
+
+/// The stack of a thread that was lent and that nobody has joined: its lowest address, and its end.
+pub(crate) fn stack_of(handle: pthread_t) -> Option<[usize; 2]> {
+    let threads = THREADS.lock();
+    // SAFETY: the threads are never freed, and handles and stacks do not change.
+    let mut used = threads.used.iter().map(|lent| unsafe { &**lent });
+    used.find(|lent| lent.handle == handle)
+        .map(|lent| lent.stack)
 }
 
 /// What a thread returned that was lent and has ended, for who joins it. It is forgotten then.
@@ -257,6 +278,11 @@ impl Lent {
     /// Its lowest address, and its end.
     pub(crate) fn stack(&self) -> [usize; 2] {
         self.stack
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        let [lowest, end] = self.stack;
+        bytes <= end - lowest
     }
 
     /// What it does when it is chosen for the first time.

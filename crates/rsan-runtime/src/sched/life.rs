@@ -22,14 +22,14 @@ pub(crate) fn announce(child: ThreadId) {
     done(|step| step.child = child);
 }
 
-/// A thread for the calling one to create, if one can be lent. It is as if it was announced and settled.
-pub(crate) fn borrow(child: ThreadId) -> Option<&'static mut Lent> {
+/// A thread with so many bytes of stack for the calling one to create, if one can be lent. It is as if it was announced and settled.
+pub(crate) fn borrow(child: ThreadId, bytes: usize) -> Option<&'static mut Lent> {
     let lent = {
         let (_inside, mut guard) = scheduled()?;
         let state = guard.as_mut().filter(|state| state.cheap)?;
         let lent = match state.steady {
-            true => lent::take_at(state.next_home()?)?,
-            false => lent::take()?,
+            true => lent::take_at(state.next_home()?, bytes)?,
+            false => lent::take(bytes)?,
         };
         state.add_lent(child.index(), lent);
         lent

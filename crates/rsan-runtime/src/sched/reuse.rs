@@ -6,7 +6,8 @@
 //! goes on from the snapshot with the next schedule (`keeper`).
 //!
 //! Memory is not all that a process has. A filter of system calls (`filter`) brings every call that could leave something behind to a
-//! handler (`calls`), which decides: it leaves nothing behind, or what it leaves can be undone (memory that is mapped, the mask of signals); or
+//! handler (`calls`), which decides: it leaves nothing behind, or what it leaves can be undone (memory that is mapped, the mask and actions of signals, files that are
+//! read: `left`); or
 //! the run is the keeper's last one (a signal ends it); or the keeper gives up before the call, and the run is made
 //! again in a copy of its own. If that happens too often, there are no more keepers.
 //!
@@ -17,6 +18,7 @@
 mod calls;
 mod filter;
 mod keeper;
+mod left;
 mod pages;
 
 pub(super) use keeper::stand;

@@ -13,10 +13,11 @@ use super::trace::Trace;
 use super::views::Views;
 use super::{begin_run, leave, lent, places, snapshot};
 use crate::entry::entries;
+use crate::imports::imports_any;
 use crate::options::Options;
 use crate::real::Main;
 use crate::system::{futex_wait, futex_wake, system_call};
-use crate::{failing, files, real, report, thread};
+use crate::{failing, files, modules, real, report, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_schedule::strategy::{Follow, Prefix, Replay};
 use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
@@ -60,8 +61,8 @@ unsafe extern "C-unwind" fn first(
     let frame = 0u8;
     // ORDERING: relaxed; there is one thread.
     FRAME.store(&raw const frame as usize, Ordering::Relaxed);
-    if crate::options::current().is_some_and(|options| !options.at_marker) {
-        start();
+    if !tells_of_main() {
+        begin_main();
     }
     // ORDERING: relaxed; set above, by this thread.
     let main = MAIN.load(Ordering::Relaxed);
@@ -71,6 +72,22 @@ unsafe extern "C-unwind" fn first(
     let status = unsafe { main(argc, argv, environment) };
     failing::returns(status);
     status
+}
+
+/// Whether the program's own `main` is not the C function, and calls [`begin_main`] itself: a Rust program, whose standard library sets itself up in between.
+fn tells_of_main() -> bool {
+    // ORDERING: relaxed; set by this thread.
+    let main = MAIN.load(Ordering::Relaxed);
+    let modules = modules::modules();
+    let program = modules::find(&modules, main);
+    program.is_some_and(|(module, _)| imports_any(module, &[c"__rsan_main"]))
+}
+
+/// The program's own code begins.
+extern "C" fn begin_main() {
+    if crate::options::current().is_some_and(|options| !options.at_marker) {
+        start();
+    }
 }
 
 /// Where `rsan.h` says that the snapshot is to be made.
@@ -174,7 +191,7 @@ fn serve(options: &Options, outermost: usize) {
                 // SAFETY: there is one thread, which holds no lock; so nobody has to be told.
                 match unsafe { real::_Fork() } {
                     0 => {
-                        views.in_copy();
+                        views.in_copy(kept.is_none());
                         report::reset_count();
                         // SAFETY: gets this process a group of its own, so that all of a run can be ended.
                         unsafe { libc::setpgid(0, 0) };
@@ -196,7 +213,9 @@ fn serve(options: &Options, outermost: usize) {
                     child => {
                         let clock = kept.map(Clock::new);
                         let answer = watch(child, &trace, timeout, &stream, clock);
-                        views.learn();
+                        if kept.is_none() {
+                            views.learn();
+                        }
                         if let Some(shared) = kept {
                             keepers.ended();
                             let timed_out = matches!(
@@ -495,5 +514,6 @@ fn asked(text: &str) -> Result<Plan, String> {
 
 entries! {
     __libc_start_main => start_main;
+    __rsan_main => begin_main;
     __rsan_snapshot => marker;
 }

@@ -1,6 +1,7 @@
 //! What a snapshot of the program has to have, so that a copy of it costs little: most of the time of a short run is that
 //! of the system, which copies the process and each page that it writes.
 
+use super::lent;
 use crate::imports::is_instrumented;
 use crate::modules;
 use crate::stack::{self, Site};
@@ -8,6 +9,9 @@ use crate::{allocator, location, shadow, thread, trail, unwind};
 
 /// Threads that copies are prepared for: they have as many without asking the system for memory.
 pub(super) const THREADS: usize = 4;
+
+/// Bytes of a stack that short runs use.
+const TOP: usize = 64 << 10;
 
 /// Before the first copy.
 pub(super) fn prepare() {
@@ -21,6 +25,9 @@ pub(super) fn prepare() {
     let here = 0u8;
     let here = &raw const here as usize;
     shadow::prepare(here, here + 1);
+    for [_, end] in lent::free_stacks() {
+        shadow::prepare(end - TOP, end);
+    }
     location::prepare();
     // What exceptions are thrown with is set up when it is used first.
     unwind::complete(Site::default());

@@ -68,10 +68,10 @@ impl Views {
         Self(stage)
     }
 
-    /// In a copy.
-    pub(super) fn in_copy(self) {
+    /// In a copy. One that makes many runs is not asked: its pages stay.
+    pub(super) fn in_copy(self, makes_one_run: bool) {
         match self.0 {
-            Stage::Asking { .. } => {
+            Stage::Asking { .. } if makes_one_run => {
                 let watching = MARKS.get().and_then(|marks| marks.watch());
                 // It has to stay, for the run.
                 let is_watched = watching.map(std::mem::forget).is_some();
@@ -83,11 +83,11 @@ impl Views {
                 // SAFETY: the copy's own number of the file, which nobody else has.
                 unsafe { system_call(libc::SYS_close, [file, 0, 0, 0, 0, 0]) };
             }
-            Stage::Over => {}
+            Stage::Asking { .. } | Stage::Over => {}
         }
     }
 
-    /// A run is over.
+    /// A copy that made one run is over.
     pub(super) fn learn(&mut self) {
         self.0 = match (&self.0, MARKS.get()) {
             (Stage::Asking { .. }, Some(marks)) if marks.byte(0).load(Ordering::Acquire) != 0 => {

@@ -2,8 +2,12 @@
 
 use super::filter::call;
 use super::keeper::{Keeper, keeper};
+use super::left::{ACTION, only_reads};
 use super::pages::PAGE;
 use libc::{c_int, c_void, siginfo_t};
+
+/// Signals that the keeper needs.
+const NEEDED: [c_int; 2] = [libc::SIGSEGV, libc::SIGSYS];
 
 /// Bytes that a call writes to.
 struct Written {
@@ -11,11 +15,34 @@ struct Written {
     bytes: usize,
 }
 
+/// What the system writes about a file when it is asked in the new way.
+const STATX: usize = 256;
+
 /// What is written by a call that leaves nothing else behind.
 fn harmless(number: i64, arguments: &[usize; 6]) -> Option<Written> {
     let written = |argument, bytes| Some(Written { argument, bytes });
     match number {
-        libc::SYS_fstat => written(1, size_of::<libc::stat>()),
+        libc::SYS_access
+        | libc::SYS_faccessat
+        | libc::SYS_faccessat2
+        | libc::SYS_getegid
+        | libc::SYS_geteuid
+        | libc::SYS_getgid
+        | libc::SYS_getppid
+        | libc::SYS_getuid => written(0, 0),
+        libc::SYS_fcntl if [libc::F_GETFD, libc::F_GETFL].contains(&(arguments[1] as c_int)) => {
+            written(0, 0)
+        }
+        libc::SYS_getcwd => written(0, arguments[1]),
+        libc::SYS_stat | libc::SYS_lstat | libc::SYS_fstat => written(1, size_of::<libc::stat>()),
+        libc::SYS_statx => written(4, STATX),
+        libc::SYS_readlink => written(1, arguments[2]),
+        libc::SYS_readlinkat => written(2, arguments[3]),
+        // Without waiting.
+        libc::SYS_poll if arguments[2] == 0 => {
+            written(0, arguments[1].saturating_mul(size_of::<libc::pollfd>()))
+        }
+        libc::SYS_rt_sigaction if arguments[1] == 0 => written(2, ACTION),
         libc::SYS_newfstatat => written(2, size_of::<libc::stat>()),
         libc::SYS_ioctl if arguments[1] == libc::TCGETS as usize => {
             written(2, size_of::<libc::termios>())
@@ -71,6 +98,7 @@ impl Keeper {
                 hold_signals();
                 make(arguments)
             }
+            libc::SYS_munmap if self.pages.lose(arguments[0], mapped_bytes(arguments[1])) => 0,
             libc::SYS_rt_sigprocmask => self.block(arguments),
             libc::SYS_sigaltstack => self.alternate(arguments),
             libc::SYS_mmap if is_private(&arguments) => {
@@ -80,11 +108,17 @@ impl Keeper {
                 }
                 place
             }
-            // The program is about to end by a signal.
-            libc::SYS_rt_sigaction => {
+            // The keeper needs these itself. The program is about to end by one of them, or looks after them.
+            libc::SYS_rt_sigaction if NEEDED.contains(&(arguments[0] as c_int)) => {
                 self.spoil(number);
                 make(arguments)
             }
+            libc::SYS_rt_sigaction if self.left.keep_action(arguments[0]) => {
+                self.touch(arguments[2], ACTION);
+                make(arguments)
+            }
+            libc::SYS_open if only_reads(arguments[1]) => self.open(number, make(arguments)),
+            libc::SYS_openat if only_reads(arguments[2]) => self.open(number, make(arguments)),
             _ => self.resign(number),
         }
     }
@@ -96,9 +130,14 @@ impl Keeper {
             return true;
         }
         let [start, bytes, how, ..] = *arguments;
+        if [libc::SYS_read, libc::SYS_pread64].contains(&number) && self.left.is_open(start) {
+            self.touch(bytes, how);
+            return true;
+        }
         let is_mapped = self.pages.is_mapped(start, mapped_bytes(bytes));
         let inherits = [libc::MADV_DONTFORK, libc::MADV_DOFORK].contains(&(how as c_int));
         match number {
+            libc::SYS_close => self.left.forget(start),
             libc::SYS_munmap => self.pages.unmap(start, mapped_bytes(bytes)),
             libc::SYS_mprotect => is_mapped,
             // Advice that is taken back: for a copy that finds something out.
@@ -109,9 +148,17 @@ impl Keeper {
         }
     }
 
+    /// The program has opened a file to read it.
+    fn open(&mut self, number: i64, file: isize) -> isize {
+        match usize::try_from(file) {
+            Ok(file) if !self.left.open(file) => self.resign(number),
+            _ => file,
+        }
+    }
+
     /// The signals that the keeper needs are never blocked.
     fn block(&mut self, mut arguments: [usize; 6]) -> isize {
-        let needed = [libc::SIGSEGV, libc::SIGSYS].map(|signal| 1_u64 << (signal - 1));
+        let needed = NEEDED.map(|signal| 1_u64 << (signal - 1));
         let place = arguments[1] as *const u64;
         // SAFETY: null, or the program's set of signals.
         let set = unsafe { place.as_ref() }.map(|set| set & !needed[0] & !needed[1]);
@@ -133,15 +180,11 @@ impl Keeper {
         }
     }
 
-    /// Handlers have the keeper's stack; the program is told that they have its own.
+    /// Handlers have the keeper's stack, whatever the program says; who asks is told that there is one, and need not make another.
     fn alternate(&mut self, [_, old, ..]: [usize; 6]) -> isize {
         if old != 0 {
             // SAFETY: the program's memory for the answer. A write to a page of the snapshot comes to the handler.
-            unsafe {
-                let mut none = std::mem::zeroed::<libc::stack_t>();
-                none.ss_flags = libc::SS_DISABLE;
-                *(old as *mut libc::stack_t) = none;
-            }
+            unsafe { *(old as *mut libc::stack_t) = self.handler_stack() };
         }
         0
     }

@@ -1,5 +1,6 @@
 //! The keeper: makes a run, puts everything back, asks for the next.
 
+use super::left::Left;
 use super::pages::{Kept, PAGE, Pages};
 use super::{Shared, Stage, filter};
 use crate::sched::switch::{self, Saved};
@@ -25,6 +26,7 @@ pub(super) struct Keeper {
     pub(super) shared: Option<&'static Shared>,
     stream: usize,
     process: usize,
+    pub(super) left: Left,
     /// The signals that were blocked at the snapshot.
     blocked: u64,
     /// The run has changed that.
@@ -102,12 +104,20 @@ impl Keeper {
         self.stack.as_ptr() as usize + STACK
     }
 
+    /// The stack of handlers, as the system is told of it.
+    pub(super) fn handler_stack(&mut self) -> libc::stack_t {
+        libc::stack_t {
+            ss_sp: self.handlers.as_mut_ptr().cast(),
+            ss_flags: 0,
+            ss_size: STACK,
+        }
+    }
+
     /// Handlers run on memory of the keeper's.
     fn install_handlers(&mut self) -> bool {
+        let stack = self.handler_stack();
         // SAFETY: all zeroes are valid values, which are filled in; memory and handlers stay.
         unsafe {
-            let mut stack = std::mem::zeroed::<libc::stack_t>();
-            (stack.ss_sp, stack.ss_size) = (self.handlers.as_mut_ptr().cast(), STACK);
             let mut action = std::mem::zeroed::<libc::sigaction>();
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             let mut install = |signal, handler: Handler| {
@@ -276,6 +286,7 @@ extern "C" fn next(status: usize) -> ! {
     shared.runs.fetch_add(1, Ordering::Relaxed);
     keeper.answer(status);
     keeper.pages.restore();
+    keeper.left.undo();
     if std::mem::take(&mut keeper.blocks) {
         let place = &raw const keeper.blocked as usize;
         // SAFETY: the signals that were blocked at the snapshot.

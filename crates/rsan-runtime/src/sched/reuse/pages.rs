@@ -10,6 +10,8 @@ pub(super) const KEPT: usize = 4096;
 const RANGES: usize = 4096;
 /// Mappings that a run may have beside those of the snapshot.
 const MAPPED: usize = 256;
+/// Mappings of the snapshot that a run may give back.
+const GONE: usize = 16;
 
 type Page = [u8; PAGE];
 
@@ -24,6 +26,12 @@ pub(super) struct Pages {
     /// Private memory that could be written to.
     ranges: [(usize, usize); RANGES],
     number: usize,
+    /// Private memory that could not be used at all: below stacks, and the like.
+    guards: [(usize, usize); RANGES],
+    guarded: usize,
+    /// Memory of the snapshot that the run has given back. It cannot be used until the run is over.
+    gone: [(usize, usize); GONE],
+    losses: usize,
     /// What the run has mapped itself.
     mapped: [(usize, usize); MAPPED],
     mappings: usize,
@@ -45,7 +53,14 @@ impl Pages {
         let Ok(maps) = fs::read_to_string("/proc/self/maps") else {
             return false;
         };
-        for (start, end) in maps.lines().filter_map(writable) {
+        for guard in maps.lines().filter_map(|line| private(line, "---")) {
+            if self.guarded == RANGES {
+                return false;
+            }
+            self.guards[self.guarded] = guard;
+            self.guarded += 1;
+        }
+        for (start, end) in maps.lines().filter_map(|line| private(line, "rw")) {
             let outside = end <= own.0 || own.1 <= start;
             // Mappings that touch each other are shown as one.
             let parts = match outside {
@@ -85,8 +100,54 @@ impl Pages {
 
     /// Whether an address is one of the snapshot's memory.
     pub(super) fn has(&self, address: usize) -> bool {
-        let is_in = |&(start, end): &(usize, usize)| start <= address && address < end;
-        self.ranges().iter().any(is_in)
+        self.ranges().iter().any(|range| is_in(address, range))
+    }
+
+    fn is_gone(&self, address: usize) -> bool {
+        let mut gone = self.gone[..self.losses].iter();
+        gone.any(|range| is_in(address, range))
+    }
+
+    /// The run gives back memory of the snapshot. False if that cannot be undone.
+    pub(super) fn lose(&mut self, start: usize, bytes: usize) -> bool {
+        let end = start.saturating_add(bytes);
+        let guards = &self.guards[..self.guarded];
+        let mut at = start;
+        while at < end {
+            let mut known = self.ranges().iter().chain(guards);
+            match known.find(|range| is_in(at, range)) {
+                Some((_, next)) => at = *next,
+                None => return false,
+            }
+        }
+        if self.losses == GONE {
+            return false;
+        }
+        self.gone[self.losses] = (start, end);
+        self.losses += 1;
+        self.parts(start, end)
+            .all(|(start, end)| protect(start, end, libc::PROT_NONE))
+    }
+
+    /// The parts of memory that could be written to.
+    fn parts(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+        let ranges = self.ranges().iter();
+        let parts = ranges.map(move |range| (range.0.max(start), range.1.min(end)));
+        parts.filter(|(start, end)| start < end)
+    }
+
+    /// What the run has given back is there again, with the pages that were kept of it.
+    fn regain(&mut self) {
+        for &(start, end) in &self.gone[..self.losses] {
+            for (start, end) in self.parts(start, end) {
+                protect(start, end, libc::PROT_READ);
+            }
+            let kept = &self.address[..self.kept];
+            for page in kept.iter().filter(|page| is_in(**page, &(start, end))) {
+                protect(*page, *page + PAGE, WRITABLE);
+            }
+        }
+        self.losses = 0;
     }
 
     fn is_kept(&self, page: usize) -> bool {
@@ -96,7 +157,7 @@ impl Pages {
     /// Keeps the page of an address, and lets it be written to. False if it is not one of the snapshot's, or is kept already.
     pub(super) fn keep(&mut self, address: usize) -> Kept {
         let page = address & !(PAGE - 1);
-        if !self.has(page) || self.is_kept(page) {
+        if !self.has(page) || self.is_kept(page) || self.is_gone(page) {
             return Kept::NotOurs;
         }
         let index = self.kept;
@@ -113,6 +174,7 @@ impl Pages {
 
     /// Puts everything back.
     pub(super) fn restore(&mut self) {
+        self.regain();
         for (page, content) in self.address[..self.kept].iter().zip(&self.content) {
             // SAFETY: the page can be written to since it was kept, and nobody else runs.
             unsafe { copy_page(content.as_ptr() as usize, *page) };
@@ -185,13 +247,17 @@ unsafe fn copy_page(from: usize, to: usize) {
     }
 }
 
-/// Private memory that can be written to, in a line of the system's table.
-fn writable(line: &str) -> Option<(usize, usize)> {
+fn is_in(address: usize, &(start, end): &(usize, usize)) -> bool {
+    start <= address && address < end
+}
+
+/// Private memory with such rights, in a line of the system's table.
+fn private(line: &str, wanted: &str) -> Option<(usize, usize)> {
     let mut words = line.split_whitespace();
     let (range, rights) = (words.next()?, words.next()?);
     let (start, end) = range.split_once('-')?;
     let number = |text: &str| usize::from_str_radix(text, 16).ok();
-    let wanted = rights.starts_with("rw") && rights.ends_with('p');
+    let wanted = rights.starts_with(wanted) && rights.ends_with('p');
     wanted.then_some((number(start)?, number(end)?))
 }
 
@@ -201,10 +267,13 @@ mod tests {
 
     #[test]
     fn private_memory_is_told_from_the_rest() {
+        let writable = |line| private(line, "rw");
         let heap = "55a0-55b0 rw-p 00000000 00:00 0 [heap]";
         assert_eq!(writable(heap), Some((0x55a0, 0x55b0)));
         assert_eq!(writable("1000-2000 r-xp 00000000 fe:00 7 /lib/x"), None);
         assert_eq!(writable("1000-2000 rw-s 00000000 00:01 7 /dev/zero"), None);
-        assert_eq!(writable("1000-2000 ---p 00000000 00:00 0"), None);
+        let guard = "1000-2000 ---p 00000000 00:00 0";
+        assert_eq!(writable(guard), None);
+        assert_eq!(private(guard, "---"), Some((0x1000, 0x2000)));
     }
 }
