@@ -186,6 +186,10 @@ struct Server {
 
 impl Server {
     fn start(program: &Path) -> Self {
+        Self::start_with(program, "")
+    }
+
+    fn start_with(program: &Path, more: &str) -> Self {
         let (socket, trace) = (
             program.with_extension("socket"),
             program.with_extension("trace"),
@@ -193,7 +197,8 @@ impl Server {
         let _ = std::fs::remove_file(&socket);
         empty_trace(&trace);
         let listener = UnixListener::bind(&socket).expect("a socket");
-        let options = format!("server={} trace={}", socket.display(), trace.display());
+        let (place, steps) = (socket.display(), trace.display());
+        let options = format!("server={place} trace={steps} {more}");
         let child = Command::new(program)
             .env_remove("LD_LIBRARY_PATH")
             .env("RSAN_OPTIONS", options)
@@ -239,6 +244,39 @@ fn runs_from_a_snapshot_are_those_of_their_seeds() {
     assert_eq!(server.ask("seed=x"), "error bad number in 'seed=x'");
     assert_eq!(server.ask("walk"), "error unknown 'walk'");
     server.end();
+}
+
+/// Where a run leaves nothing behind that cannot be undone, one process makes all of them, and they are those that copies make.
+#[test]
+fn runs_of_one_process_are_those_of_copies() {
+    let program = own("undone", "undone");
+    let run = |more: &str, status: fn(i32) -> i32| {
+        let mut server = Server::start_with(&program, more);
+        let runs = (1..=8).map(|number| {
+            let line = format!("strategy=random seed={number} timeout=60000");
+            let answer = server.ask(&line);
+            // The last byte of a program's status is the second one of the system's.
+            let expected = format!("end status={} timeout=0", status(number) << 8);
+            assert_eq!(answer, expected, "{more}: {line}");
+            let (header, steps) = trace(&server.trace);
+            assert_eq!(header.end, End::Ended);
+            steps
+        });
+        let runs: Vec<_> = runs.collect();
+        server.end();
+        runs
+    };
+    let copies = run("reuse=0", |_| 1);
+    if can_switch() {
+        assert_eq!(run("reuse=1", |number| number), copies);
+    }
+}
+
+/// Whether the processor lets threads be switched without a system call, which a process that makes several runs needs.
+fn can_switch() -> bool {
+    const FSGSBASE: u64 = 2;
+    // SAFETY: asks for a word of the system's table of this process.
+    (unsafe { libc::getauxval(libc::AT_HWCAP2) }) & FSGSBASE != 0
 }
 
 #[test]
