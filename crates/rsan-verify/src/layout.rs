@@ -146,11 +146,29 @@ pub(crate) struct Layout<const W: usize> {
     pub(crate) mutation: Mutation,
 }
 
+/// The locations whose accesses a search checks for robustness (docs/theory/finite.md, F14).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Focus {
+    None,
+    All,
+    One(LocId),
+}
+
+impl Focus {
+    fn includes(self, loc: LocId) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::One(only) => only == loc,
+        }
+    }
+}
+
 /// What a search watches for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watched {
-    /// Accesses that can be weak.
-    pub(crate) robustness: bool,
+    /// Accesses that can be weak, of these locations.
+    pub(crate) robustness: Focus,
     /// Data races.
     pub(crate) races: bool,
 }
@@ -201,11 +219,12 @@ impl<const W: usize> Layout<W> {
         watched: Watched,
         range: Range,
     ) -> Self {
-        let robustness = watched.robustness;
+        let focus = watched.robustness;
+        let robustness = focus != Focus::None;
         let (mut next, mut order_bits) = (0, 0);
         let locations = (0..program.locations.len())
             .map(|l| {
-                let wanted = robustness && monitored(facts, LocId::new(l));
+                let wanted = focus.includes(LocId::new(l)) && monitored(facts, LocId::new(l));
                 let mut bits = loc_bits(program, facts, LocId::new(l), range, wanted, &mut next);
                 if wanted {
                     bits.order = Some(order_bits);
@@ -323,6 +342,14 @@ impl<const W: usize> Layout<W> {
 fn monitored(facts: &Facts, loc: LocId) -> bool {
     let f = &facts.locations[loc.index()];
     facts.is_written(loc) && (f.has_read || f.has_rmw || f.has_atomic_store)
+}
+
+/// Whether some access of the location could go behind its last write: a thread meets the writes of another one, and
+/// not every write is an update of the one before.
+pub(crate) fn can_be_weak(facts: &Facts, loc: LocId) -> bool {
+    let f = &facts.locations[loc.index()];
+    let shared = f.accessors.len() > 1;
+    shared && monitored(facts, loc) && (f.has_read || f.has_store)
 }
 
 fn components(program: &Program, model: Model, robustness: bool) -> Components {
