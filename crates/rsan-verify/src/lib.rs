@@ -19,6 +19,7 @@
 mod bits;
 mod codec;
 mod commute;
+mod counters;
 mod expand;
 mod facts;
 mod job;
@@ -144,7 +145,11 @@ struct Pass {
 /// a load that may be stale does not synchronise.
 fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
     const fn pass(property: Property, robustness: Focus, races: bool) -> Pass {
-        let watched = Watched { robustness, races };
+        let watched = Watched {
+            robustness,
+            races,
+            merged: false,
+        };
         Pass { property, watched }
     }
     const ROBUST: &[Pass] = &[

@@ -25,6 +25,8 @@ rsan_model::mutants! {
         all_at_once,
         /// Whether each location is looked at in a search of its own from the start.
         one_by_one,
+        /// Whether everything is known about threads that wait for a counter to go back.
+        without_counters,
     }
 
     // Monitor: views.

@@ -166,7 +166,11 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         let context = Context {
             machine: self.machine,
             codec: self.codec,
-            commutation: Commutation::new(self.machine.program, self.machine.facts),
+            commutation: Commutation::new(
+                self.machine.program,
+                self.machine.facts,
+                self.machine.counters,
+            ),
             deadlock: self.deadlock,
         };
         let mut expanders: Vec<_> = (0..workers)

@@ -24,6 +24,9 @@ impl<const W: usize> Machine<'_, W> {
             if matches!(instr, Instr::Choose(_)) || self.facts.pcs[t.index()][pc.index()].visible {
                 return Ok(());
             }
+            if matches!(instr, Instr::Branch { .. }) && self.open_branch(s, t).is_some() {
+                return Ok(());
+            }
             if matches!(instr, Instr::Halt) {
                 s.pcs[t.index()] = HALTED;
                 return Ok(());
