@@ -14,6 +14,7 @@
 //! `p`. A sleeping thread is asleep once for all ways to reach `s` that were known when `s` was expanded: each alone is
 //! reason enough.
 
+use crate::counters::Counters;
 use crate::facts::Facts;
 use crate::mutation::{Mutant, Mutation};
 use crate::symmetry::interchangeable;
@@ -70,13 +71,13 @@ pub(crate) struct Commutation {
 }
 
 impl Commutation {
-    pub(crate) fn new(program: &Program, facts: &Facts) -> Self {
+    pub(crate) fn new(program: &Program, facts: &Facts, counters: Option<&Counters>) -> Self {
         let mutation = facts.mutation;
         let usable = program.locations.len() < 63
             && !facts.has_spawn
             && !facts.has_join
             && !mutation.without_commutation();
-        let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, t);
+        let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, counters, t);
         let threads = &program.threads;
         let same = |a: usize, b: usize| interchangeable(&threads[a], &threads[b]);
         Self {
@@ -111,12 +112,23 @@ impl Commutation {
 
 /// What a step from each program counter touches: a visible instruction and the invisible ones up to the next
 /// rest; from a choice, also the invisible ones before the visible one, on any branch.
-fn next_steps(thread: &Thread, facts: &Facts, t: usize) -> Vec<Touched> {
+fn next_steps(
+    thread: &Thread,
+    facts: &Facts,
+    counters: Option<&Counters>,
+    t: usize,
+) -> Vec<Touched> {
     let n = thread.code.len() + 1;
     let pcs = &facts.pcs[t];
     let is_choice = |pc: usize| matches!(thread.instr(Pc::new(pc)), Instr::Choose(_));
     let own: Vec<Touched> = (0..n)
-        .map(|pc| touches(thread.instr(Pc::new(pc)), facts.mutation))
+        .map(|pc| {
+            let asked = Touched {
+                reads: counters.map_or(0, |c| c.asked_at(t, pc)),
+                writes: 0,
+            };
+            touches(thread.instr(Pc::new(pc)), facts.mutation).union(asked)
+        })
         .collect();
     let successors: Vec<Vec<usize>> = (0..n)
         .map(|pc| {
@@ -163,7 +175,7 @@ fn next_steps(thread: &Thread, facts: &Facts, t: usize) -> Vec<Touched> {
             if is_choice(pc) {
                 all(&whole, pc)
             } else {
-                step(pc)
+                whole[pc]
             }
         })
         .collect()

@@ -9,6 +9,8 @@ use rsan_model::{Instr, LocId, Model, Pc, Program, RegId, Thread, ThreadId, Writ
 pub(crate) struct LocFacts {
     /// The threads that may write it.
     pub(crate) writers: Vec<ThreadId>,
+    /// The threads that may access it.
+    pub(crate) accessors: Vec<ThreadId>,
     /// Some write of it is a read-modify-write.
     pub(crate) has_rmw: bool,
     /// Some write of it is a store, atomic or not.
@@ -80,6 +82,9 @@ impl Facts {
         let Some(place) = instr.place() else { return };
         for loc in place.candidates() {
             let facts = &mut self.locations[loc.index()];
+            if !facts.accessors.contains(&thread) {
+                facts.accessors.push(thread);
+            }
             if instr.may_write() && !facts.writers.contains(&thread) {
                 facts.writers.push(thread);
             }

@@ -55,6 +55,16 @@ impl<const W: usize> LocBits<W> {
         self.classes.exactly(value).is_none()
     }
 
+    /// The bit of the stale value `value`, if it stands for nothing else.
+    #[inline]
+    pub(crate) fn only_stale_value(&self, value: Value) -> Bits<W> {
+        if self.classes.is_merged() {
+            Bits::EMPTY
+        } else {
+            self.stale_value(value)
+        }
+    }
+
     /// The bit of the stale value `value`.
     #[inline]
     pub(crate) fn stale_value(&self, value: Value) -> Bits<W> {
@@ -146,13 +156,33 @@ pub(crate) struct Layout<const W: usize> {
     pub(crate) mutation: Mutation,
 }
 
+/// The locations whose accesses a search checks for robustness (docs/theory/finite.md, F14).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Focus {
+    None,
+    All,
+    One(LocId),
+}
+
+impl Focus {
+    fn includes(self, loc: LocId) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::One(only) => only == loc,
+        }
+    }
+}
+
 /// What a search watches for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watched {
-    /// Accesses that can be weak.
-    pub(crate) robustness: bool,
+    /// Accesses that can be weak, of these locations.
+    pub(crate) robustness: Focus,
     /// Data races.
     pub(crate) races: bool,
+    /// Where many values are told apart, none are (docs/theory/finite.md, F15).
+    pub(crate) merged: bool,
 }
 
 /// The number of bits that a view slot of the program needs, to choose `W`.
@@ -201,12 +231,20 @@ impl<const W: usize> Layout<W> {
         watched: Watched,
         range: Range,
     ) -> Self {
-        let robustness = watched.robustness;
+        let focus = watched.robustness;
+        let robustness = focus != Focus::None;
         let (mut next, mut order_bits) = (0, 0);
         let locations = (0..program.locations.len())
             .map(|l| {
-                let wanted = robustness && monitored(facts, LocId::new(l));
-                let mut bits = loc_bits(program, facts, LocId::new(l), range, wanted, &mut next);
+                let wanted = focus.includes(LocId::new(l)) && monitored(facts, LocId::new(l));
+                let mut bits = loc_bits(
+                    program,
+                    facts,
+                    LocId::new(l),
+                    (range, watched.merged),
+                    wanted,
+                    &mut next,
+                );
                 if wanted {
                     bits.order = Some(order_bits);
                     order_bits += 1;
@@ -325,6 +363,17 @@ fn monitored(facts: &Facts, loc: LocId) -> bool {
     facts.is_written(loc) && (f.has_read || f.has_rmw || f.has_atomic_store)
 }
 
+/// Classes of values from which on it is worth a try to tell none of them apart.
+const MANY: usize = 8;
+
+/// Whether some access of the location could go behind its last write: a thread meets the writes of another one, and
+/// not every write is an update of the one before.
+pub(crate) fn can_be_weak(facts: &Facts, loc: LocId) -> bool {
+    let f = &facts.locations[loc.index()];
+    let shared = f.accessors.len() > 1;
+    shared && monitored(facts, loc) && (f.has_read || f.has_store)
+}
+
 fn components(program: &Program, model: Model, robustness: bool) -> Components {
     let any = |f: &dyn Fn(&Instr) -> bool| program.instructions().any(|(_, _, i)| f(i));
     let exact = model == Model::C20 && robustness;
@@ -349,11 +398,14 @@ fn loc_bits<const W: usize>(
     program: &Program,
     facts: &Facts,
     loc: LocId,
-    range: Range,
+    (range, merged): (Range, bool),
     wanted: bool,
     next: &mut usize,
 ) -> LocBits<W> {
-    let classes = Classes::of_location(program, loc, range);
+    let mut classes = Classes::of_location(program, loc, range);
+    if merged && classes.count() > MANY {
+        classes = Classes::Merged;
+    }
     let f = &facts.locations[loc.index()];
     let mut take = |wanted: bool| {
         wanted.then(|| {

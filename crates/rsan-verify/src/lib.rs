@@ -12,14 +12,17 @@
 //! - `layout` and `monitor`: the finite monitor, bit sets instead of timestamps.
 //! - `machine`: the program under SC, one visible step at a time.
 //! - `codec`, `symmetry` and `store`: packed states, each kept once, up to the names of equal threads.
+//! - `job`: which searches decide a property; a location at a time where a program is large.
 //! - `search` and `expand`: breadth-first, parallel, deterministic; `commute`: fewer transitions.
 //! - `witness`: a failing schedule, replayed with real timestamps and explained.
 
 mod bits;
 mod codec;
 mod commute;
+mod counters;
 mod expand;
 mod facts;
+mod job;
 mod layout;
 mod machine;
 mod monitor;
@@ -34,16 +37,13 @@ mod witness;
 
 pub use options::{Options, Property, Stats};
 
-use codec::Codec;
 use facts::Facts;
-use layout::{Layout, Watched};
-use machine::Machine;
+use job::Job;
+use layout::{Focus, Watched};
 use mutation::Mutation;
-use rsan_model::{Expr, Instr, Model, Pc, Program, Reason, ThreadId, Value, Verdict};
-use search::{End, Problem, Search};
+use rsan_model::{Model, Pc, Program, ThreadId, Verdict};
 use std::fmt;
 use std::time::Instant;
-use values::Range;
 
 /// The answer, and what it took.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -112,7 +112,7 @@ fn verify_mutated(
     let started = Instant::now();
     let mut total: Option<Outcome> = None;
     for &pass in passes(&facts, options.property) {
-        let search = Job {
+        let job = Job {
             program: &program,
             facts: &facts,
             options,
@@ -120,7 +120,7 @@ fn verify_mutated(
             started,
         };
         let before = total.map_or(Stats::default(), |o| o.stats);
-        let mut outcome = search.run(&mut |stats| progress(&before.and(stats)))?;
+        let mut outcome = job.run(&mut |stats| progress(&before.and(stats)))?;
         outcome.stats = before.and(&outcome.stats);
         if outcome.verdict != Verdict::Robust {
             return Ok(outcome);
@@ -144,16 +144,20 @@ struct Pass {
 /// them apart multiply (docs/theory/finite.md, F10). Two searches are therefore smaller than one. Observational robustness needs both at once:
 /// a load that may be stale does not synchronise.
 fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
-    const fn pass(property: Property, robustness: bool, races: bool) -> Pass {
-        let watched = Watched { robustness, races };
+    const fn pass(property: Property, robustness: Focus, races: bool) -> Pass {
+        let watched = Watched {
+            robustness,
+            races,
+            merged: false,
+        };
         Pass { property, watched }
     }
     const ROBUST: &[Pass] = &[
-        pass(Property::Robust, true, false),
-        pass(Property::Safe, false, true),
+        pass(Property::Robust, Focus::All, false),
+        pass(Property::Safe, Focus::None, true),
     ];
-    const OBSERVATIONAL: &[Pass] = &[pass(Property::Observational, true, true)];
-    const SAFE: &[Pass] = &[pass(Property::Safe, false, true)];
+    const OBSERVATIONAL: &[Pass] = &[pass(Property::Observational, Focus::All, true)];
+    const SAFE: &[Pass] = &[pass(Property::Safe, Focus::None, true)];
     match property {
         Property::Robust if facts.has_races() => ROBUST,
         Property::Robust => &ROBUST[..1],
@@ -184,102 +188,6 @@ fn check_supported(program: &Program, options: &Options<'_>) -> Result<(), Error
         }),
         None => Ok(()),
     }
-}
-
-/// A pass over a program.
-struct Job<'a> {
-    program: &'a Program,
-    facts: &'a Facts,
-    options: &'a Options<'a>,
-    pass: Pass,
-    started: Instant,
-}
-
-impl Job<'_> {
-    /// Searches, with more and more values until the range is large enough.
-    fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Error> {
-        let mut range = Range::covering(constants(self.program));
-        loop {
-            let (model, watched) = (self.options.model, self.pass.watched);
-            let bits = layout::bits_needed(self.program, self.facts, model, watched, range);
-            let answer = match bits {
-                0..=64 => self.search::<1>(range, progress),
-                65..=128 => self.search::<2>(range, progress),
-                129..=256 => self.search::<4>(range, progress),
-                257..=1024 => self.search::<16>(range, progress),
-                _ => {
-                    return Err(Error::TooLarge(format!(
-                        "the monitor needs {bits} bits a view, more than 1024; fewer locations, or smaller \
-                         ranges of the values that waits and compare-and-swaps compare with, would help"
-                    )));
-                }
-            };
-            match answer {
-                Ok(outcome) => return Ok(outcome),
-                Err(value) => range = range.widened_to(value),
-            }
-        }
-    }
-
-    /// One search with a fixed range of values: the outcome, or a value that the range lacks.
-    fn search<const W: usize>(
-        &self,
-        range: Range,
-        progress: &mut dyn FnMut(&Stats),
-    ) -> Result<Outcome, Value> {
-        let Pass { property, watched } = self.pass;
-        let model = self.options.model;
-        let layout = Layout::<W>::new(self.program, self.facts, model, watched, range);
-        let taints = property == Property::Observational;
-        let codec = Codec::new(self.program, self.facts, &layout, taints);
-        let machine = Machine::new(self.program, self.facts, layout, property);
-        let mut search = Search::new(&machine, &codec, self.options.deadlock, self.started);
-        let end = search.run(self.options, progress);
-        search.stats.memory = search.memory();
-        let verdict = match end {
-            End::Exhausted => Verdict::Robust,
-            End::Cut(reason) => Verdict::Unknown(reason),
-            End::Widen(overflow) => return Err(overflow.0),
-            End::Failed(_, Problem::Step(failure)) if search::is_limit(&failure) => {
-                Verdict::Unknown(Reason::TooLarge(
-                    "a loop without shared accesses runs for millions of steps".into(),
-                ))
-            }
-            #[cfg(test)]
-            End::Failed(_, problem) if self.facts.mutation.broken.is_some() => {
-                Verdict::Violation(Box::new(tests::unexplained(&problem)))
-            }
-            End::Failed(state, problem) => {
-                Verdict::Violation(Box::new(witness::explain(&search, model, state, problem)))
-            }
-        };
-        search.stats.elapsed = self.started.elapsed();
-        Ok(Outcome {
-            verdict,
-            stats: search.stats,
-        })
-    }
-}
-
-/// The constants of a program, as a first guess of the values that occur.
-fn constants(program: &Program) -> Vec<Value> {
-    let mut values: Vec<Value> = program.locations.iter().map(|l| l.init).collect();
-    for thread in &program.threads {
-        values.extend(thread.registers.iter().map(|r| r.init));
-    }
-    for (_, _, instr) in program.instructions() {
-        let stored = match instr {
-            Instr::Store { value, .. }
-            | Instr::PlainStore { value, .. }
-            | Instr::Assign { value, .. } => Some(value),
-            Instr::Cas { new, .. } | Instr::Bcas { new, .. } => Some(new),
-            _ => None,
-        };
-        if let Some(value) = stored.and_then(Expr::as_const) {
-            values.push(program.domain.wrap(value));
-        }
-    }
-    values
 }
 
 #[cfg(test)]

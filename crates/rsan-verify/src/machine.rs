@@ -12,6 +12,7 @@
 mod invisible;
 mod visible;
 
+use crate::counters::Counters;
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::monitor::Weakness;
@@ -45,6 +46,8 @@ pub(crate) enum FailureKind {
     Trap(EvalError),
     /// A local loop of more than [`LOCAL_STEPS`] steps.
     LocalLoop,
+    /// A location that was taken for a counter does not grow.
+    NoCounter,
 }
 
 /// An executed instruction, for replay.
@@ -83,6 +86,8 @@ pub(crate) struct Machine<'a, const W: usize> {
     pub(crate) facts: &'a Facts,
     pub(crate) layout: Layout<W>,
     pub(crate) property: Property,
+    /// Forgets what does not matter about threads that wait for them; then failures need not be real.
+    pub(crate) counters: Option<&'a Counters>,
     /// First register of each thread.
     bases: Vec<usize>,
 }
@@ -114,6 +119,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         facts: &'a Facts,
         layout: Layout<W>,
         property: Property,
+        counters: Option<&'a Counters>,
     ) -> Self {
         let mut base = 0;
         let bases = program.threads.iter().map(|t| {
@@ -125,6 +131,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             facts,
             layout,
             property,
+            counters,
             bases: bases.collect(),
         }
     }
@@ -159,8 +166,12 @@ impl<'a, const W: usize> Machine<'a, W> {
             recording,
         } = scratch;
         log.clear();
-        let Instr::Choose(targets) = self.program.threads[t.index()].instr(Pc(pc)) else {
-            return self.act(s, t, next, log, *recording, out);
+        let targets: &[Pc] = match self.program.threads[t.index()].instr(Pc(pc)) {
+            Instr::Choose(targets) => targets,
+            Instr::Branch {
+                then, otherwise, ..
+            } => &[*then, *otherwise],
+            _ => return self.act(s, t, next, log, *recording, out),
         };
         let mut mobility = Mobility::Free;
         for &target in targets {
@@ -179,7 +190,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             let at_choice = matches!(rest, HALTED | STUCK)
                 || matches!(
                     self.program.threads[t.index()].instr(Pc(rest)),
-                    Instr::Choose(_)
+                    Instr::Choose(_) | Instr::Branch { .. }
                 );
             if at_choice {
                 out(choice, log);
@@ -191,6 +202,21 @@ impl<'a, const W: usize> Machine<'a, W> {
             }
         }
         Ok(mobility)
+    }
+
+    /// Where the branch at which `t` rests may go, whatever its condition says.
+    fn open_branch(&self, s: &State<W>, t: ThreadId) -> Option<[Pc; 2]> {
+        let pc = s.pcs[t.index()];
+        let counters = self.counters?;
+        if matches!(pc, HALTED | STUCK) {
+            return None;
+        }
+        match self.program.threads[t.index()].instr(Pc(pc)) {
+            Instr::Branch {
+                then, otherwise, ..
+            } if counters.is_open(s, t, Pc(pc)) => Some([*then, *otherwise]),
+            _ => None,
+        }
     }
 
     /// Checks and records an access to a location that has non-atomic accesses.

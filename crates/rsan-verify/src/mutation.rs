@@ -21,6 +21,12 @@ rsan_model::mutants! {
         without_commutation,
         /// Whether interchangeable threads are told apart.
         without_symmetry,
+        /// Whether all locations are looked at in one search, however large it is.
+        all_at_once,
+        /// Whether each location is looked at in a search of its own from the start.
+        one_by_one,
+        /// Whether everything is known about threads that wait for a counter to go back.
+        without_counters,
     }
 
     // Monitor: views.

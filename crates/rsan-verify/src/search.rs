@@ -38,8 +38,19 @@ pub(crate) enum End {
     Failed(Option<StateId>, Problem),
     /// A limit was reached.
     Cut(Reason),
+    /// There are more states than the bounds allow.
+    Larger,
     /// A value is outside the range; start again with a larger one.
     Widen(Overflow),
+}
+
+/// How far a search goes by itself, whatever the user's limits are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounds {
+    /// States, about.
+    pub(crate) states: Option<u64>,
+    /// Only schedules with fewer steps are of interest.
+    pub(crate) depth: Option<u32>,
 }
 
 /// What is wrong with a state.
@@ -97,6 +108,7 @@ pub(crate) struct Search<'m, 'a, const W: usize> {
     pub(crate) codec: &'m Codec,
     pub(crate) stats: Stats,
     shares: Vec<Share>,
+    bounds: Bounds,
     deadlock: bool,
     started: Instant,
     last_progress: Instant,
@@ -106,6 +118,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
     pub(crate) fn new(
         machine: &'m Machine<'a, W>,
         codec: &'m Codec,
+        bounds: Bounds,
         deadlock: bool,
         started: Instant,
     ) -> Self {
@@ -114,6 +127,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             codec,
             stats: Stats::default(),
             shares: (0..PARTITIONS).map(|_| Share::new(codec.words)).collect(),
+            bounds,
             deadlock,
             started,
             last_progress: started,
@@ -152,7 +166,11 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         let context = Context {
             machine: self.machine,
             codec: self.codec,
-            commutation: Commutation::new(self.machine.program, self.machine.facts),
+            commutation: Commutation::new(
+                self.machine.program,
+                self.machine.facts,
+                self.machine.counters,
+            ),
             deadlock: self.deadlock,
         };
         let mut expanders: Vec<_> = (0..workers)
@@ -193,6 +211,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             for share in &mut self.shares {
                 share.level_end = share.partition.len();
                 deeper |= share.next < share.level_end;
+            }
+            if (self.bounds.depth).is_some_and(|depth| self.stats.depth + 1 >= depth) {
+                return Vec::new();
             }
             self.stats.depth += u32::from(deeper);
         }
@@ -299,7 +320,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
                 work();
             });
         }
-        self.check_limits(options, progress).map(End::Cut)
+        let cut = self.check_limits(options, progress).map(End::Cut);
+        let larger = self.bounds.states.is_some_and(|b| self.stats.states > b);
+        cut.or(larger.then_some(End::Larger))
     }
 
     fn check_limits(

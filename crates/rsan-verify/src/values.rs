@@ -63,13 +63,15 @@ pub(crate) enum Classes {
     Constants(Vec<Value>),
     /// Every value of the range.
     All(Range),
+    /// One class for all of them, where any might be meant; then failures need not be real.
+    Merged,
 }
 
 impl Classes {
     /// Number of classes.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::One => 1,
+            Self::One | Self::Merged => 1,
             Self::Constants(values) => values.len() + 1,
             Self::All(range) => range.len(),
         }
@@ -79,7 +81,7 @@ impl Classes {
     #[inline]
     pub(crate) fn of(&self, value: Value) -> usize {
         match self {
-            Self::One => 0,
+            Self::One | Self::Merged => 0,
             Self::Constants(values) => values.binary_search(&value).unwrap_or(values.len()),
             Self::All(range) => value.wrapping_sub(range.low) as usize % range.len(),
         }
@@ -90,9 +92,15 @@ impl Classes {
     pub(crate) fn exactly(&self, value: Value) -> Option<usize> {
         match self {
             Self::One => None,
+            Self::Merged => Some(0),
             Self::Constants(values) => values.binary_search(&value).ok(),
             Self::All(range) => range.contains(value).then(|| self.of(value)),
         }
+    }
+
+    /// Whether a class may stand for more than one value.
+    pub(crate) fn is_merged(&self) -> bool {
+        matches!(self, Self::Merged)
     }
 
     /// The classes that the checks on a location need to be exact: the constants that waits and

@@ -38,7 +38,9 @@ pub(crate) fn explain<const W: usize>(
             match failure.kind {
                 FailureKind::Assertion => Fault::Assertion { thread, pc },
                 FailureKind::Trap(error) => Fault::Trap { thread, pc, error },
-                FailureKind::LocalLoop => unreachable!("a limit, not a fault"),
+                FailureKind::LocalLoop | FailureKind::NoCounter => {
+                    unreachable!("a limit, not a fault")
+                }
                 FailureKind::Race(other, kind) => {
                     let second = replay.next_access(thread, pc);
                     let first = replay.last_access(second, other, kind);

@@ -24,6 +24,9 @@ impl<const W: usize> Machine<'_, W> {
             if matches!(instr, Instr::Choose(_)) || self.facts.pcs[t.index()][pc.index()].visible {
                 return Ok(());
             }
+            if matches!(instr, Instr::Branch { .. }) && self.open_branch(s, t).is_some() {
+                return Ok(());
+            }
             if matches!(instr, Instr::Halt) {
                 s.pcs[t.index()] = HALTED;
                 return Ok(());
@@ -123,7 +126,7 @@ impl<const W: usize> Machine<'_, W> {
                 let loc = self.resolve(s, t, pc, place)?;
                 let value = self.value(s, t, pc, value)?;
                 self.race(s, t, pc, loc, AccessKind::PlainWrite)?;
-                if self.layout.locations[loc.index()].order.is_some() {
+                if self.layout.locs[loc.index()].access_order.is_some() {
                     // An atomic location that is initialised: a write without a message, unchecked.
                     let part = WritePart {
                         old: s.memory[loc.index()],

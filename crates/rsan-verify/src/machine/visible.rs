@@ -38,6 +38,15 @@ impl<const W: usize> Machine<'_, W> {
             }
             next.pcs[t.index()] = pc.0 + 1;
             self.run(next, t, log, recording)?;
+            // At once, for then what the condition is about need not be stored.
+            if let Some([then, otherwise]) = self.open_branch(next, t) {
+                let mut other = next.clone();
+                other.pcs[t.index()] = then.0;
+                self.run(&mut other, t, log, recording)?;
+                out(&mut other, log);
+                next.pcs[t.index()] = otherwise.0;
+                self.run(next, t, log, recording)?;
+            }
             out(next, log);
             Ok(())
         };
@@ -229,6 +238,9 @@ impl<const W: usize> Machine<'_, W> {
             };
             if let Some(read) = read {
                 self.layout.receive(s, t, loc, read);
+            }
+            if self.counters.is_some_and(|c| c.refuted(loc, old, new)) {
+                return Err(failure(FailureKind::NoCounter, t, pc));
             }
             self.race(s, t, pc, loc, AccessKind::AtomicWrite)?;
             let part = WritePart {

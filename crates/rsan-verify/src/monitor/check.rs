@@ -97,7 +97,7 @@ impl<const W: usize> Layout<W> {
                 expected,
                 strength,
             } => {
-                let other = || stale.difference(bits.stale_value(expected));
+                let other = || stale.difference(bits.only_stale_value(expected));
                 let failing = match strength {
                     CasStrength::Strong if self.breaks(Mutant::StrongCasNeverFails) => Bits::EMPTY,
                     CasStrength::Strong if self.breaks(Mutant::StrongCasAsWeak) => stale,

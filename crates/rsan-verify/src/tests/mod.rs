@@ -1,5 +1,6 @@
 //! Tests that look behind the interface: broken rules, and reductions switched off.
 
+mod counters;
 mod handmade;
 mod mutants;
 mod reductions;
@@ -80,7 +81,9 @@ pub(crate) fn unexplained(problem: &Problem) -> Witness {
                 },
                 FailureKind::Assertion => Fault::Assertion { thread, pc },
                 FailureKind::Trap(error) => Fault::Trap { thread, pc, error },
-                FailureKind::LocalLoop => unreachable!("a limit, not a fault"),
+                FailureKind::LocalLoop | FailureKind::NoCounter => {
+                    unreachable!("a limit, not a fault")
+                }
             }
         }
     };

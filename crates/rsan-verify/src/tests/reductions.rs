@@ -104,3 +104,24 @@ fn symmetry_keeps_verdicts_and_depth() {
     println!("{with} states instead of {without}");
     assert!(with < without, "{with} instead of {without}");
 }
+
+#[test]
+fn one_location_at_a_time_keeps_verdicts_and_shortest_schedules() {
+    let all_at_once = Mutation {
+        all_at_once: true,
+        ..Mutation::default()
+    };
+    let one_by_one = Mutation {
+        one_by_one: true,
+        ..Mutation::default()
+    };
+    for case in cases() {
+        let (fault, apart) = decide(&case, Property::Robust, one_by_one);
+        let (expected, together) = decide(&case, Property::Robust, all_at_once);
+        let name = &case.name;
+        assert_eq!(fault, expected, "{name}");
+        if fault.is_none() {
+            assert!(apart.depth <= together.depth, "{name}");
+        }
+    }
+}
