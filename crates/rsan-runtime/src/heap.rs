@@ -168,13 +168,16 @@ fn clear_after(start: usize, last: usize) {
         });
         if let Some(region) = used {
             let count = past_page.min(end + 1) - at;
-            for record in &region.records[index(address)..][..count] {
+            let records = &region.records[index(address)..][..count];
+            for (record, place) in records.iter().zip(at..) {
                 // ORDERING: relaxed, as in `note`.
-                if record.state.load(Ordering::Relaxed) & SIZE != 0 {
+                let state = record.state.load(Ordering::Relaxed);
+                // The last 32 bytes may have the start of the next block, which is not inside.
+                if state & SIZE != 0 && start_of(place << START_BITS, state) <= last {
                     // ORDERING: relaxed, as in `note`.
-                    let version = record.state.load(Ordering::Relaxed) & !(VERSION - 1);
-                    // ORDERING: relaxed, as in `note`.
-                    record.state.store(version, Ordering::Relaxed);
+                    record
+                        .state
+                        .store(state & !(VERSION - 1), Ordering::Relaxed);
                 }
             }
         }
@@ -261,6 +264,11 @@ pub struct HeapBlock {
     pub freed: Option<Context>,
 }
 
+/// Where a block starts whose record has a state, in the 32 bytes from `at` on.
+fn start_of(at: usize, state: u64) -> usize {
+    at + if state & ODD == 0 { 0 } else { 16 }
+}
+
 impl Record {
     /// The block, unless there is none or it is changing right now.
     fn read(&self, at: usize) -> Option<HeapBlock> {
@@ -274,7 +282,7 @@ impl Record {
             return None;
         }
         Some(HeapBlock {
-            start: at + if state & ODD == 0 { 0 } else { 16 },
+            start: start_of(at, state),
             size: (state & SIZE) as usize - 1,
             allocated: unpack(words[0]),
             freed: unpack(words[1]).filter(|_| state & FREED != 0),
@@ -351,6 +359,13 @@ mod tests {
             node: Node(8),
         };
         assert_eq!((block.allocated, block.freed), (Some(by), None));
+        // Blocks that follow each other; each ends in the 32 bytes in which the next one starts.
+        let near = base + (8 << 20);
+        for number in [0, 2, 1, 3] {
+            note(near + 16 + 32 * number, 24, word(1, 7));
+        }
+        let live = (0..4).filter_map(|number| size_of_live(near + 16 + 32 * number));
+        assert_eq!(live.collect::<Vec<_>>(), [24; 4]);
         // A block that begins before an old one and covers it.
         note(base, 4096, word(3, 9));
         assert_eq!(size(base + 20), Some((0, 4096)));
