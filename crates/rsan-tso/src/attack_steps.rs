@@ -141,6 +141,9 @@ impl Compiled<'_> {
     ) -> Result<(), Trouble> {
         let pc = config.pcs[thread] as usize;
         for &transition in &self.threads[thread].leaving[pc].shared {
+            if !self.may_be_after(config, attack, (thread, transition), addresses) {
+                continue;
+            }
             let mut after = config.clone();
             let mut memory = Watched {
                 addresses,
@@ -160,5 +163,33 @@ impl Compiled<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Whether a step of a helper may come after a load of the attacker; most do not, and what they would do need not be found out.
+    fn may_be_after(
+        &self,
+        config: &Config,
+        attack: &Attack,
+        (thread, transition): (usize, u32),
+        addresses: &mut Addresses,
+    ) -> bool {
+        let (addr, writes) = match &self.transition(thread, transition).op {
+            Op::Read { addr, .. } => (addr, false),
+            Op::Write { addr, .. } => (addr, true),
+            Op::Update { addr, value, .. } => {
+                let only_reads = self.mutation.breaks(Mutant::UpdatesOnlyRead);
+                (addr, value.is_some() && !only_reads)
+            }
+            _ => return true,
+        };
+        if config.lock == thread + 1 {
+            return true;
+        }
+        let regs = &config.regs[self.registers(thread)];
+        let Ok(at) = self.address(addr, regs) else {
+            return false;
+        };
+        let at = addresses.number(at);
+        attack.is_after(thread, at, writes, self.mutation)
     }
 }

@@ -21,6 +21,28 @@ pub(crate) struct Success {
     pub(crate) attack: Vec<Step>,
 }
 
+impl Success {
+    /// The same by a thread that is like the attacker: the two are exchanged.
+    pub(crate) fn by(&self, thread: usize) -> Self {
+        let exchanged = |t: usize| match t {
+            t if t == thread => self.attacker,
+            t if t == self.attacker => thread,
+            t => t,
+        };
+        let steps = |steps: &[Step]| {
+            steps
+                .iter()
+                .map(|(t, step)| (exchanged(*t), *step))
+                .collect()
+        };
+        Self {
+            attacker: thread,
+            before: steps(&self.before),
+            attack: steps(&self.attack),
+        }
+    }
+}
+
 /// Why an exploration was left.
 #[derive(Clone, Debug)]
 pub(crate) enum Leave {
@@ -61,6 +83,25 @@ pub(crate) struct Turn<'a> {
     pub(crate) watch: &'a Watch<'a>,
 }
 
+/// Where no attack begins that succeeds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Clean {
+    /// In so many SC configurations, the first ones.
+    configurations: usize,
+    /// In so many of those that walks have found, perhaps; they are looked at again when their turn comes among all others.
+    walked: usize,
+}
+
+impl Clean {
+    /// What either of the two says.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            configurations: self.configurations.max(other.configurations),
+            walked: self.walked.max(other.walked),
+        }
+    }
+}
+
 pub(crate) struct Attacker<'a> {
     compiled: &'a Compiled<'a>,
     pub(crate) role: Attackable,
@@ -71,23 +112,27 @@ pub(crate) struct Attacker<'a> {
     walked: usize,
     /// How many states it has expanded.
     expanded: usize,
-    /// States that wait to be expanded.
-    waiting: VecDeque<Range<usize>>,
+    /// States that wait to be expanded, each with the number of SC configurations that were looked at to the end before.
+    waiting: VecDeque<(Range<usize>, usize)>,
+    /// An exploration was left, by an attack or otherwise, when so many SC configurations were looked at to the end.
+    left: usize,
     /// What it told the watch of its memory.
     told: u64,
 }
 
 impl<'a> Attacker<'a> {
-    pub(crate) fn new(compiled: &'a Compiled<'a>, role: Attackable) -> Self {
+    /// With what is known already.
+    pub(crate) fn new(compiled: &'a Compiled<'a>, role: Attackable, clean: Clean) -> Self {
         Self {
             compiled,
             role,
             addresses: Addresses::default(),
             states: Store::default(),
-            looked: 0,
-            walked: 0,
+            looked: clean.configurations,
+            walked: clean.walked,
             expanded: 0,
             waiting: VecDeque::new(),
+            left: usize::MAX,
             told: 0,
         }
     }
@@ -102,6 +147,16 @@ impl<'a> Attacker<'a> {
         self.role.is_harmless() || self.looked >= upto && self.waiting.is_empty()
     }
 
+    pub(crate) fn clean(&self) -> Clean {
+        let waiting = self.waiting.iter().map(|(_, clean)| *clean).min();
+        let waiting = waiting.unwrap_or(usize::MAX);
+        Clean {
+            configurations: self.looked.min(self.left).min(waiting),
+            // The last one may have led to an attack.
+            walked: self.walked.saturating_sub(1),
+        }
+    }
+
     /// How many SC configurations it has not looked at.
     pub(crate) fn behind(&self, upto: usize) -> usize {
         upto.saturating_sub(self.looked)
@@ -111,27 +166,38 @@ impl<'a> Attacker<'a> {
     pub(crate) fn take(&mut self, turn: &Turn<'_>) -> Result<Option<Success>, Leave> {
         let mut budget = turn.budget;
         while budget > 0 {
-            let first = self.states.len();
-            let (range, most) = if let Some(number) = turn.walked.get(self.walked) {
+            let looked = self.looked;
+            let (start, waiting) = if let Some(number) = turn.walked.get(self.walked) {
                 self.walked += 1;
-                self.start(turn.space, *number)?;
-                (first..self.states.len(), SAMPLE)
+                (Some(*number), None)
             } else if self.looked < turn.upto {
                 self.looked += 1;
-                self.start(turn.space, self.looked as u32 - 1)?;
-                (first..self.states.len(), SAMPLE)
-            } else if let (true, Some(range)) = (turn.deep, self.waiting.pop_front()) {
-                (range, budget)
+                (Some(looked as u32), None)
+            } else if let (true, Some(waiting)) = (turn.deep, self.waiting.pop_front()) {
+                (None, Some(waiting))
             } else {
                 break;
+            };
+            let clean = waiting.as_ref().map_or(looked, |(_, clean)| *clean);
+            // Until it is known that nothing is left.
+            let left = self.left;
+            self.left = left.min(clean);
+            let first = self.states.len();
+            if let Some(number) = start {
+                self.start(turn.space, number)?;
+            }
+            let (range, most) = match waiting {
+                Some((range, _)) => (range, budget),
+                None => (first..self.states.len(), SAMPLE),
             };
             if self.looked.is_multiple_of(LOOK) {
                 turn.watch.check()?;
             }
             let before = self.expanded;
-            if let Some((state, last)) = self.expand(range, most, turn.watch)? {
+            if let Some((state, last)) = self.expand(range, (most, clean), turn.watch)? {
                 return Ok(Some(self.success(turn.space, state, last)));
             }
+            self.left = left;
             budget = budget.saturating_sub((self.expanded - before).max(1));
         }
         Ok(None)
@@ -168,11 +234,12 @@ impl<'a> Attacker<'a> {
         Ok(())
     }
 
-    /// Expands states and those that follow them, `most` of them; the rest waits. Returns one from which a step closes the cycle.
+    /// Expands states and those that follow them, `most` of them; the rest waits, after `clean` SC configurations. Returns one
+    /// from which a step closes the cycle.
     fn expand(
         &mut self,
         mut range: Range<usize>,
-        most: usize,
+        (most, clean): (usize, usize),
         watch: &Watch<'_>,
     ) -> Result<Option<(u32, Step)>, Leave> {
         let threads = self.compiled.automata.threads.len();
@@ -188,9 +255,9 @@ impl<'a> Attacker<'a> {
                 break;
             }
             if done == most {
-                let rest = [range, added..self.states.len()];
-                self.waiting
-                    .extend(rest.into_iter().filter(|r| !r.is_empty()));
+                let rest = [range, added..self.states.len()].into_iter();
+                let rest = rest.filter(|range| !range.is_empty());
+                self.waiting.extend(rest.map(|range| (range, clean)));
                 break;
             }
             if (done + 1).is_multiple_of(LOOK) {

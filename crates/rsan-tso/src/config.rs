@@ -200,6 +200,18 @@ impl Attack {
         (config, attack)
     }
 
+    /// Whether an access of a thread other than the attacker comes after a load of the attacker, whatever else the thread did
+    /// under the lock.
+    pub(crate) fn is_after(
+        &self,
+        thread: usize,
+        at: usize,
+        writes: bool,
+        mutation: Mutation,
+    ) -> bool {
+        self.reached >> thread & 1 != 0 || get(&self.marks, at).fixed.precedes(writes, mutation)
+    }
+
     /// A thread other than the attacker accesses an address. Says what that means.
     pub(crate) fn touch(
         &mut self,
@@ -212,7 +224,7 @@ impl Attack {
         let mut mark = get(&self.marks, at);
         let touch = if writes { Touch::Written } else { Touch::Read };
         let known = self.reached >> thread & 1 != 0;
-        if known || mark.fixed.precedes(writes, mutation) {
+        if self.is_after(thread, at, writes, mutation) {
             mark.fixed = mark.fixed.max(touch);
             set(&mut self.marks, at, mark);
             if locked || !mutation.breaks(Mutant::ReachedThreadsForgotten) {

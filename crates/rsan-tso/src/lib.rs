@@ -37,6 +37,7 @@
 //!
 //! This crate does no I/O and knows no syntax.
 
+mod alike;
 mod attack_steps;
 mod attacker;
 mod compiled;

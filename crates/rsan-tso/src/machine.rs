@@ -101,7 +101,7 @@ impl<'a> Machine<'a> {
         Some(Domain::Int32.wrap(n))
     }
 
-    fn accepts(&self, thread: usize, e: Option<&Expr>) -> bool {
+    pub(crate) fn accepts(&self, thread: usize, e: Option<&Expr>) -> bool {
         e.is_none_or(|e| e.eval(&self.regs[thread]).is_ok_and(|n| n != 0))
     }
 

@@ -54,4 +54,10 @@ rsan_model::mutants! {
     SectionsAreOrdered,
     /// Computed addresses meet no others.
     ComputedAddressesMeetNothing,
+    /// What other threads write is not read.
+    ValuesOfOthersForgotten,
+    /// A lock is taken without looking whether it is free.
+    LocksTakenWithoutLooking,
+    /// A load sees a delayed store to any address.
+    EveryStoreHides,
 }

@@ -6,9 +6,14 @@
 //! the attacks of large programs may all begin far away. The answer does not depend on the number of workers.
 //!
 //! Fences concern nobody but the attacker in whose thread they stand. So when fences are put elsewhere the SC
-//! configurations stay, and so do the attackers whose own fences are the same.
+//! configurations stay, and so do the attackers whose own fences are the same. What one found to be without attacks is so with
+//! more fences, too.
+//!
+//! Of threads that are alike (`alike`), with fences at the same places, only the first one attacks: exchange the two in an attack, and it is
+//! one of the other.
 
-use crate::attacker::{Attacker, Leave, Success, Turn};
+use crate::alike::first_alike;
+use crate::attacker::{Attacker, Clean, Leave, Success, Turn};
 use crate::compiled::Compiled;
 use crate::fences::FenceSet;
 use crate::limits::{Limits, Stats, Watch};
@@ -57,6 +62,10 @@ pub(crate) struct Search<'a> {
     watch: Watch<'a>,
     space: Space<'a>,
     attackers: Vec<Attacker<'a>>,
+    /// By thread, the first one that is like it.
+    alike: Vec<usize>,
+    /// By thread, fences and where no attack begins that succeeds in spite of them.
+    clean: Vec<Vec<(Vec<bool>, Clean)>>,
     /// The configurations that walks have found.
     walked: Vec<u32>,
     random: Random,
@@ -79,13 +88,17 @@ impl<'a> Search<'a> {
         let space = Space::new(compiled, plain).map_err(|leave| ended(&leave, Vec::new))?;
         let threads = 0..compiled.automata.threads.len();
         let roles = threads.map(|t| prefilter.attackable(t, &FenceSet::default()));
-        let attackers = roles.map(|role| Attacker::new(compiled, role)).collect();
+        let attackers = roles
+            .map(|role| Attacker::new(compiled, role, Clean::default()))
+            .collect();
         Ok(Self {
             compiled,
             prefilter,
             watch: Watch::new(limits),
             space,
             attackers,
+            alike: first_alike(compiled.automata),
+            clean: vec![Vec::new(); compiled.automata.threads.len()],
             walked: Vec::new(),
             random: Random::new(0),
             batch: FIRST_BATCH,
@@ -108,13 +121,44 @@ impl<'a> Search<'a> {
     /// From now on there are these fences.
     pub(crate) fn put(&mut self, fences: &FenceSet) {
         let watch = &self.watch;
-        for attacker in &mut self.attackers {
+        for (attacker, clean) in self.attackers.iter_mut().zip(&mut self.clean) {
             let role = self.prefilter.attackable(attacker.role.thread, fences);
             if role != attacker.role {
+                remember(clean, &attacker.role.fenced, attacker.clean());
                 attacker.forget(watch);
-                *attacker = Attacker::new(self.compiled, role);
+                let known = known(clean, &role.fenced);
+                *attacker = Attacker::new(self.compiled, role, known);
             }
         }
+    }
+
+    /// By thread, whether it attacks itself.
+    fn attacking(&self) -> Vec<bool> {
+        let attackers = self.attackers.iter().enumerate();
+        attackers
+            .map(|(t, a)| !a.role.is_harmless() && self.instead(t) == t)
+            .collect()
+    }
+
+    /// The thread that attacks in place of another one: the first that is like it, with fences at the same places.
+    fn instead(&self, thread: usize) -> usize {
+        let same = |t: &usize| {
+            let (a, b) = (&self.attackers[*t].role, &self.attackers[thread].role);
+            self.alike[*t] == self.alike[thread] && a.fenced == b.fenced && a.starts == b.starts
+        };
+        (0..thread).find(same).unwrap_or(thread)
+    }
+
+    /// The same attacks by all threads that did not attack themselves.
+    fn by_all(&self, found: Vec<Success>) -> Vec<Success> {
+        let threads = 0..self.attackers.len();
+        let of = |success: &Success| {
+            let others = threads
+                .clone()
+                .filter(|t| self.instead(*t) == success.attacker);
+            others.map(|t| success.by(t)).collect::<Vec<Success>>()
+        };
+        found.iter().flat_map(of).collect()
     }
 
     /// Whether no attack can begin, whatever the configurations are.
@@ -144,7 +188,10 @@ impl<'a> Search<'a> {
             if !found.is_empty() {
                 return Ok(Found::Attacks(found));
             }
-            let waiting = !self.attackers.iter().all(|a| a.is_done(upto));
+            let attackers = self.attackers.iter().zip(self.attacking());
+            let waiting = attackers
+                .into_iter()
+                .any(|(a, attacks)| attacks && !a.is_done(upto));
             if self.space.is_complete() && !waiting {
                 return Ok(Found::Nothing);
             }
@@ -200,15 +247,17 @@ impl<'a> Search<'a> {
             deep,
             watch: &self.watch,
         };
-        let active = self.attackers.iter_mut().filter(|a| !a.role.is_harmless());
-        let active: Vec<&mut Attacker<'_>> = active.collect();
+        let attacks: Vec<bool> = self.attacking();
+        let active = self.attackers.iter_mut().zip(attacks);
+        let active: Vec<&mut Attacker<'_>> = active.filter(|a| a.1).map(|a| a.0).collect();
         let small = active.iter().all(|a| a.behind(upto) < FIRST_BATCH) && self.walked.is_empty();
         let workers = if small {
             1
         } else {
             self.watch.limits.workers()
         };
-        side_by_side(active, workers, &turn)
+        let found = side_by_side(active, workers, &turn)?;
+        Ok(self.by_all(found))
     }
 
     /// Finds configurations by walks at random.
@@ -231,6 +280,22 @@ impl<'a> Search<'a> {
         self.walked.extend(found.map(|number| number as u32));
         Ok(())
     }
+}
+
+/// This is known with these fences.
+fn remember(all: &mut Vec<(Vec<bool>, Clean)>, fenced: &[bool], clean: Clean) {
+    match all.iter_mut().find(|(known, _)| known == fenced) {
+        Some((_, known)) => *known = known.or(clean),
+        None if clean != Clean::default() => all.push((fenced.to_vec(), clean)),
+        None => {}
+    }
+}
+
+/// What is known with these fences, or fewer.
+fn known(all: &[(Vec<bool>, Clean)], fenced: &[bool]) -> Clean {
+    let fewer = |known: &[bool]| known.iter().zip(fenced).all(|(a, b)| !a || *b);
+    let clean = all.iter().filter(|(known, _)| fewer(known));
+    clean.fold(Clean::default(), |known, (_, clean)| known.or(*clean))
 }
 
 type Taken = Result<Option<Success>, Leave>;

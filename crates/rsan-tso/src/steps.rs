@@ -135,7 +135,8 @@ impl Compiled<'_> {
                 }
             }
             if !leaving.shared.is_empty() || !moved {
-                let rest = (pc, self.forget_dead(thread, pc, regs));
+                let mut rest = (pc, regs);
+                self.forget_dead(thread, pc, &mut rest.1);
                 if !rests.contains(&rest) {
                     rests.push(rest);
                 }
@@ -143,8 +144,9 @@ impl Compiled<'_> {
         }
         // A thread that only runs around in itself for ever stands still, for the others.
         if rests.is_empty() && !matches!(role, Role::Attacker(_)) {
-            let (pc, regs) = seen.swap_remove(0);
-            rests.push((pc, self.forget_dead(thread, pc, regs)));
+            let (pc, mut regs) = seen.swap_remove(0);
+            self.forget_dead(thread, pc, &mut regs);
+            rests.push((pc, regs));
         }
         Ok(rests)
     }
@@ -186,14 +188,13 @@ impl Compiled<'_> {
         Ok(Some((step.to.0, regs)))
     }
 
-    fn forget_dead(&self, thread: usize, pc: u32, mut regs: Vec<Value>) -> Vec<Value> {
+    fn forget_dead(&self, thread: usize, pc: u32, regs: &mut [Value]) {
         let live = &self.threads[thread].live[pc as usize];
         for (reg, live) in regs.iter_mut().zip(live) {
             if !live || self.mutation.breaks(Mutant::RegistersForgotten) {
                 *reg = 0;
             }
         }
-        regs
     }
 
     /// Calls `found` for each configuration that a shared step of `thread` and what follows inside it lead to.
@@ -220,12 +221,20 @@ impl Compiled<'_> {
     /// The thread runs on alone.
     pub(crate) fn settle(
         &self,
-        config: Config,
+        mut config: Config,
         thread: usize,
         role: Role<'_>,
         found: &mut dyn FnMut(Config),
     ) -> Result<(), Trouble> {
         let range = self.registers(thread);
+        let pc = config.pcs[thread];
+        if self.threads[thread].leaving[pc as usize].local.is_empty() {
+            if !matches!(role, Role::Attacker(fenced) if fenced[pc as usize]) {
+                self.forget_dead(thread, pc, &mut config.regs[range]);
+                found(config);
+            }
+            return Ok(());
+        }
         let local = (config.pcs[thread], config.regs[range.clone()].to_vec());
         for (pc, regs) in self.closure(thread, local, role)? {
             let mut after = config.clone();

@@ -79,10 +79,56 @@ pub(crate) fn sc_run(automata: &Automata, path: &[(usize, u32)]) -> (Vec<Action>
 }
 
 /// Makes the planned steps, with whatever a thread does inside itself between them.
-fn follow<'a>(machine: Machine<'a>, plan: &[Planned], tried: &mut usize) -> Option<Machine<'a>> {
-    let Some((first, rest)) = plan.split_first() else {
-        return Some(machine);
-    };
+fn follow<'a>(
+    mut machine: Machine<'a>,
+    mut plan: &[Planned],
+    tried: &mut usize,
+) -> Option<Machine<'a>> {
+    let mut seen: Vec<(u32, Vec<i32>)> = Vec::new();
+    while let Some((first, rest)) = plan.split_first() {
+        *tried += 1;
+        let step = &machine.automata().threads[first.thread].transitions[first.transition];
+        let here = machine.states[first.thread] == step.from.0;
+        match (here, machine.transitions(first.thread).as_slice()) {
+            (true, []) => {
+                make(&mut machine, first)?;
+                (plan, seen) = (rest, Vec::new());
+            }
+            (false, [only]) => {
+                let place = (
+                    machine.states[first.thread],
+                    machine.regs[first.thread].clone(),
+                );
+                if seen.contains(&place) || *tried > MAX_PATHS {
+                    return None;
+                }
+                seen.push(place);
+                machine.step(first.thread, *only)?;
+            }
+            (false, []) => return None,
+            _ => return choose(machine, first, rest, tried),
+        }
+    }
+    Some(machine)
+}
+
+/// Makes a planned step.
+fn make(machine: &mut Machine<'_>, step: &Planned) -> Option<()> {
+    machine.step(step.thread, step.transition)?;
+    let locked = machine.events.last().is_some_and(|e| e.section.is_some());
+    if !step.delay && !locked && machine.has_delayed(step.thread) {
+        machine.flush(step.thread)?;
+    }
+    Some(())
+}
+
+/// Makes the planned steps where a thread can go several ways inside itself.
+fn choose<'a>(
+    machine: Machine<'a>,
+    first: &Planned,
+    rest: &[Planned],
+    tried: &mut usize,
+) -> Option<Machine<'a>> {
     // Ways inside the thread to the state that the step leaves, shortest first.
     let mut open = vec![machine];
     let mut seen: Vec<(u32, Vec<i32>)> = Vec::new();
@@ -99,17 +145,13 @@ fn follow<'a>(machine: Machine<'a>, plan: &[Planned], tried: &mut usize) -> Opti
             continue;
         }
         seen.push(place);
-        let mut after = here.clone();
-        if after.step(first.thread, first.transition).is_some() {
-            let locked = after.events.last().is_some_and(|e| e.section.is_some());
-            if !first.delay && !locked && after.has_delayed(first.thread) {
-                after.flush(first.thread)?;
-            }
-            if let Some(done) = follow(after, rest, tried) {
-                return Some(done);
-            }
-        }
         open.extend(inside(&here, first.thread));
+        let mut after = here;
+        if make(&mut after, first).is_some()
+            && let Some(done) = follow(after, rest, tried)
+        {
+            return Some(done);
+        }
     }
     None
 }
@@ -128,12 +170,17 @@ fn inside<'a>(machine: &Machine<'a>, thread: usize) -> Vec<Machine<'a>> {
 }
 
 impl Machine<'_> {
-    /// The transitions inside a thread that leave its present state.
+    /// The transitions inside a thread that it can make in its present state.
     fn transitions(&self, thread: usize) -> Vec<usize> {
         let automaton = &self.automata().threads[thread];
         let leaving = automaton.leaving(StateId(self.states[thread]));
+        let passes = |op: &Op| match op {
+            Op::Check(e) | Op::Assert(e) | Op::Bounds(e) => self.accepts(thread, Some(e)),
+            Op::Fence => !self.has_delayed(thread),
+            op => op.is_local(),
+        };
         leaving
-            .filter(|(_, t)| t.op.is_local() || t.op == Op::Fence)
+            .filter(|(_, t)| passes(&t.op))
             .map(|(i, _)| i)
             .collect()
     }

@@ -1,5 +1,6 @@
 //! Random automata against all computations of the operational machine, and broken rules against both.
 
+mod fences;
 mod mutants;
 mod oracle;
 
@@ -42,12 +43,7 @@ fn generate(random: &mut Random) -> Automata {
     let length = if threads == 2 { 4 } else { 3 };
     let addresses = 2 + random.below(2);
     let threads = (0..threads).map(|number| {
-        let mut builder = Builder {
-            random,
-            addresses,
-            states: 1,
-            transitions: Vec::new(),
-        };
+        let mut builder = Builder::new(random, addresses);
         let mut left = 2 + builder.random.below(length - 1);
         if builder.random.below(2) == 0 {
             builder.store_then_load(number);
@@ -56,24 +52,35 @@ fn generate(random: &mut Random) -> Automata {
         while left > 0 {
             left -= builder.statement(left);
         }
-        Automaton {
-            name: format!("t{number}"),
-            states: (0..builder.states)
-                .map(|s| ControlState {
-                    name: format!("s{s}"),
-                    fenceable: true,
-                })
-                .collect(),
-            initial: StateId(0),
-            registers: vec![("a".to_owned(), 0), ("b".to_owned(), 0)],
-            transitions: builder.transitions,
-        }
+        builder.thread(number)
     });
+    program(threads.collect())
+}
+
+/// A random program: two threads, with accesses before, under and after a lock that they make themselves; some do it wrong.
+fn generate_with_lock(random: &mut Random) -> Automata {
+    let threads = (0..2).map(|number| {
+        let mut builder = Builder::new(random, 2);
+        let before = builder.random.below(2);
+        (0..before).for_each(|_| builder.access());
+        builder.grab();
+        (0..1 + builder.random.below(2)).for_each(|_| builder.access());
+        builder.give();
+        (0..builder.random.below(2)).for_each(|_| builder.access());
+        builder.thread(number)
+    });
+    program(threads.collect())
+}
+
+/// Where the lock of [`generate_with_lock`] is.
+const LOCK: i64 = 9;
+
+fn program(threads: Vec<Automaton>) -> Automata {
     Automata {
         name: "random".to_owned(),
         source: None,
         domain: Domain::Int32,
-        threads: threads.collect(),
+        threads,
         memory: Vec::new(),
         names: Vec::new(),
     }
@@ -86,7 +93,77 @@ struct Builder<'a> {
     transitions: Vec<Transition>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(random: &'a mut Random, addresses: usize) -> Self {
+        Self {
+            random,
+            addresses,
+            states: 1,
+            transitions: Vec::new(),
+        }
+    }
+
+    fn thread(self, number: usize) -> Automaton {
+        let state = |s| ControlState {
+            name: format!("s{s}"),
+            fenceable: true,
+        };
+        Automaton {
+            name: format!("t{number}"),
+            states: (0..self.states).map(state).collect(),
+            initial: StateId(0),
+            registers: vec![("a".to_owned(), 0), ("b".to_owned(), 0)],
+            transitions: self.transitions,
+        }
+    }
+
+    /// Takes the lock, nearly always as it should.
+    fn grab(&mut self) {
+        let addr = || Expr::Const(LOCK);
+        let reg = RegId::new(0);
+        let free = binary(BinOp::Eq, register(0), 0);
+        let mistake = self.random.below(12);
+        if mistake != 0 && self.random.below(2) == 0 {
+            let accept = Some(free).filter(|_| mistake != 1);
+            let value = Some(Expr::Const(1));
+            let (reg, addr) = (Some(reg), addr());
+            return self.then(Op::Update {
+                reg,
+                addr,
+                accept,
+                value,
+            });
+        }
+        if mistake != 0 {
+            self.then(Op::Lock);
+        }
+        let (accept, value) = (None, Expr::Const(1));
+        self.then(Op::Read {
+            reg,
+            addr: addr(),
+            accept,
+        });
+        if mistake != 1 {
+            self.then(Op::Check(free));
+        }
+        let addr = addr();
+        self.then(Op::Write { addr, value });
+        if mistake != 0 {
+            self.then(Op::Unlock);
+        }
+    }
+
+    /// Gives it back, nearly always.
+    fn give(&mut self) {
+        let value = match self.random.below(12) {
+            0 => return,
+            1 => Expr::Const(2),
+            _ => Expr::Const(0),
+        };
+        let addr = Expr::Const(LOCK);
+        self.then(Op::Write { addr, value });
+    }
+
     /// One step from the last state to a new one.
     fn then(&mut self, op: Op) {
         let from = self.states - 1;
@@ -184,7 +261,7 @@ impl Builder<'_> {
 }
 
 /// Programs for rules that random ones seldom meet, in the language of automata, and whether they are robust.
-const HANDMADE: [(&str, bool); 2] = [
+const HANDMADE: [(&str, bool); 5] = [
     // Only a branch that is never taken writes address 3; what lies behind the fence does not matter.
     (
         "thread attacker\ninitial 0\ntransition 0 1 write 1 1\ntransition 1 2 read a 3\ntransition 2 3 mfence\n\
@@ -198,6 +275,28 @@ const HANDMADE: [(&str, bool); 2] = [
         "thread attacker\ninitial 0\ntransition 0 1 write 1 1\ntransition 1 2 write 1 3\ntransition 2 3 write 2 3\n\
      transition 3 4 read a 3\ntransition 4 5 check == a 2\ntransition 5 6 read b 2\nend\n\
      thread helper\ninitial 0\ntransition 0 1 write 1 2\ntransition 1 2 mfence\ntransition 2 3 read b 1\nend\n",
+        false,
+    ),
+    // The attacker reads at an address that the helper tells it.
+    (
+        "thread attacker\ninitial 0\ntransition 0 1 read p 5\ntransition 1 2 check == p 2\ntransition 2 3 write 1 1\n\
+     transition 3 4 read a p\nend\nthread helper\ninitial 0\ntransition 0 1 write 2 5\ntransition 1 2 write 1 2\n\
+     transition 2 3 mfence\ntransition 3 4 read b 1\nend\n",
+        false,
+    ),
+    // 9 looks like a lock, but nobody waits until it is free.
+    (
+        "thread attacker\ninitial 0\ntransition 0 1 lock\ntransition 1 2 write 1 9\ntransition 2 3 unlock\n\
+     transition 3 4 write 1 1\ntransition 4 5 read a 2\ntransition 5 6 write 0 9\nend\n\
+     thread helper\ninitial 0\ntransition 0 1 lock\ntransition 1 2 write 1 9\ntransition 2 3 unlock\n\
+     transition 3 4 write 1 2\ntransition 4 5 mfence\ntransition 5 6 read b 1\ntransition 6 7 write 0 9\nend\n",
+        false,
+    ),
+    // The attacker stores at 2, too, but later.
+    (
+        "thread attacker\ninitial 0\ntransition 0 1 write 1 1\ntransition 1 2 write 1 3\ntransition 2 3 read a 2\n\
+     transition 3 4 write 5 2\nend\nthread helper\ninitial 0\ntransition 0 1 write 1 2\ntransition 1 2 mfence\n\
+     transition 2 3 read b 1\nend\n",
         false,
     ),
 ];
