@@ -1,5 +1,5 @@
 //! Many runs of one program, from a snapshot: the process stops at `main` (or where `rsan.h` says so) and forks
-//! children, which make a run each, or many ([`super::reuse`]).
+//! children, which make a run each, or many (`sched::reuse`).
 //!
 //! Whoever wants runs listens on a socket (`server=PATH`) and writes a line for each ([`Request`]); the answer is a line, too
 //! ([`Answer`]). What the run did is in the file `trace=PATH` then ([`rsan_schedule::shared`]).
