@@ -2,7 +2,7 @@
 //! first line starts with `$ ` is run from the repository's root. `RSAN_BLESS=1` rewrites the blocks.
 //!
 //! A line `…` stands for lines that are left out. Of a command that is not `rsan`'s only the success is checked, and what
-//! the page shows of it stays; a block with a program that is not installed is left alone, and the test says so.
+//! the page shows of it stays; a block with a program that is not installed is left alone, as are those behind it, which may use what it makes, and the test says so.
 
 use crate::common::{Run, blessing, normalise, root, rsan, scratch};
 use std::path::{Path, PathBuf};
@@ -42,6 +42,7 @@ fn examples_show_what_is_printed() {
 fn replay(page: &str) -> (String, usize) {
     let mut out = String::new();
     let mut examples = 0;
+    let mut absent = None;
     let mut lines = page.lines().peekable();
     while let Some(line) = lines.next() {
         out.push_str(line);
@@ -51,7 +52,8 @@ fn replay(page: &str) -> (String, usize) {
             continue;
         }
         let block: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
-        match missing(&block) {
+        absent = absent.or_else(|| missing(&block));
+        match absent {
             Some(program) => {
                 println!("{program} is not installed: its example is not run");
                 out.push_str(&format!("{}\n", block.join("\n")));
