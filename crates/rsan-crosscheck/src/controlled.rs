@@ -200,6 +200,7 @@ impl<'p> Controlled<'p> {
             steps: self.steps,
             pending,
             end,
+            overwrites: false,
         };
         (trace, self.shape)
     }

@@ -192,8 +192,9 @@ extern "C" fn in_full<const WRITES: bool>(
     let me = &mut me;
     if me.outermost != 0 {
         let bytes = mask.count_ones() as usize;
-        if WRITES {
-            sched::note_write(me, address, bytes);
+        match WRITES {
+            true => sched::note_write(me, address, bytes),
+            false => sched::note_read(me, address),
         }
         sched::stacks::check(me, address, bytes, kind::<WRITES>());
     }
@@ -257,8 +258,9 @@ pub fn range_by(function: Function, address: usize, bytes: usize, kind: Kind) {
     };
     let me = &mut me;
     if me.outermost != 0 {
-        if kind.writes() {
-            sched::note_write(me, address, bytes);
+        match kind.writes() {
+            true => sched::note_write(me, address, bytes),
+            false => sched::note_read(me, address),
         }
         sched::stacks::check(me, address, bytes, kind);
     }
@@ -401,7 +403,9 @@ fn meet_known_locations(
     }
     let body: &mut Body = me;
     let mut race = None;
+    let mut any = false;
     for location in locked.overlapping(start, start + bytes) {
+        any = true;
         let atomic = location.unordered(&body.state, kind.writes());
         race = race.or(atomic.map(|(kind, stamp, leaf)| cells::atomic(kind, stamp, leaf)));
         if is_write {
@@ -410,6 +414,9 @@ fn meet_known_locations(
             let learnt = body.state.past_version() != known;
             location.accessed(&body.state, &mut body.trail, write, learnt);
         }
+    }
+    if any && kind.writes() {
+        sched::overwrite();
     }
     for sync in locked.syncs(start, start + bytes) {
         if is_write {

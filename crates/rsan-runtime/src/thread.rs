@@ -118,6 +118,8 @@ pub struct Body {
     pub outermost: usize,
     /// It has written elsewhere than on its stack since this was last unset.
     pub wrote: bool,
+    /// It has accessed other memory than its stack, by plain accesses, since this was last unset, or its part of the heap has changed.
+    pub touched: bool,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, under controlled scheduling.
     pub registers: [u64; 7],
     /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
@@ -232,6 +234,7 @@ impl Context {
             trail: Trail::default(),
             outermost: 0,
             wrote: false,
+            touched: false,
             registers: [0; 7],
             closing: 0,
             libc_number: 0,

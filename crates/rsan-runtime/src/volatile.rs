@@ -8,9 +8,10 @@
 
 use crate::options::{self, Volatile};
 use crate::race::{self, Kind};
-use crate::sched::atomics::before_read;
+use crate::sched::atomics::{Orders, before_read};
 use crate::sched::{self, weak};
 use crate::{report, sync, thread, tls};
+use rsan_model::ReadOrd;
 use rsan_schedule::Kind as Step;
 
 /// A volatile access, about to be made.
@@ -54,7 +55,11 @@ fn schedule<const BYTES: usize, const WRITES: bool>(address: usize) {
     if WRITES {
         sched::point(Step::Store, address, BYTES);
     } else {
-        before_read(Step::Load, (address, BYTES), [0; 2]);
+        let orders = Orders {
+            all: u64::MAX,
+            read: ReadOrd::Relaxed,
+        };
+        before_read(Step::Load, (address, BYTES), [0; 2], orders);
     }
     if weak::is_active() {
         weak::mix(weak::Place {

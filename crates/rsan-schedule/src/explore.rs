@@ -84,8 +84,16 @@
 //!
 //! *What need not be explored.* A read that was made to read another than the last write, and with which a failed spin iteration ends,
 //! cannot be revisited, nor anything before it, as it is not maximal. So the thread never passes: the run is in excess, and so is all
-//! that would follow from it. A read-modify-write that is a failed spin iteration of its own counts as a read. One that is
+//! that would follow from it. If it is known before, from another run in which the thread has read the same value in the same state ([`crate::Local`]), and the
+//! iteration is that read alone, it is not run. A read-modify-write that is a failed spin iteration of its own counts as a read. One that is
 //! a part of an iteration counts as a write, as another run may pass with it.
+//!
+//! # Rounds that come to nothing
+//!
+//! A compare-and-swap that fails and is tried again, or a load that is repeated, is no failed spin iteration if the thread is in another state afterwards. But it
+//! may be in the state in which it would be if its first read had read what the last one did. Then the thread makes no further step in the run,
+//! which is in excess: the execution without the round shows the same (`rounds.rs`). That takes states of threads, which the scheduler tells; where it does
+//! not, every round counts. So does every round in parts of an exploration ([`Explorer::count_rounds`]).
 //!
 //! # Loops that do something
 //!
@@ -106,17 +114,19 @@ mod branches;
 mod graph;
 mod index;
 mod item;
+mod learnt;
 mod order;
 mod part;
 mod plan;
 mod replay;
+mod rounds;
 mod run;
 mod save;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
 
-pub use plan::{Guided, Plan, PlanStep, Unready};
+pub use plan::{Guided, Plan, PlanStep, Stop, Unready};
 pub use run::{Pending, Trace};
 pub use text::LoadError;
 
@@ -126,6 +136,7 @@ use crate::{End, Kind, Step};
 use branches::{Branches, Tried};
 use graph::{Graph, NONE};
 use item::Item;
+use learnt::Learnt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds of an exploration.
@@ -260,14 +271,16 @@ impl Progress {
 
     /// The number of executions there may be altogether, if enough is known to say so: many executions, which are at least half of
     /// the whole if all that is not known is like what is. So it is never more than twice the number that there is, but it may be too
-    /// small. What is cut off, failed or left out is not in it.
+    /// small. If more plans wait than it leaves executions to show, nothing is said. What is cut off, failed or left out is not in it.
     pub fn estimate(&self) -> Option<u64> {
         let shown = self.counts.executions;
         if self.waiting == 0 {
             return Some(shown);
         }
+        let whole = (shown as f64 / self.share) as u64;
         let known = shown >= MANY && self.share >= GOOD_PART;
-        known.then(|| ((shown as f64 / self.share) as u64).max(shown + 1))
+        let fits = whole.saturating_sub(shown) >= self.waiting as u64;
+        (known && fits).then_some(whole)
     }
 }
 
@@ -293,7 +306,7 @@ const GOOD_PART: f64 = 0.5;
 /// #         let ready = threads.iter().filter(|t| !done(**t));
 /// #         let ready: Vec<_> = ready.map(|&thread| Candidate { thread, op }).collect();
 /// #         if ready.is_empty() {
-/// #             return Trace { steps, pending: Vec::new(), end: End::Ended };
+/// #             return Trace { steps, pending: Vec::new(), end: End::Ended, overwrites: false };
 /// #         }
 /// #         let chosen = strategy.choose(&ready, steps.last().map(|s| s.thread));
 /// #         let thread = ready[chosen.expect("nothing waits")].thread;
@@ -315,9 +328,12 @@ pub struct Explorer {
     bounds: Bounds,
     waiting: Vec<Waiting>,
     running: BTreeMap<u64, Item>,
+    /// Jobs that are being made, and of which nothing is wanted any more.
+    obsolete: BTreeSet<u64>,
     started: u64,
     counts: Counts,
     share: f64,
+    learnt: Learnt,
 }
 
 /// What waits to be done.
@@ -340,18 +356,16 @@ impl Waiting {
 impl Explorer {
     /// An exploration that has not begun.
     pub fn new(bounds: Bounds) -> Self {
-        let whole = Item {
-            guessed: NONE,
-            weight: 1.0,
-            ..Item::default()
-        };
+        let whole = Item::whole();
         Self {
             bounds,
             waiting: vec![Waiting::Plan(whole)],
             running: BTreeMap::new(),
+            obsolete: BTreeSet::new(),
             started: 0,
             counts: Counts::default(),
             share: 0.0,
+            learnt: Learnt::default(),
         }
     }
 
@@ -367,7 +381,11 @@ impl Explorer {
     /// The next run, as [`Explorer::next`] has it, unless `stop` says that there is no time to look for it: it is asked between
     /// steps that take a time that is linear in the length of runs.
     pub fn next_unless(&mut self, stop: impl Fn() -> bool) -> Option<Job> {
-        let item = self.plan(stop)?;
+        let item = match self.plan(stop) {
+            Some(item) => item,
+            None if self.waiting.is_empty() => self.release()?,
+            None => return None,
+        };
         let made = self.counts.runs() + self.running.len() as u64;
         if self.bounds.runs.is_some_and(|most| made >= most) {
             self.waiting.push(Waiting::Plan(item));
@@ -391,7 +409,8 @@ impl Explorer {
                 self.waiting.push(Waiting::Branches(branches));
                 return None;
             }
-            let Some(tried) = branches.next(self.bounds.roots) else {
+            let moves = self.learnt.moves();
+            let Some(tried) = branches.next(self.bounds.roots, moves) else {
                 continue;
             };
             if !branches.is_done() {
@@ -400,6 +419,10 @@ impl Explorer {
             match tried {
                 Tried::More => {}
                 Tried::Nothing(weight) => self.share += weight,
+                Tried::Spins(weight) => {
+                    self.use_moves();
+                    self.share += weight;
+                }
                 Tried::Plan(item) if self.is_preempted(&item) => {
                     self.counts.preempted += 1;
                     self.share += item.weight;
@@ -419,6 +442,9 @@ impl Explorer {
     /// # Panics
     /// When the job is not being made.
     pub fn give_back(&mut self, id: u64) {
+        if self.obsolete.remove(&id) {
+            return;
+        }
         let item = self.running.remove(&id).expect("the job is being made");
         self.waiting.push(Waiting::Plan(item));
     }
@@ -428,6 +454,9 @@ impl Explorer {
     /// # Panics
     /// When the job is not being made.
     pub fn done(&mut self, id: u64, trace: &Trace) -> Outcome {
+        if self.obsolete.remove(&id) {
+            return Outcome::Excess;
+        }
         let item = self.running.remove(&id).expect("the job is being made");
         let outcome = match self.explore(&item, trace) {
             Ok(outcome) => outcome,
@@ -444,7 +473,9 @@ impl Explorer {
     pub fn progress(&self) -> Progress {
         Progress {
             counts: self.counts,
-            waiting: self.waiting.iter().map(Waiting::plans).sum::<usize>() + self.running.len(),
+            waiting: self.waiting.iter().map(Waiting::plans).sum::<usize>()
+                + self.learnt.held()
+                + self.running.len(),
             share: self.share.min(1.0),
         }
     }
@@ -452,8 +483,12 @@ impl Explorer {
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
     fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
         let objects = trace.objects();
-        let exhausted = trace.exhausted(self.bounds.steps);
+        let mut exhausted = trace.exhausted(self.bounds.steps);
+        exhausted.retain(|&thread| !item.stops.iter().any(|stop| stop.thread.0 == thread));
         let replayed = item.replay(&objects, trace, &exhausted)?;
+        if self.learn(item, trace, &replayed) {
+            return Ok(Outcome::Excess);
+        }
         self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
         self.counts.mixed += u64::from(replayed.graph.uniform.contains(&false));
@@ -461,9 +496,10 @@ impl Explorer {
             End::CutOff => Outcome::Cut,
             end if !end.is_complete() => Outcome::Failed,
             _ if !exhausted.is_empty() => Outcome::Cut,
+            _ if !item.stops.is_empty() => Outcome::Excess,
             _ => outcome(&replayed.graph, &objects, trace),
         };
-        let (branches, weight) = Branches::of(replayed, item.weight);
+        let (branches, weight) = Branches::of(replayed, item.weight, item.stops.clone());
         if !branches.is_done() {
             self.waiting.push(Waiting::Branches(Box::new(branches)));
         }

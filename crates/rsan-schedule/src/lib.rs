@@ -62,7 +62,7 @@ pub use coverage::{Coverage, Fingerprint};
 pub use end::{End, NoEnd};
 pub use minimize::{Minimized, minimize};
 use objects::Objects;
-pub use op::{Candidate, Kind, Op, ReadsFrom, Step};
+pub use op::{Candidate, Kind, Local, Op, ReadsFrom, Step};
 pub use request::{Answer, Choice, NoAnswer, Request, RequestError};
 pub use rsan_random::Random;
 pub use schedule::{Origin, ParseError, Planned, Problem, Schedule, Value};

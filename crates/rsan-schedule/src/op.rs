@@ -300,6 +300,19 @@ pub struct Step {
     pub spurious: bool,
     /// Weak executions: a compare-and-swap that may do so.
     pub may_fail: bool,
+    /// What is known of its thread alone, for [`crate::explore`].
+    pub local: Local,
+}
+
+/// What is known of a thread when it comes to a step, whatever others do.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Local {
+    /// Stands for where the thread is, what it is about to do, its registers and its stack. 0: not known.
+    pub state: u64,
+    /// Since its last step with a known state it has accessed other memory than its stack, by plain accesses.
+    pub plain: bool,
+    /// How much the step orders if it only reads: a number that grows with the memory order.
+    pub strength: u8,
 }
 
 /// The write that a step read.
@@ -349,7 +362,7 @@ fn with_number<T: Copy>(all: &[T], number: u8) -> Option<Option<T>> {
 
 impl Step {
     /// Length of [`Step::to_bytes`].
-    pub const BYTES: usize = 56;
+    pub const BYTES: usize = 64;
 
     /// A step without values: begin, end, fence, lock, unlock, sync, yield, and what is filled in afterwards.
     pub fn new(thread: ThreadId, op: Op) -> Self {
@@ -369,6 +382,7 @@ impl Step {
             stale: false,
             spurious: false,
             may_fail: false,
+            local: Local::default(),
         }
     }
 
@@ -410,7 +424,7 @@ impl Step {
     }
 
     /// Its fixed form, little-endian: thread (4), kind, bytes, writes, vain, object, read, wrote, expected (8 each), child (4),
-    /// limited, order, order of failure, spurious (1), stale (2) and whether it may fail (4), from (4), zeros.
+    /// limited, order, order of failure, spurious (1), stale (2) and whether it may fail (4), from (4), the thread's strength and plain accesses (1 each), two zeros, its state (8).
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.thread.0.to_le_bytes());
@@ -429,6 +443,9 @@ impl Step {
         bytes[47] =
             u8::from(self.spurious) | u8::from(self.stale) << 1 | u8::from(self.may_fail) << 2;
         bytes[48..52].copy_from_slice(&self.from.number().to_le_bytes());
+        bytes[52] = self.local.strength;
+        bytes[53] = u8::from(self.local.plain);
+        bytes[56..].copy_from_slice(&self.local.state.to_le_bytes());
         bytes
     }
 
@@ -436,8 +453,8 @@ impl Step {
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         let word = |at| bytes::word(bytes, at);
         let thread = |at| ThreadId(bytes::half(bytes, at));
-        let flags = [6, 7, 44];
-        if flags.iter().any(|at| bytes[*at] > 1) || bytes[47] > 7 || bytes[52..] != [0; 4] {
+        let flags = [6, 7, 44, 53];
+        if flags.iter().any(|at| bytes[*at] > 1) || bytes[47] > 7 || bytes[54..56] != [0; 2] {
             return None;
         }
         Some(Self {
@@ -456,6 +473,11 @@ impl Step {
             stale: bytes[47] & 2 != 0,
             spurious: bytes[47] & 1 != 0,
             may_fail: bytes[47] & 4 != 0,
+            local: Local {
+                state: word(56),
+                plain: bytes[53] == 1,
+                strength: bytes[52],
+            },
         })
     }
 }
@@ -497,6 +519,11 @@ mod tests {
                 stale: random.below(2) == 1,
                 spurious: random.below(2) == 1,
                 may_fail: random.below(2) == 1,
+                local: Local {
+                    state: random.bits(),
+                    plain: random.below(2) == 1,
+                    strength: random.below(3) as u8,
+                },
             };
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }

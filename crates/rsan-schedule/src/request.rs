@@ -361,7 +361,7 @@ impl FromStr for Answer {
 mod tests {
     use super::*;
     use crate::Kind;
-    use crate::explore::{Plan, PlanStep, Unready};
+    use crate::explore::{Plan, PlanStep, Stop, Unready};
 
     fn choices() -> Vec<Choice> {
         let sample = |spec: &str, steps| Choice::Sample {
@@ -414,6 +414,11 @@ mod tests {
             Choice::Plan(Plan {
                 steps: vec![step(0, Unready::Diverges), step(9, Unready::Waits)],
                 most: Some(5),
+                stops: vec![Stop {
+                    thread: ThreadId(9),
+                    step: 3,
+                    value: u64::MAX,
+                }],
             }),
         ]
     }

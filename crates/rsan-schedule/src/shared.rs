@@ -31,13 +31,15 @@ pub struct Header {
     pub deviated: u64,
     /// The run slept, or waited until a limit of time was over. How long that takes beside what other threads do is not up to the program.
     pub timed: bool,
+    /// As in [`Trace::overwrites`].
+    pub overwrites: bool,
 }
 
 impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end, timed (1 each), six
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end, timed, overwrites (1 each), five
     /// zeros, choices, deviated (8 each), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -48,6 +50,7 @@ impl Header {
         bytes[28..32].copy_from_slice(&self.pending.to_le_bytes());
         bytes[32] = self.end.number();
         bytes[33] = u8::from(self.timed);
+        bytes[34] = u8::from(self.overwrites);
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.deviated.to_le_bytes());
         bytes
@@ -67,6 +70,7 @@ impl Header {
             pending: half(28),
             end: End::from_number(bytes[32])?,
             timed: bytes[33] != 0,
+            overwrites: bytes[34] != 0,
         })
     }
 }
@@ -102,6 +106,7 @@ pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
         pending: pending.collect::<Option<_>>()?,
         steps: made,
         end,
+        overwrites: header.overwrites,
     };
     Some((header, trace))
 }
@@ -167,6 +172,7 @@ mod tests {
             diverged: 12,
             deviated: 13,
             timed: true,
+            overwrites: true,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();

@@ -1,11 +1,11 @@
 //! The program's atomic operations, when they are scheduled.
 
-use super::{CasOrders, Word, fence_order, rmw_order, write_order};
+use super::{CasOrders, Word, fence_order, read_order, rmw_order, write_order};
 use crate::location::Operation;
 use crate::model;
 use crate::probe::failure::{self, Failure, Success};
 use crate::probe::is_probing;
-use crate::sched::atomics::{Registers, before_read, state_of};
+use crate::sched::atomics::{Orders, Registers, before_read, state_of};
 use crate::sched::weak::{self, is_active};
 use crate::sched::{done, point, stacks};
 use crate::word::{fold, operands_of};
@@ -18,7 +18,11 @@ use std::ffi::c_int;
 /// As [`super::load`].
 #[cold]
 pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
-    before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2]);
+    let orders = Orders {
+        all: order as u64,
+        read: read_order(order),
+    };
+    before_read(Kind::Load, (at as usize, size_of::<W>()), [0; 2], orders);
     stacks::check_load(at as usize, size_of::<W>());
     // SAFETY: the caller's promise.
     let value = unsafe {
@@ -64,7 +68,16 @@ pub(crate) unsafe fn rmw<W: Word>(
     // What it makes of two values tells its operand.
     let operands = operands_of(|bits| next(W::from_bits(bits)).bits());
     weak::announce(rmw_order(order).write().releases());
-    before_read(Kind::Update, (at as usize, size_of::<W>()), operands);
+    let orders = Orders {
+        all: order as u64,
+        read: read_order(order),
+    };
+    before_read(
+        Kind::Update,
+        (at as usize, size_of::<W>()),
+        operands,
+        orders,
+    );
     // SAFETY: the caller's promise.
     let old = unsafe {
         match is_active() {
@@ -135,7 +148,11 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
     let operands = [expected, new].map(|word| fold(word.bits()));
     let registers = Registers::now(tls::caller(), at as usize, operands);
     weak::announce(rmw_order(orders.success).write().releases());
-    before_read(Kind::Compare, (at as usize, size_of::<W>()), operands);
+    let all = Orders {
+        all: orders.success as u64 | (orders.failure as u64) << 32 | (strength as u64) << 63,
+        read: read_order(orders.failure),
+    };
+    before_read(Kind::Compare, (at as usize, size_of::<W>()), operands, all);
     let is_weak = is_active();
     // SAFETY: the caller's promise.
     if !is_weak && strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {

@@ -5,7 +5,8 @@ use super::state::{For, Need, Status, Values};
 use super::{STATE, done, give_way, op, point_when, scheduled, weak};
 use crate::entry::REGISTERS;
 use crate::word::fold;
-use rsan_schedule::Kind;
+use rsan_model::ReadOrd;
+use rsan_schedule::{Kind, Local};
 use std::sync::atomic::Ordering;
 
 /// A copy of [`REGISTERS`], with where the program called, and the arguments, which need not be in any of them.
@@ -45,8 +46,20 @@ pub(crate) fn state_of(outermost: usize, registers: &Registers) -> Option<u64> {
     Loop::below(outermost).state(registers)
 }
 
+/// How an operation orders: as a number, and if it only reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orders {
+    pub(crate) all: u64,
+    pub(crate) read: ReadOrd,
+}
+
 /// Before an operation that may only read: a thread that does what it did before waits for a change.
-pub(crate) fn before_read(kind: Kind, (address, bytes): (usize, usize), operands: [u64; 2]) {
+pub(crate) fn before_read(
+    kind: Kind,
+    (address, bytes): (usize, usize),
+    operands: [u64; 2],
+    orders: Orders,
+) {
     let Some((mut inside, mut guard)) = scheduled() else {
         return;
     };
@@ -55,6 +68,7 @@ pub(crate) fn before_read(kind: Kind, (address, bytes): (usize, usize), operands
     let wrote = inside.entered.wrote;
     weak::arrive(&mut inside, guard.as_mut());
     inside.entered.wrote = false;
+    let plain = std::mem::take(&mut inside.entered.touched);
     inside.entered.registers = registers.preserved();
     let Some(state) = guard.as_mut() else { return };
     let goes_round = state.strategy.goes_round();
@@ -64,10 +78,22 @@ pub(crate) fn before_read(kind: Kind, (address, bytes): (usize, usize), operands
         thread.spin.reset();
     }
     let mut status = Status::Ready;
-    match thread.spin.arrive(&registers, address, bytes) {
+    let arrival = thread.spin.arrive(&registers, address, bytes);
+    thread.local = Local {
+        // Wider values are folded, which does not tell.
+        state: match bytes {
+            ..=8 => thread
+                .spin
+                .came_in(&[kind as u64, bytes as u64, orders.all]),
+            _ => 0,
+        },
+        plain,
+        strength: orders.read as u8,
+    };
+    match arrival {
         Arrival::Fresh => thread.reads_last = false,
         Arrival::InVain => {
-            state.trace.mark_vain(thread.spin.round());
+            state.trace.mark_vain(thread.spin.round(), plain);
             thread.since = thread.step.0 as u64;
             let more = thread.spin.has_changed() || thread.spin.has_stale();
             thread.reads_last = true;

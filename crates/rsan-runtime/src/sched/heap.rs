@@ -72,6 +72,7 @@ pub(crate) fn owns(block: *mut c_void) -> bool {
 /// A block of zeroed memory, if the calling thread gets its memory here.
 #[inline]
 pub(crate) fn allocate(bytes: usize, align: usize) -> Option<*mut c_void> {
+    super::touch();
     // ORDERING: relaxed; see `start`.
     if ON.load(Ordering::Relaxed) {
         from_area(bytes, align)

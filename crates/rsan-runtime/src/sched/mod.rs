@@ -158,6 +158,7 @@ fn home_of(thread: Option<ThreadId>) -> Option<(ThreadId, usize)> {
 /// A number for what is random to the calling thread, if that must not depend on the schedule.
 pub(crate) fn draw() -> Option<u64> {
     let inside = active().then(Inside::enter)??;
+    touch();
     let mut guard = STATE.lock();
     let thread = guard.as_mut()?.thread(inside.number())?;
     let home = thread.home? as u64;
@@ -172,6 +173,7 @@ pub(crate) fn note_write(me: &mut thread::Body, address: usize, bytes: usize) {
     let stack = &raw const here as usize..me.outermost;
     let own = stack.contains(&address);
     me.wrote |= !own;
+    me.touched |= !own;
     if spin::may_be_on_a_stack(address, bytes)
         && let Some(state) = STATE.lock().as_mut().filter(|_| active())
     {
@@ -180,6 +182,32 @@ pub(crate) fn note_write(me: &mut thread::Body, address: usize, bytes: usize) {
             Some(thread) => thread.spin.takes_back(address, bytes),
             None => state.about_to_write(number, address, bytes),
         }
+    }
+}
+
+/// A thread is about to read; on its own stack it sees what it wrote itself.
+#[cold]
+pub(crate) fn note_read(me: &mut thread::Body, address: usize) {
+    let here = 0u8;
+    let stack = &raw const here as usize..me.outermost;
+    me.touched |= !stack.contains(&address);
+}
+
+/// The calling thread has got something whose like it does not get again.
+pub(crate) fn touch() {
+    if let Some(mut inside) = Inside::enter() {
+        inside.entered.touched = true;
+    }
+}
+
+/// The calling thread writes plainly to an atomic location, or gives its memory back. Others may have read it without its knowing, unless
+/// they have all ended, and were joined.
+#[cold]
+pub(crate) fn overwrite() {
+    if let Some(state) = STATE.lock().as_mut().filter(|_| active())
+        && state.joined + 1 < state.threads.iter().flatten().count()
+    {
+        state.trace.overwrites();
     }
 }
 
@@ -327,6 +355,15 @@ pub(crate) fn done(change: impl FnOnce(&mut Step)) {
             }
             state.written(step.op.object as usize, usize::from(step.op.bytes));
         }
+    }
+}
+
+/// The calling thread has joined another one.
+fn joined() {
+    if let Some((_inside, mut guard)) = scheduled()
+        && let Some(state) = guard.as_mut()
+    {
+        state.joined += 1;
     }
 }
 

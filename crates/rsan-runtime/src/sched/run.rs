@@ -89,6 +89,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         turn: 0,
         longest_turn: (plan.limit / 10).min(TURN).max(plan.turn),
         last: false,
+        joined: 0,
         lent: false,
         weak: plan.weak.map(|how| weak::start(&me.state, how)),
     };

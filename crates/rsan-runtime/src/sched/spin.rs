@@ -59,6 +59,8 @@ pub(super) struct Loop {
     visits: Vec<Visit>,
     /// Where the thread's stack begins.
     outermost: usize,
+    /// The state in which it came to its last read, if that is known.
+    last: Option<u64>,
     /// Words of the stack that others write.
     borrowed: Borrowed,
 }
@@ -194,7 +196,8 @@ impl Loop {
         address: usize,
         bytes: usize,
     ) -> Arrival {
-        let Some(state) = self.state(registers) else {
+        self.last = self.state(registers);
+        let Some(state) = self.last else {
             self.visits.clear();
             return Arrival::Fresh;
         };
@@ -207,6 +210,18 @@ impl Loop {
         }
         self.visits.push(Visit::new(state, address, bytes));
         Arrival::Fresh
+    }
+
+    /// The state in which the thread came to its last read, with what else there is to say of that; 0 if it is not known. What others have
+    /// written on its stack is not in it.
+    pub(super) fn came_in(&self, more: &[u64]) -> u64 {
+        let last = self.last.filter(|_| self.borrowed.is_empty());
+        let all = last.map(|state| {
+            let mut hash = Hash(state);
+            more.iter().for_each(|word| hash.add(*word));
+            hash.0
+        });
+        all.unwrap_or(0)
     }
 
     /// Arguments, registers and stack as a number.

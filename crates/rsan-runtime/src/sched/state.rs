@@ -10,7 +10,7 @@ use super::trace::Trace;
 use super::weak::Memory;
 use super::{run, stuck};
 use rsan_model::ThreadId;
-use rsan_schedule::{Candidate, End, Kind, Op, Step, Strategy};
+use rsan_schedule::{Candidate, End, Kind, Local, Op, Step, Strategy};
 use std::sync::atomic::AtomicU32;
 
 /// The scheduler.
@@ -46,6 +46,8 @@ pub(super) struct State {
     pub(super) longest_turn: u64,
     /// Nobody but who ends the process could go on.
     pub(super) last: bool,
+    /// Threads that were joined.
+    pub(super) joined: usize,
     /// Since the last step somebody was about to write on another thread's stack.
     pub(super) lent: bool,
     /// The memory of a weak run.
@@ -188,6 +190,7 @@ impl State {
         }
         let op = thread.op;
         thread.step = (step, Step::new(ThreadId::new(next), op));
+        thread.step.1.local = std::mem::take(&mut thread.local);
         thread.step.1.limited = thread.timed || thread.timed_out;
         thread.made = thread.made.saturating_add(1);
         self.trace.push(&thread.step.1, choice);
@@ -261,8 +264,10 @@ impl State {
             for (number, thread) in self.threads.iter().enumerate() {
                 let Some(thread) = thread else { continue };
                 // Others may have come to end the process, too.
-                let ends = end == End::EndedLast
-                    && (number == self.current || thread.status == Status::Blocked(For::End));
+                let is_last = end == End::EndedLast && number == self.current;
+                let waits_to = matches!(end, End::EndedLast | End::Stopped)
+                    && thread.status == Status::Blocked(For::End);
+                let ends = is_last || waits_to;
                 if thread.status != Status::Finished && !ends {
                     let mut step = Step::new(ThreadId::new(number), thread.op);
                     step.writes = false;
@@ -326,6 +331,7 @@ impl State {
             children: 0,
             drawn: 0,
             made: 0,
+            local: Local::default(),
             reads_last: false,
         });
         let carrier = &raw const *thread.carrier;

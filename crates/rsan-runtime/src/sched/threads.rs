@@ -4,7 +4,7 @@ use super::spin;
 use super::switch::{Carrier, Saved};
 use crate::thread;
 use rsan_model::ThreadId;
-use rsan_schedule::{Op, Step};
+use rsan_schedule::{Local, Op, Step};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 
@@ -164,6 +164,8 @@ pub(super) struct Thread {
     pub(super) drawn: u64,
     /// Steps that it has made.
     pub(super) made: u32,
+    /// What is known of it when it comes to its next step.
+    pub(super) local: Local,
     /// In a weak run: it waits in a loop, and reads the last writes.
     pub(super) reads_last: bool,
 }

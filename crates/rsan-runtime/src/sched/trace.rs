@@ -115,8 +115,9 @@ impl Trace {
         }
     }
 
-    /// These steps are a failed spin iteration. One that read a single word has written nothing.
-    pub(super) fn mark_vain(&mut self, round: impl ExactSizeIterator<Item = usize>) {
+    /// These steps are a failed spin iteration. One that read a single word has written nothing. If there were plain accesses in it, its
+    /// state does not tell what the thread does.
+    pub(super) fn mark_vain(&mut self, round: impl ExactSizeIterator<Item = usize>, plain: bool) {
         let alone = round.len() == 1;
         for index in round {
             let Some(place) = self.place(index) else {
@@ -127,12 +128,16 @@ impl Trace {
             unsafe { std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len()) };
             if let Some(step) = Step::from_bytes(&bytes) {
                 let writes = step.writes && !alone;
-                let vain = true;
+                let (vain, mut local) = (true, step.local);
+                if plain {
+                    local.state = 0;
+                }
                 self.set(
                     index,
                     &Step {
                         writes,
                         vain,
+                        local,
                         ..step
                     },
                 );
@@ -156,6 +161,12 @@ impl Trace {
     /// A thread has slept, or waited for as long as it wanted to.
     pub(super) fn time_passes(&mut self) {
         self.header.timed = true;
+    }
+
+    /// Atomic memory is overwritten by plain accesses.
+    pub(super) fn overwrites(&mut self) {
+        self.header.overwrites = true;
+        self.publish();
     }
 
     /// Another thread runs.

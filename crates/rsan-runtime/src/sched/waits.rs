@@ -189,5 +189,8 @@ pub(crate) fn join(thread: ThreadId, patience: Patience) -> bool {
     let limited = patience == Patience::Limited;
     let in_time = point_when(op(Kind::Join, thread.index(), 0), need, limited);
     done(|step| step.child = thread);
+    if in_time && patience != Patience::None {
+        super::joined();
+    }
     in_time
 }

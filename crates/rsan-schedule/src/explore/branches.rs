@@ -6,7 +6,10 @@ use super::alternatives::{Alternatives, Choice, Opened};
 use super::graph::Graph;
 use super::index::Index;
 use super::item::Item;
+use super::plan::Stop;
 use super::replay::Replayed;
+use super::rounds::Moves;
+use crate::Kind;
 
 /// The alternatives of a run that were not tried yet.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,6 +22,10 @@ pub(super) struct Branches {
     pub(super) choices: Vec<(Choice, f64)>,
     /// The current event, and whether only its write part is new.
     pub(super) current: (u32, bool),
+    /// Where threads have stopped.
+    stops: Vec<Stop>,
+    /// By event: the state in which its thread came to it; none if that is not known.
+    states: Vec<u64>,
 }
 
 /// An event whose alternatives were not looked at yet.
@@ -39,20 +46,25 @@ pub(super) enum Tried {
     Plan(Item),
     /// Nothing; this share of the exploration is done.
     Nothing(f64),
+    /// The same, as a spin iteration is known to fail.
+    Spins(f64),
     /// There is more to look at.
     More,
 }
 
 impl Branches {
     /// Those of a run, and the weight of the run itself.
-    pub(super) fn of(replayed: Replayed, weight: f64) -> (Self, f64) {
+    pub(super) fn of(replayed: Replayed, weight: f64, stops: Vec<Stop>) -> (Self, f64) {
         let Replayed {
             graph,
             open,
             new,
             waiting,
+            seen,
         } = replayed;
         let mut branches = Self::new(graph, Vec::new(), Vec::new(), (0, false));
+        branches.stops = stops;
+        branches.states = seen.iter().map(|seen| seen.local.state).collect();
         let open = open.into_iter().map(|e| (e, true));
         let new = new.chain(waiting).map(|e| (e, false));
         let mut rest = weight;
@@ -86,6 +98,8 @@ impl Branches {
             slots,
             choices,
             current,
+            stops: Vec::new(),
+            states: Vec::new(),
         }
     }
 
@@ -107,20 +121,36 @@ impl Branches {
         slots.sum::<usize>() + self.choices.len()
     }
 
-    /// Looks at the next alternative; `None` when there is none.
-    pub(super) fn next(&mut self, roots: u32) -> Option<Tried> {
+    /// Whether the event's thread, if it reads this, is a failed spin iteration later where it was. Then nothing follows from it.
+    fn spins(&self, choice: Choice, moves: &Moves) -> bool {
+        let e = self.current.0 as usize;
+        let (event, state) = (&self.graph.events[e], self.states.get(e));
+        let (Choice::Source(rf), Some(&state)) = (choice, state) else {
+            return false;
+        };
+        let reads = matches!(event.kind, Kind::Load | Kind::Compare | Kind::Update);
+        let comparable = reads && rf != event.rf && self.graph.uniform[event.object as usize];
+        let value = self.graph.value(rf, event.object).filter(|_| comparable);
+        value.is_some_and(|value| moves.spins(state, value))
+    }
+
+    /// Looks at the next alternative; `None` when there is none. Spin iterations that are known to fail are left out.
+    pub(super) fn next(&mut self, roots: u32, moves: Option<&Moves>) -> Option<Tried> {
         let Some((choice, weight)) = self.choices.pop() else {
             let slot = self.slots.pop()?;
             self.current = (slot.event, slot.write);
             let all = self.alternatives(slot.event, slot.write).all(slot.write);
             return Some(self.add(&all, slot.weight));
         };
+        if moves.is_some_and(|moves| self.spins(choice, moves)) {
+            return Some(Tried::Spins(weight));
+        }
         let (event, write) = self.current;
         let change = match self.alternatives(event, write).open(choice) {
             Opened::Several(all) => return Some(self.add(&all, weight)),
             Opened::One(change) => change,
         };
-        let item = self.graph.change(&self.index, &change, roots);
+        let item = self.graph.change(&self.index, &change, roots, &self.stops);
         Some(match item {
             Some(item) => Tried::Plan(Item { weight, ..item }),
             None => Tried::Nothing(weight),

@@ -220,6 +220,11 @@ impl Index {
         clock
     }
 
+    /// Adds what is before an event to a clock, and the event, if there is one.
+    pub(super) fn join(&self, clock: &mut Clock, e: u32) {
+        join(clock, row(&self.porf, self.threads, e));
+    }
+
     /// The last write of the object among the events that the clock has.
     pub(super) fn last_write(&self, object: u32, clock: &[u32]) -> u32 {
         let last = |(thread, writes): &(u32, Vec<u32>)| {

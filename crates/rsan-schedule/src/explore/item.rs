@@ -3,7 +3,7 @@
 use super::graph::{Event, Graph, INIT, NONE};
 use super::index::{Clock, Index};
 use super::order::order;
-use super::plan::{Plan, PlanStep, Unready};
+use super::plan::{Plan, PlanStep, Stop, Unready};
 use crate::Kind;
 use crate::renumber::Numbers;
 use rsan_model::ThreadId;
@@ -23,6 +23,10 @@ pub(super) struct Item {
     pub(super) now: u32,
     /// Its share of the whole exploration, as far as one can tell.
     pub(super) weight: f64,
+    /// Where threads stop, as a round of theirs comes to nothing.
+    pub(super) stops: Vec<Stop>,
+    /// Where they do not.
+    pub(super) passes: Vec<Stop>,
 }
 
 /// How a graph is changed.
@@ -78,8 +82,14 @@ impl Graph {
         }
     }
 
-    /// The changed graph, unless no sequentially consistent run has it.
-    pub(super) fn change(&self, index: &Index, change: &Change, roots: u32) -> Option<Item> {
+    /// The changed graph, unless no sequentially consistent run has it. Threads that stop still do so, if they come to the same point.
+    pub(super) fn change(
+        &self,
+        index: &Index,
+        change: &Change,
+        roots: u32,
+        stops: &[Stop],
+    ) -> Option<Item> {
         let mut events = self.events.clone();
         let mut stays = vec![false; events.len()];
         let mut open = Vec::new();
@@ -119,7 +129,19 @@ impl Graph {
             _ => Unready::Diverges,
         };
         open.sort_unstable_by_key(|&q| events[q as usize].added);
-        let item = renumbered(&events, &order, &open, roots);
+        let changed = [
+            Some(change.event),
+            change.revisit.as_ref().map(|revisit| revisit.read),
+        ];
+        let is_same = |stop: &&Stop| {
+            let own = |q: &&u32| events[**q as usize].thread == stop.thread.0;
+            let counts = |q: &&u32| !matches!(events[**q as usize].kind, Kind::Begin | Kind::Fence);
+            let made = order.iter().filter(own).filter(counts).count();
+            let mut others = order.iter().filter(own).map(|&q| Some(q));
+            made == stop.step as usize && others.all(|q| !changed.contains(&q))
+        };
+        let stops: Vec<Stop> = stops.iter().filter(is_same).copied().collect();
+        let item = renumbered(&events, &order, &open, (roots, &stops));
         Some(Item {
             unready: order.iter().map(|&q| unready(q)).collect(),
             guessed: match change.guessed {
@@ -135,7 +157,12 @@ impl Graph {
 }
 
 /// The events in their new order, with threads, events and times numbered anew.
-fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item {
+fn renumbered(
+    events: &[Event],
+    order: &[u32],
+    open: &[u32],
+    (roots, stops): (u32, &[Stop]),
+) -> Item {
     let mut is_open = vec![false; events.len()];
     for &q in open {
         is_open[q as usize] = true;
@@ -168,11 +195,27 @@ fn renumbered(events: &[Event], order: &[u32], open: &[u32], roots: u32) -> Item
         events: order.iter().map(renumber).collect(),
         open: open.iter().map(|&q| numbers.place(q)).collect(),
         now: numbers.times(),
+        stops: stops
+            .iter()
+            .map(|stop| Stop {
+                thread: ThreadId(numbers.thread(stop.thread.0)),
+                ..*stop
+            })
+            .collect(),
         ..Item::default()
     }
 }
 
 impl Item {
+    /// The plan of nothing: all there is follows from it.
+    pub(super) fn whole() -> Self {
+        Self {
+            guessed: NONE,
+            weight: 1.0,
+            ..Self::default()
+        }
+    }
+
     /// Whether all its numbers are those of events that it has.
     pub(super) fn is_sound(&self) -> bool {
         let there = |e: u32| (e as usize) < self.events.len();
@@ -189,6 +232,10 @@ impl Item {
             PlanStep::new(ThreadId(event.thread), event.kind, unready)
         };
         let steps = self.events.iter().zip(&self.unready).map(step).collect();
-        Plan { steps, most }
+        Plan {
+            steps,
+            most,
+            stops: self.stops.clone(),
+        }
     }
 }

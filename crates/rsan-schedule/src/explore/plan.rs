@@ -100,6 +100,35 @@ impl PlanStep {
     }
 }
 
+/// Where a thread's round of a loop comes to nothing: it makes no further step, and others go on ([`super::rounds`]).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Stop {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The step that ends the round: so many steps of the thread have been made then, without attempts and those that others do
+    /// not notice ([`crate::Op::is_local`]).
+    pub step: u32,
+    /// What it has to read, and not to write.
+    pub value: u64,
+}
+
+impl Stop {
+    fn to_words(self) -> [u64; 2] {
+        [
+            u64::from(self.thread.0) | u64::from(self.step) << 32,
+            self.value,
+        ]
+    }
+
+    fn from_words(&[first, value]: &[u64; 2]) -> Self {
+        Self {
+            thread: ThreadId(first as u32),
+            step: (first >> 32) as u32,
+            value,
+        }
+    }
+}
+
 /// The first steps of a run; then it goes on by the default.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Plan {
@@ -107,31 +136,41 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
     /// Most steps of one thread: it makes no further one, and others go on.
     pub most: Option<u32>,
+    /// Threads that make no further step from some point on.
+    pub stops: Vec<Stop>,
 }
 
 impl Plan {
-    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then two words for each step.
+    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then two words for each step and
+    /// two for each stop.
     pub fn to_words(&self) -> Vec<u64> {
         let count = self.steps.len() as u64;
         let most = self.most.map_or(u64::MAX, u64::from);
         let steps = self.steps.iter().flat_map(|step| step.to_words());
-        [count, most].into_iter().chain(steps).collect()
+        let stops = self.stops.iter().flat_map(|stop| stop.to_words());
+        [count, most]
+            .into_iter()
+            .chain(steps)
+            .chain(stops)
+            .collect()
     }
 
     /// The plan of these words; `None` when they are none.
     pub fn from_words(words: &[u64]) -> Option<Self> {
         let (&[count, most], words) = words.split_first_chunk()?;
         let (pairs, rest) = words.as_chunks();
-        let steps: Vec<PlanStep> = pairs
+        let (steps, stops) = pairs.split_at_checked(usize::try_from(count).ok()?)?;
+        let steps: Vec<PlanStep> = steps
             .iter()
             .map(PlanStep::from_words)
             .collect::<Option<_>>()?;
+        let stops = stops.iter().map(Stop::from_words).collect();
         let most = match most {
             u64::MAX => None,
             most => Some(u32::try_from(most).ok()?),
         };
-        let fits = steps.len() as u64 == count && rest.is_empty();
-        fits.then_some(Self { steps, most })
+        let plan = Self { steps, most, stops };
+        rest.is_empty().then_some(plan)
     }
 
     /// Switches from a thread that has not come to its last step, nor to one that may have to wait.
@@ -167,6 +206,9 @@ pub struct Guided {
     /// Most steps of a thread, and by thread those that it has made.
     most: Option<u32>,
     steps: Vec<u32>,
+    /// Where threads stop, and by thread the steps that it has made without attempts.
+    stops: Vec<Stop>,
+    passed: Vec<u32>,
     divergence: Option<Divergence>,
     /// Those who are ready and not frozen.
     free: Vec<Candidate>,
@@ -184,6 +226,8 @@ impl Guided {
             frozen: Vec::new(),
             most: plan.most,
             steps: Vec::new(),
+            stops: plan.stops,
+            passed: Vec::new(),
             divergence: None,
             free: Vec::new(),
         }
@@ -209,16 +253,36 @@ impl Guided {
     /// Counts a step of the thread, which makes no further one if there were enough. A scheduler may or may not ask about steps
     /// that others do not notice.
     fn count(&mut self, &Candidate { thread, op }: &Candidate) {
-        let Some(most) = self.most.filter(|_| !op.is_local()) else {
+        if op.is_local() {
+            return;
+        }
+        if !self.stops.is_empty() {
+            *of_thread(&mut self.passed, thread) += 1;
+        }
+        let Some(most) = self.most else {
             return;
         };
-        let t = thread.index();
-        if self.steps.len() <= t {
-            self.steps.resize(t + 1, 0);
-        }
-        self.steps[t] += 1;
-        if self.steps[t] == most {
+        let made = of_thread(&mut self.steps, thread);
+        *made += 1;
+        if *made == most {
             self.frozen.push(thread);
+        }
+    }
+
+    /// The thread stops if its step is the one after which it is to.
+    fn stop_behind(&mut self, step: &Step) {
+        let passed = of_thread(&mut self.passed, step.thread);
+        if step.waits() {
+            *passed -= 1;
+            return;
+        }
+        let here = Stop {
+            thread: step.thread,
+            step: *passed,
+            value: step.read,
+        };
+        if !step.writes && self.stops.contains(&here) {
+            self.frozen.push(step.thread);
         }
     }
 
@@ -283,6 +347,15 @@ impl Guided {
     }
 }
 
+/// The number of a thread.
+fn of_thread(all: &mut Vec<u32>, thread: ThreadId) -> &mut u32 {
+    let t = thread.index();
+    if all.len() <= t {
+        all.resize(t + 1, 0);
+    }
+    &mut all[t]
+}
+
 impl Strategy for Guided {
     fn choose(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
         let chosen = self.next(ready, last)?;
@@ -294,6 +367,9 @@ impl Strategy for Guided {
         let current = self.current.filter(|planned| planned.thread == step.thread);
         if step.waits() && current.is_some_and(|planned| planned.unready == Unready::Waits) {
             self.frozen.push(step.thread);
+        }
+        if !self.stops.is_empty() && !step.op.is_local() {
+            self.stop_behind(step);
         }
     }
 
@@ -361,6 +437,11 @@ mod tests {
                 failed,
             ],
             most: Some(7),
+            stops: vec![Stop {
+                thread,
+                step: 12,
+                value: u64::MAX,
+            }],
         };
         assert_eq!(Plan::from_words(&plan.to_words()), Some(plan));
         let none = u64::MAX;
@@ -369,6 +450,7 @@ mod tests {
         assert_eq!(Plan::from_words(&[0]), None);
         for unsound in [
             &[2, none, 0, 0][..],
+            &[u64::MAX, none, 0, 0],
             &[1, none, 0],
             &[0, none, 0],
             &[0, none - 1],

@@ -2,7 +2,7 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Item;
-use super::run::{Builder, Pending, Trace, write_time};
+use super::run::{Builder, Pending, Seen, Trace, write_time};
 use super::{Outcome, Unready};
 use crate::objects::Objects;
 use crate::strategy::{Divergence, Found};
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The graph of a run.
 pub(super) struct Replayed {
     pub(super) graph: Graph,
+    /// By event: what was seen of its step.
+    pub(super) seen: Vec<Seen>,
     /// Events of the plan whose write part is new, in the order in which they are added.
     pub(super) open: Vec<u32>,
     /// Events that are new.
@@ -227,6 +229,7 @@ impl Follower<'_> {
         open.sort_unstable_by_key(|&e| self.builder.graph.events[e as usize].write_added);
         Ok(Replayed {
             graph: self.builder.graph,
+            seen: self.builder.seen,
             open,
             new,
             waiting,

@@ -2,7 +2,7 @@
 
 use super::graph::{Event, Graph, INIT, Links, NONE};
 use crate::objects::Objects;
-use crate::{End, Kind, Op, Step};
+use crate::{End, Kind, Local, Op, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,9 @@ pub struct Trace {
     pub pending: Vec<Pending>,
     /// How it ended: [`End::CutOff`] if a bound on steps was reached, or the program ended while threads could go on.
     pub end: End,
+    /// A thread has written plainly to an atomic object, or given its memory back, while others could have accessed it before without
+    /// its knowing.
+    pub overwrites: bool,
 }
 
 impl Trace {
@@ -71,9 +74,19 @@ impl Trace {
     }
 }
 
+/// What was seen of an event's step, beside what is in the graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Seen {
+    /// The value that it read.
+    pub(super) read: u64,
+    pub(super) local: Local,
+}
+
 /// Builds the graph of a trace, event by event; the caller says when each was added.
 pub(super) struct Builder<'t> {
     pub(super) graph: Graph,
+    /// By event.
+    pub(super) seen: Vec<Seen>,
     objects: &'t Objects,
     links: Links,
 }
@@ -89,6 +102,7 @@ impl<'t> Builder<'t> {
         };
         Self {
             graph,
+            seen: Vec::new(),
             objects,
             links: Links::default(),
         }
@@ -115,7 +129,11 @@ impl<'t> Builder<'t> {
         let kind = step.op.kind;
         let rf = self.source(kind, object);
         let writes = step.writes && kind.may_write();
-        let e = self.push(Event {
+        let seen = Seen {
+            read: step.read,
+            local: step.local,
+        };
+        let event = Event {
             thread: step.thread.0,
             kind,
             object,
@@ -130,7 +148,8 @@ impl<'t> Builder<'t> {
                 Kind::Spawn | Kind::Join => step.peer(),
                 _ => NONE,
             },
-        });
+        };
+        let e = self.push(event, seen);
         let shows_value = kind.may_read() || kind == Kind::Store;
         if shows_value && self.graph.mo[object as usize].is_empty() {
             self.graph.initial[object as usize] = Some(step.read);
@@ -145,7 +164,7 @@ impl<'t> Builder<'t> {
     pub(super) fn waiting(&mut self, pending: &Pending, rf: Option<u32>, added: u32) -> u32 {
         let object = self.number(&pending.op);
         let kind = pending.op.kind;
-        self.push(Event {
+        let event = Event {
             thread: pending.thread.0,
             kind,
             object,
@@ -157,13 +176,15 @@ impl<'t> Builder<'t> {
             added,
             write_added: write_time(kind, added),
             peer: NONE,
-        })
+        };
+        self.push(event, Seen::default())
     }
 
-    fn push(&mut self, event: Event) -> u32 {
+    fn push(&mut self, event: Event, seen: Seen) -> u32 {
         let e = self.graph.events.len() as u32;
         self.graph.before.push(self.links.before(e, &event));
         self.graph.events.push(event);
+        self.seen.push(seen);
         e
     }
 }

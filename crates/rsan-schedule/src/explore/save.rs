@@ -21,6 +21,7 @@ mod run;
 
 use super::graph::{Event, NONE};
 use super::item::Item;
+use super::learnt::Learnt;
 use super::text::{Fields, Head, Lines, LoadError, index, unsound, value};
 use super::{Explorer, Unready, Waiting};
 use crate::Kind;
@@ -44,7 +45,7 @@ impl Explorer {
                 Waiting::Branches(branches) => run::write(&mut text, branches),
             }
         }
-        for item in self.running.values() {
+        for item in self.running.values().chain(self.learnt.plans()) {
             write_item(&mut text, item);
         }
         text
@@ -69,6 +70,7 @@ impl Explorer {
             share: head.share,
             counts: head.counts,
             started: head.counts.runs(),
+            learnt: Learnt::unknown(),
             ..Self::new(head.bounds)
         })
     }

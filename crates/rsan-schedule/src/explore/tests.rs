@@ -1,6 +1,7 @@
 //! Small programs with locks, semaphores and loops, against all their interleavings.
 
 mod part;
+mod rounds;
 mod toy;
 
 use super::*;
@@ -458,6 +459,7 @@ fn counts(steps: &[Step]) -> Counts {
         steps,
         pending,
         end,
+        overwrites: false,
     };
     explorer.done(job.id, &trace);
     explorer.progress().counts

@@ -100,6 +100,10 @@ impl Item {
             ..PlanStep::new(ThreadId(event.thread), event.kind, unready)
         };
         let steps = self.events.iter().zip(&self.unready).map(step).collect();
-        Plan { steps, most }
+        Plan {
+            steps,
+            most,
+            stops: Vec::new(),
+        }
     }
 }

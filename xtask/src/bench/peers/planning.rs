@@ -167,6 +167,7 @@ fn run(threads: &[Vec<Op>; 2], mut strategy: Guided) -> Trace {
         pending: pending.collect(),
         steps,
         end: End::Ended,
+        overwrites: false,
     }
 }
 

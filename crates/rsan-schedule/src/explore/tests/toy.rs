@@ -211,6 +211,7 @@ impl Run {
             steps: self.steps.clone(),
             pending: (0..program.len()).filter_map(pending).collect(),
             end: End::Ended,
+            overwrites: false,
         }
     }
 

@@ -266,6 +266,7 @@ impl<'p> Run<'p> {
             steps: self.steps.clone(),
             pending: (0..self.program.len()).filter_map(pending).collect(),
             end: End::Ended,
+            overwrites: false,
         }
     }
 

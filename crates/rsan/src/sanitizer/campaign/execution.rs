@@ -149,6 +149,7 @@ impl Files {
             steps: Vec::new(),
             pending: Vec::new(),
             end: End::Silent,
+            overwrites: false,
         };
         let (header, trace) = shared::read(&memory).unwrap_or((header, nothing));
         Ok(Execution {

@@ -87,6 +87,9 @@ fn explore(
     if let Some(left) = request.portion.left.filter(|_| dealt.is_none()) {
         explorer = what_is_left(left, executions, bounds)?;
     }
+    if !request.portion.is_whole() {
+        explorer.be_a_part();
+    }
     // Nothing may be forgotten: what is not found is taken as proved. All slots of the clocks that there are can be used.
     let mut options = request.options();
     for (name, value) in [("log_cap", "0"), ("exact", "1"), ("slots", "65536")] {

@@ -64,6 +64,14 @@ impl Explorer {
         }
     }
 
+    /// It is one of several parts, which do not learn from each other.
+    pub(super) fn be_a_part(&mut self) {
+        match self {
+            Self::Sequential(explorer) => explorer.count_rounds(),
+            Self::Weak(_) => {}
+        }
+    }
+
     /// Makes plans of all that waits, unless there is no time: then it says `false`.
     pub(super) fn spread(&mut self, stop: impl Fn() -> bool) -> bool {
         match self {

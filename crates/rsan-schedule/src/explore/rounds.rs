@@ -1,0 +1,223 @@
+//! Rounds of loops that come to nothing: a compare-and-swap that failed and is tried again, a load that is repeated.
+//!
+//! # What it decides
+//!
+//! Whether what a thread does from some point on need not be explored, because a part of what it has read before can be left out:
+//! every behaviour from there on is shown by the execution without that part, with every weak access and every race of it
+//! (docs/theory/sc-runs.md, S10: the argument, and the conditions by number).
+//!
+//! Also whether a read of some value is a failed spin iteration, before it is run.
+//!
+//! # How
+//!
+//! A scheduler tells the state in which a thread comes to a step ([`crate::Local`]). All runs together tell where a thread gets from a state
+//! when it reads a value there ([`Moves`]). Let a thread have read, at the events `i`, …, `b` of the program order, and be in the state
+//! `s` after that. If it would be in the state `s`, too, if it had read at `i` what it has read at `b`, then what it read from `i` up to `b`
+//! can be left out.
+//!
+//! What other runs have not told yet may be told later: the run is *held*, and looked at again when nothing else is left.
+
+use super::graph::{Event, Graph, INIT, NONE};
+use super::index::{Clock, Index};
+use super::plan::Stop;
+use super::run::Seen;
+use crate::{Kind, Step};
+use rsan_model::ThreadId;
+use std::collections::{BTreeMap, HashMap};
+
+/// Where threads get from a state, by what they read there.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Moves(HashMap<(u64, u64), u64>);
+
+/// In place of a state: runs do not agree about it.
+const UNCLEAR: u64 = 0;
+
+impl Moves {
+    /// Learns from a run.
+    pub(super) fn learn(&mut self, steps: &[Step]) {
+        self.learn_spins(steps);
+        let mut last: BTreeMap<u32, &Step> = BTreeMap::new();
+        for step in steps {
+            let before = last.insert(step.thread.0, step);
+            let Some(before) = before.filter(|before| only_reads(before)) else {
+                continue;
+            };
+            if before.local.state == 0 || step.local.state == 0 || step.local.plain {
+                continue;
+            }
+            self.add(before, step.local.state);
+        }
+    }
+
+    /// Failed spin iterations of a single read: the thread is where it was.
+    fn learn_spins(&mut self, steps: &[Step]) {
+        let in_vain = || steps.iter().filter(|step| step.vain);
+        for step in in_vain().filter(|step| step.local.state != 0) {
+            let own = in_vain().filter(|other| other.thread == step.thread);
+            if own.count() == 1 {
+                self.add(step, step.local.state);
+            }
+        }
+    }
+
+    fn add(&mut self, step: &Step, state: u64) {
+        let next = self.0.entry((step.local.state, step.read));
+        let next = next.or_insert(state);
+        if *next != state {
+            *next = UNCLEAR;
+        }
+    }
+
+    /// Whether a thread that reads this value in this state is in the same state again.
+    pub(super) fn spins(&self, state: u64, value: u64) -> bool {
+        state != 0 && self.get(state, value) == Some(state)
+    }
+
+    fn get(&self, state: u64, value: u64) -> Option<u64> {
+        self.0.get(&(state, value)).copied()
+    }
+
+    /// Whether a thread gets from a state to another when it reads this value, if that is known.
+    pub(super) fn leads(&self, way: &Way) -> Option<bool> {
+        let next = self.get(way.from, way.value)?;
+        Some(next != UNCLEAR && next == way.to)
+    }
+}
+
+/// A load, or a compare-and-swap that failed.
+fn only_reads(step: &Step) -> bool {
+    matches!(step.op.kind, Kind::Load | Kind::Compare) && !step.writes
+}
+
+/// From a state of a thread to another, by reading a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Way {
+    from: u64,
+    value: u64,
+    to: u64,
+}
+
+/// A round that comes to nothing, if the way is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Round {
+    pub(super) stop: Stop,
+    pub(super) way: Way,
+    /// It reads other objects than the one that is read again.
+    pub(super) reads_others: bool,
+}
+
+/// A graph, in which rounds are looked for.
+pub(super) struct Search<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) index: &'g Index,
+    /// By event: what was seen of its step.
+    pub(super) seen: &'g [Seen],
+}
+
+impl Search<'_> {
+    /// The rounds that may come to nothing: those of one thread in the order in which they end.
+    pub(super) fn rounds(&self) -> Vec<Round> {
+        let mut threads: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (e, event) in (0..).zip(&self.graph.events) {
+            if !event.waits {
+                threads.entry(event.thread).or_default().push(e);
+            }
+        }
+        let mut rounds = Vec::new();
+        for events in threads.values() {
+            for last in 1..events.len().saturating_sub(1) {
+                self.rounds_before(events, last, &mut rounds);
+            }
+        }
+        rounds
+    }
+
+    /// The rounds of a thread that this event of it ends.
+    fn rounds_before(&self, events: &[u32], last: usize, rounds: &mut Vec<Round>) {
+        let (end, next) = (events[last], events[last + 1]);
+        let (event, seen, then) = (self.event(end), self.seen(end), self.seen(next));
+        let uniform = |o: u32| self.graph.uniform[o as usize];
+        if !self.only_reads(end) || then.local.state == 0 || then.local.plain {
+            return;
+        }
+        if !uniform(event.object) {
+            return;
+        }
+        for first in (0..last).rev() {
+            let start = events[first];
+            if self.seen(events[first + 1]).local.plain || !self.is_quiet(start) {
+                return;
+            }
+            let (other, began) = (self.event(start), self.seen(start));
+            let would_write = other.kind == Kind::Compare && other.expected == seen.read;
+            let suits = self.only_reads(start)
+                && other.object == event.object
+                && began.local.state != 0
+                && began.local.strength <= seen.local.strength
+                && !would_write;
+            let round = &events[first..last];
+            if suits && self.is_known_anyway(round, end) {
+                let others =
+                    |&e: &u32| self.event(e).reads() && self.event(e).object != event.object;
+                rounds.push(Round {
+                    stop: self.stop(events, last),
+                    way: Way {
+                        from: began.local.state,
+                        value: seen.read,
+                        to: then.local.state,
+                    },
+                    reads_others: round.iter().any(others),
+                });
+            }
+        }
+    }
+
+    fn event(&self, e: u32) -> &Event {
+        &self.graph.events[e as usize]
+    }
+
+    fn seen(&self, e: u32) -> &Seen {
+        &self.seen[e as usize]
+    }
+
+    fn only_reads(&self, e: u32) -> bool {
+        let event = self.event(e);
+        matches!(event.kind, Kind::Load | Kind::Compare) && !event.writes
+    }
+
+    /// Condition 1: whether nobody notices if the event is left out.
+    fn is_quiet(&self, e: u32) -> bool {
+        let local = matches!(self.event(e).kind, Kind::Fence | Kind::Yield);
+        local || self.only_reads(e)
+    }
+
+    fn stop(&self, events: &[u32], last: usize) -> Stop {
+        let counts = |e: &&u32| !matches!(self.event(**e).kind, Kind::Begin | Kind::Fence);
+        Stop {
+            thread: ThreadId(self.event(events[last]).thread),
+            step: events[..=last].iter().filter(counts).count() as u32,
+            value: self.seen(events[last]).read,
+        }
+    }
+
+    /// Condition 5: whether all writes that the round has read come before what the thread does later, also without the round: they are known to the
+    /// thread before, or to who has written the object that is read again. Initial values are not among them: nobody might know then that
+    /// the object is atomic ([`super::Trace::overwrites`]).
+    fn is_known_anyway(&self, round: &[u32], end: u32) -> bool {
+        let (graph, index) = (self.graph, self.index);
+        let object = self.event(end).object;
+        let mut known: Clock = index.before(graph, round[0], NONE);
+        for &e in round.iter().chain([&end]) {
+            let event = self.event(e);
+            if event.object == object && event.reads() {
+                index.join(&mut known, event.rf);
+            }
+        }
+        round.iter().all(|&e| {
+            let event = self.event(e);
+            let source = event.rf;
+            let again = event.object == object || !event.reads();
+            again || source < INIT && index.is_in(&known, source)
+        })
+    }
+}
