@@ -1,24 +1,33 @@
 //! `cargo xtask slurm`: campaigns through a real Slurm say what runs on one machine say, also when a node dies.
 
 mod cluster;
+mod logs;
 
+use crate::bench::measure::observe;
 use crate::steps::{cargo, root};
 use cluster::Cluster;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+use wait4::Wait4;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Runs of the program
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     runs: u64,
-    /// Shards
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    shards: u64,
+    /// Numbers of shards; a node dies in one more campaign with the last of them
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        default_value = "1,2,4,8"
+    )]
+    shards: Vec<u64>,
     /// The program, a file of C
     #[arg(long, value_name = "FILE", default_value = "examples/seqlock.c")]
     program: PathBuf,
@@ -91,20 +100,33 @@ impl<'a> Test<'a> {
         }
         let sampled = format!("run --sched pct --runs {} -- ./program", self.args.runs);
         let (alone, seconds) = self.alone(&sampled)?;
-        let (through, with_slurm) = self.campaign("sampled", &sampled, false)?;
-        same(&alone, &through)?;
-        let (survived, _) = self.campaign("killed", &sampled, true)?;
-        same(&alone, &survived)?;
         println!(
-            "{} runs: the same findings, also when a node dies",
+            "{} runs of one process: {seconds:.2} s of CPU",
             self.args.runs
         );
-        let ratio = with_slurm / seconds;
-        println!("alone {seconds:.1} s, through Slurm {with_slurm:.1} s, ratio {ratio:.2}");
+        println!("\n| shards | s of CPU | shards | command and merge | Slurm | ratio |");
+        println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+        for shards in self.args.shards.clone() {
+            let name = format!("shards-{shards}");
+            let (through, cost) = self.campaign(&name, shards, &sampled, false)?;
+            same(&alone, &through)?;
+            let sum = cost.shards + cost.command + cost.daemons;
+            println!(
+                "| {shards} | {sum:.2} | {:.2} | {:.2} | {:.2} | {:.3} |",
+                cost.shards,
+                cost.command,
+                cost.daemons,
+                sum / seconds
+            );
+        }
+        let shards = self.args.shards.last().copied().unwrap_or(2);
+        let (survived, _) = self.campaign("killed", shards, &sampled, true)?;
+        same(&alone, &survived)?;
+        println!("\nthe same findings, also when a node dies; each shard has ended once");
         Ok(())
     }
 
-    /// The answer of one process with two runs at a time, and its time.
+    /// The answer of one process with two runs at a time, and its CPU time.
     fn alone(&self, line: &str) -> Result<(Value, f64), String> {
         let mut words = line.split(' ');
         let mut command = Command::new(&self.rsan);
@@ -112,68 +134,93 @@ impl<'a> Test<'a> {
         command
             .args(["--jobs", "2", "--format", "json", "--out", "alone"])
             .args(words);
-        let start = Instant::now();
-        let output = command.current_dir(self.folder).output();
-        let output = output.map_err(|error| error.to_string())?;
-        let answer = serde_json::from_slice(&output.stdout);
+        let (output, _, cost) = observe(command.current_dir(self.folder))?;
+        let answer = serde_json::from_str(&output);
         let answer = answer.map_err(|error| format!("no answer: {error}"))?;
-        Ok((answer, start.elapsed().as_secs_f64()))
+        Ok((answer, cost.cpu))
     }
 
     /// The answer of a campaign; a node dies when the first shard is done, if that is wanted.
-    fn campaign(&mut self, name: &str, line: &str, dies: bool) -> Result<(Value, f64), String> {
+    fn campaign(
+        &mut self,
+        name: &str,
+        shards: u64,
+        line: &str,
+        dies: bool,
+    ) -> Result<(Value, Spent), String> {
         let answer = self.folder.join(format!("{name}.json"));
         let mut command = Command::new(&self.rsan);
         command.args(["campaign", "--slurm", "--format", "json", "--out", name]);
         command
-            .args(["--shards", &self.args.shards.to_string(), "-o"])
+            .args(["--shards", &shards.to_string(), "-o"])
             .arg(&answer);
         command
             .arg("--")
             .args(line.split(' '))
             .current_dir(self.folder);
-        let start = Instant::now();
+        let before = self.cluster.cpu();
         let child = self
             .cluster
             .environment(&mut command)
             .stdout(Stdio::null())
             .spawn();
-        let mut child = child.map_err(|error| error.to_string())?;
-        let followed = self.follow(&mut child, &self.folder.join(name), dies, start);
-        if followed.is_err() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-        followed?;
-        let seconds = start.elapsed().as_secs_f64();
+        let child = child.map_err(|error| error.to_string())?;
+        let out = self.folder.join(name);
+        let used = self.follow(child, &out, dies)?;
+        let daemons = self.cluster.cpu() - before;
         let text = fs::read(&answer).map_err(|error| format!("{}: {error}", answer.display()))?;
         let answer = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
-        Ok((answer, seconds))
+        let ended = logs::ended(&out.join("campaign"))?;
+        if ended.len() as u64 != shards {
+            return Err(format!(
+                "{} of {shards} shards have ended once",
+                ended.len()
+            ));
+        }
+        let cost = Spent {
+            shards: ended.iter().sum(),
+            command: used,
+            daemons,
+        };
+        Ok((answer, cost))
     }
 
-    fn follow(
-        &mut self,
-        child: &mut Child,
-        out: &Path,
-        dies: bool,
-        start: Instant,
-    ) -> Result<(), String> {
-        let mut dies = dies;
-        while start.elapsed() < LONGEST {
-            if child.try_wait().is_ok_and(|status| status.is_some()) {
-                return match dies {
-                    false => Ok(()),
-                    true => Err("it ended before a node could die".to_owned()),
-                };
+    /// Waits for the command, and kills a node on the way; its CPU time, and that of what it started.
+    fn follow(&mut self, mut child: Child, out: &Path, mut dies: bool) -> Result<f64, String> {
+        let id = child.id().to_string();
+        let (tell, told) = mpsc::channel();
+        let waiter = thread::spawn(move || tell.send(child.wait4()));
+        let start = Instant::now();
+        let ended = loop {
+            match told.recv_timeout(LOOK) {
+                Ok(ended) => break ended.map_err(|error| error.to_string()),
+                Err(_) if start.elapsed() > LONGEST => {
+                    let _ = Command::new("kill").arg(&id).status();
+                    break Err("the campaign does not end".to_owned());
+                }
+                Err(_) => {}
             }
             if dies && results(out) > 0 {
                 self.cluster.kill_node()?;
                 dies = false;
             }
-            thread::sleep(LOOK);
+        };
+        let _ = waiter.join();
+        if dies {
+            return Err("it ended before a node could die".to_owned());
         }
-        Err("the campaign does not end".to_owned())
+        let used = ended?.rusage;
+        Ok((used.utime + used.stime).as_secs_f64())
     }
+}
+
+/// Seconds of CPU of a campaign.
+struct Spent {
+    shards: f64,
+    /// The command that submits and merges.
+    command: f64,
+    /// The controller and the nodes.
+    daemons: f64,
 }
 
 /// Shards that have a result.

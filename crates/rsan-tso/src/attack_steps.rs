@@ -16,7 +16,7 @@ impl Compiled<'_> {
         config: &Config,
         attacker: &Attackable,
         addresses: &mut Addresses,
-        found: &mut dyn FnMut(u32, Config, Attack),
+        found: &mut dyn FnMut(u32, Config, &Attack),
     ) -> Result<(), Trouble> {
         let thread = attacker.thread;
         for &transition in self.attacker_steps(config, thread) {
@@ -56,13 +56,13 @@ impl Compiled<'_> {
         attack: &Attack,
         attacker: &Attackable,
         transition: u32,
-        found: &mut dyn FnMut(u32, Config, Attack),
+        found: &mut dyn FnMut(u32, Config, &Attack),
     ) -> Result<(), Trouble> {
         let thread = attacker.thread;
         after.pcs[thread] = self.transition(thread, transition).to.0;
         let role = Role::Attacker(&attacker.fenced);
         self.settle(after, thread, role, &mut |config| {
-            found(transition, config, attack.clone());
+            found(transition, config, attack);
         })
     }
 
@@ -85,7 +85,7 @@ impl Compiled<'_> {
         attack: &Attack,
         attacker: &Attackable,
         addresses: &mut Addresses,
-        found: &mut dyn FnMut(u32, Config, Attack),
+        found: &mut dyn FnMut(u32, Config, &Attack),
     ) -> Result<(), Trouble> {
         let thread = attacker.thread;
         for &transition in self.attacker_steps(config, thread) {
@@ -137,7 +137,7 @@ impl Compiled<'_> {
         attack: &Attack,
         thread: usize,
         addresses: &mut Addresses,
-        found: &mut dyn FnMut(u32, Config, Attack, bool),
+        found: &mut dyn FnMut(u32, Config, &Attack, bool),
     ) -> Result<(), Trouble> {
         let pc = config.pcs[thread] as usize;
         for &transition in &self.threads[thread].leaving[pc].shared {
@@ -159,7 +159,7 @@ impl Compiled<'_> {
             }
             let Watched { attack, hit, .. } = memory;
             self.settle(after, thread, Role::Helper, &mut |config| {
-                found(transition, config, attack.clone(), hit);
+                found(transition, config, &attack, hit);
             })?;
         }
         Ok(())

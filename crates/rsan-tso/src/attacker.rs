@@ -66,7 +66,7 @@ impl From<Reason> for Leave {
 const LOOK: usize = 256;
 
 /// States that follow one SC configuration and are looked at at once; more of them wait until the others had their turn.
-const SAMPLE: usize = 512;
+const SAMPLE: usize = 128;
 
 /// What an attacker is to do in its turn.
 #[derive(Clone, Copy)]
@@ -245,6 +245,7 @@ impl<'a> Attacker<'a> {
         let threads = self.compiled.automata.threads.len();
         let regs = self.compiled.register_count();
         let (mut numbers, mut code) = (Vec::new(), Vec::new());
+        let (mut config, mut attack) = (Config::default(), Attack::default());
         let mut added = self.states.len();
         for done in 0.. {
             if range.is_empty() {
@@ -268,7 +269,7 @@ impl<'a> Attacker<'a> {
             range.start += 1;
             self.expanded += 1;
             self.states.read(parent, &mut numbers);
-            let (config, attack) = Attack::decode(&numbers, threads, regs);
+            Attack::decode(&numbers, (threads, regs), &mut config, &mut attack);
             for thread in (0..threads).filter(|t| config.may_access(*t)) {
                 let hit = self.expand_one(parent, &config, &attack, thread, &mut code)?;
                 if let Some(transition) = hit {
@@ -297,11 +298,11 @@ impl<'a> Attacker<'a> {
         let mut hit = None;
         if thread == self.role.thread {
             compiled.attacker_step(config, attack, &self.role, addresses, &mut |t, c, a| {
-                add(t, &c, &a);
+                add(t, &c, a);
             })?;
         } else {
             compiled.helper_step(config, attack, thread, addresses, &mut |t, c, a, closed| {
-                add(t, &c, &a);
+                add(t, &c, a);
                 if closed && hit.is_none() {
                     hit = Some(t);
                 }

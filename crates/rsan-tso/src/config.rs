@@ -23,7 +23,7 @@ impl Addresses {
 }
 
 /// A configuration of the program without store buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Config {
     /// 0, or the thread that holds the lock plus one.
     pub(crate) lock: usize,
@@ -125,7 +125,7 @@ impl Touch {
 }
 
 /// What happened since the attacker delayed its first store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Attack {
     /// The number of the first delayed store's address.
     pub(crate) target: usize,
@@ -169,24 +169,26 @@ impl Attack {
         }
     }
 
-    pub(crate) fn decode(numbers: &[Value], threads: usize, regs: usize) -> (Config, Self) {
+    /// Both from numbers, into what is there already.
+    pub(crate) fn decode(
+        numbers: &[Value],
+        (threads, regs): (usize, usize),
+        config: &mut Config,
+        attack: &mut Self,
+    ) {
         let (pcs, rest) = numbers[4..].split_at(threads);
         let (regs, rest) = rest.split_at(regs);
-        let low = u64::from(numbers[2] as u32);
-        let mut config = Config {
-            lock: numbers[0] as usize,
-            pcs: pcs.iter().map(|pc| *pc as u32).collect(),
-            regs: regs.to_vec(),
-            memory: Vec::new(),
-            stored: 0,
-        };
-        let mut attack = Self {
-            target: numbers[1] as usize / 2,
-            closed: numbers[1] % 2 != 0,
-            reached: low | u64::from(numbers[3] as u32) << 32,
-            buffer: Vec::new(),
-            marks: Vec::new(),
-        };
+        config.lock = numbers[0] as usize;
+        config.pcs.clear();
+        config.pcs.extend(pcs.iter().map(|pc| *pc as u32));
+        config.regs.clear();
+        config.regs.extend(regs);
+        config.memory.clear();
+        attack.target = numbers[1] as usize / 2;
+        attack.closed = numbers[1] % 2 != 0;
+        attack.reached = u64::from(numbers[2] as u32) | u64::from(numbers[3] as u32) << 32;
+        attack.buffer.clear();
+        attack.marks.clear();
         let mut rest = rest.iter().copied();
         while let (Some(value), Some(flags)) = (rest.next(), rest.next()) {
             config.memory.push(value);
@@ -197,7 +199,6 @@ impl Attack {
                 tentative: Touch::decode(flags / 2 % 3),
             });
         }
-        (config, attack)
     }
 
     /// Whether an access of a thread other than the attacker comes after a load of the attacker, whatever else the thread did

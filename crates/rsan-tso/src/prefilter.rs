@@ -119,7 +119,7 @@ fn texts<'a>(automata: &'a Automata, graph: &Graph<'_>, mutation: Mutation) -> V
 /// Whether no thread has a store that can be followed, with nothing that drains the buffer in between, by a load of what another
 /// thread writes: then there are no triangular races, whatever the states are.
 pub(crate) fn has_no_triangle(automata: &Automata) -> bool {
-    let graph = Graph::new(automata, false, Mutation::default());
+    let graph = Graph::of_constants(automata);
     let texts = texts(automata, &graph, Mutation::default());
     let threads = automata.threads.iter().zip(texts).enumerate();
     threads.into_iter().all(|(thread, (automaton, text))| {

@@ -13,6 +13,8 @@ const PORT: u16 = 17_817;
 /// Time for the nodes to be there.
 const START: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
+/// Ticks of a second, in which Linux tells CPU time to every program.
+const TICKS: f64 = 100.0;
 
 /// The daemons, and the folder that all they write is in.
 pub(super) struct Cluster {
@@ -115,6 +117,12 @@ impl Cluster {
         ))
     }
 
+    /// Seconds of CPU that the daemons have used so far, and what they waited for.
+    pub(super) fn cpu(&self) -> f64 {
+        let all = self.daemons.iter().chain(&self.nodes);
+        all.filter_map(|daemon| ticks(daemon.id())).sum::<f64>() / TICKS
+    }
+
     /// Ends the last node with all that runs on it, as if somebody had pulled its plug.
     pub(super) fn kill_node(&mut self) -> Result<(), String> {
         let (name, _) = NODES[NODES.len() - 1];
@@ -145,6 +153,15 @@ impl Cluster {
         }
         Ok(())
     }
+}
+
+/// CPU time of a process and of the children that it waited for, in ticks.
+fn ticks(process: u32) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name, which may have anything in it.
+    let fields = text.rsplit_once(')')?.1.split_whitespace();
+    let times = fields.skip(11).take(4).map(str::parse::<f64>);
+    times.sum::<Result<f64, _>>().ok()
 }
 
 /// The variables of a process.

@@ -194,7 +194,7 @@ impl<'a> Tree<'a> {
         let mut started = Vec::new();
         let attacker = &self.attackers[template];
         compiled.start_attack(config, attacker, &mut self.addresses, &mut |_, c, a| {
-            started.push((c, a));
+            started.push((c, a.clone()));
         })?;
         for (config, attack) in started {
             let rest = self.attacked(rest, &config, template, attack);
@@ -226,7 +226,7 @@ impl<'a> Tree<'a> {
         let addresses = &mut self.addresses;
         let role = &self.attackers[template];
         compiled.attacker_step(&config, attack, role, addresses, &mut |_, c, a| {
-            after.push((c, a));
+            after.push((c, a.clone()));
         })?;
         for (config, attack) in after {
             let rest = self.attacked(rest, &config, template, attack);
@@ -258,7 +258,7 @@ impl<'a> Tree<'a> {
             addresses,
             &mut |_, c, a, closed| {
                 hit |= closed;
-                after.push((c, a));
+                after.push((c, a.clone()));
             },
         )?;
         for (config, mut attack) in after {

@@ -46,6 +46,23 @@ struct Helpers {
 impl<'a> Graph<'a> {
     pub(super) fn new(automata: &'a Automata, copies: bool, mutation: Mutation) -> Self {
         let values = ValuesOf::new(automata, copies, mutation);
+        let locks = locks(automata, &values, mutation);
+        Self::with(automata, copies, mutation, &values, locks)
+    }
+
+    /// With what the constants in the text say.
+    pub(super) fn of_constants(automata: &'a Automata) -> Self {
+        let values = ValuesOf::of_constants(automata);
+        Self::with(automata, false, Mutation::default(), &values, Vec::new())
+    }
+
+    fn with(
+        automata: &'a Automata,
+        copies: bool,
+        mutation: Mutation,
+        values: &ValuesOf<'_>,
+        locks: Vec<Lock>,
+    ) -> Self {
         let mut accesses = Vec::new();
         let mut constant = Vec::new();
         for (thread, automaton) in automata.threads.iter().enumerate() {
@@ -86,7 +103,7 @@ impl<'a> Graph<'a> {
             copies,
             mutation,
             accesses,
-            locks: locks(automata, &values, mutation),
+            locks,
             constant,
         }
     }

@@ -12,14 +12,14 @@
 //! chains than writes in the text, so many rounds are enough; else what still grows after some rounds may be anything.
 
 mod set;
+mod step;
 
 use crate::alike::first_alike;
 use crate::compiled::address;
-use crate::mutation::{Mutant, Mutation};
+use crate::mutation::Mutation;
 use rsan_model::automata::{Automata, Automaton, Op, StateId};
-use rsan_model::{Expr, RegId, Value};
+use rsan_model::{RegId, Value};
 pub(super) use set::Values;
-use set::{each, equality, registers, results};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds before what still grows may be anything, unless fewer are enough; and writes of a text that are followed one after the other.
@@ -70,6 +70,23 @@ pub(super) struct ValuesOf<'a> {
 impl<'a> ValuesOf<'a> {
     /// `copies` says whether each thread may have several.
     pub(super) fn new(automata: &'a Automata, copies: bool, mutation: Mutation) -> Self {
+        let mut values = Self::unknown(automata, copies, mutation);
+        if values.is_worthwhile() {
+            values.solve();
+        } else {
+            values.by_constants();
+        }
+        values
+    }
+
+    /// What the constants in the text say.
+    pub(super) fn of_constants(automata: &'a Automata) -> Self {
+        let mut values = Self::unknown(automata, false, Mutation::default());
+        values.by_constants();
+        values
+    }
+
+    fn unknown(automata: &'a Automata, copies: bool, mutation: Mutation) -> Self {
         let alike = first_alike(automata);
         let count = |t: usize| alike.iter().filter(|a| **a == t).count();
         let threads = 0..automata.threads.len();
@@ -85,11 +102,6 @@ impl<'a> ValuesOf<'a> {
             anywhere: false,
         };
         values.begin();
-        if values.is_worthwhile() {
-            values.solve();
-        } else {
-            values.by_constants();
-        }
         values
     }
 
@@ -152,7 +164,9 @@ impl<'a> ValuesOf<'a> {
                 fact.taken = true;
                 fact.old = Values::ANY;
                 fact.written = Values::ANY;
-                if let Op::Read { addr, .. } | Op::Write { addr, .. } = &transition.op {
+                if let Op::Read { addr, .. } | Op::Write { addr, .. } | Op::Update { addr, .. } =
+                    &transition.op
+                {
                     let constant = addr.as_const().map(address);
                     fact.address = constant.map_or(Values::ANY, Values::one);
                 }
@@ -257,131 +271,6 @@ impl<'a> ValuesOf<'a> {
             }
         }
         changed
-    }
-
-    /// What an operation may do, and the thread's values after it; `None` if it cannot be done.
-    fn follow(&self, thread: usize, op: &Op, local: &mut Local) -> Option<Fact> {
-        let mut fact = Fact {
-            taken: true,
-            address: Values::NONE,
-            old: Values::NONE,
-            written: Values::NONE,
-        };
-        match op {
-            Op::Read { reg, addr, accept } => {
-                fact.address = self.addresses(addr, &local.regs);
-                local.regs[reg.index()] = self.read(thread, local, &fact.address);
-                self.restrict(accept.as_ref(), &mut local.regs)?;
-            }
-            Op::Write { addr, value } => {
-                fact.address = self.addresses(addr, &local.regs);
-                fact.written = self.values(value, &local.regs);
-                self.write(local, &fact);
-            }
-            Op::Update {
-                reg,
-                addr,
-                accept,
-                value,
-            } => {
-                fact.address = self.addresses(addr, &local.regs);
-                fact.old = self.read(thread, local, &fact.address);
-                if let Some(reg) = reg {
-                    local.regs[reg.index()] = fact.old;
-                }
-                self.restrict(accept.as_ref(), &mut local.regs)?;
-                fact.old = reg.map_or(Values::ANY, |reg| local.regs[reg.index()].clone());
-                if let Some(value) = value {
-                    fact.written = self.values(value, &local.regs);
-                    self.write(local, &fact);
-                }
-            }
-            Op::Assign { reg, value } => {
-                local.regs[reg.index()] = self.values(value, &local.regs);
-            }
-            Op::Check(e) | Op::Assert(e) | Op::Bounds(e) => {
-                self.restrict(Some(e), &mut local.regs)?;
-            }
-            Op::Fence | Op::Lock | Op::Unlock | Op::Noop => {}
-        }
-        Some(fact)
-    }
-
-    fn read(&self, thread: usize, local: &Local, addresses: &Values) -> Values {
-        let Values::Few(addresses) = addresses else {
-            return Values::ANY;
-        };
-        let mut read = Values::NONE;
-        for at in addresses {
-            read.join(&self.read_at(thread, local, *at));
-        }
-        read
-    }
-
-    fn read_at(&self, thread: usize, local: &Local, at: Value) -> Values {
-        let mut initial = Values::one(self.initial(at));
-        if self.anywhere {
-            return Values::ANY;
-        }
-        let written = self.written.get(&at);
-        let mut writers = written.iter().flat_map(|(writers, _)| writers);
-        let is_mine = self.alone[thread] && writers.all(|w| *w == thread);
-        if is_mine || self.mutation.breaks(Mutant::ValuesOfOthersForgotten) {
-            return local.own.get(&at).cloned().unwrap_or(initial);
-        }
-        if let Some((_, values)) = written {
-            initial.join(values);
-        }
-        initial
-    }
-
-    fn write(&self, local: &mut Local, fact: &Fact) {
-        let Values::Few(addresses) = &fact.address else {
-            // Nobody's own values count any more.
-            return;
-        };
-        for at in addresses {
-            let mut value = fact.written.clone();
-            if addresses.len() > 1 {
-                let old = local.own.get(at).cloned();
-                value.join(&old.unwrap_or_else(|| Values::one(self.initial(*at))));
-            }
-            local.own.insert(*at, value);
-        }
-    }
-
-    fn addresses(&self, e: &Expr, regs: &[Values]) -> Values {
-        results(e, regs, address)
-    }
-
-    fn values(&self, e: &Expr, regs: &[Values]) -> Values {
-        results(e, regs, |n| self.automata.domain.wrap(n))
-    }
-
-    /// Keeps the values of registers with which a condition may hold; `None` if it never does.
-    fn restrict(&self, condition: Option<&Expr>, regs: &mut [Values]) -> Option<()> {
-        let Some(e) = condition else { return Some(()) };
-        let used = registers(e);
-        let mut kept = vec![Values::NONE; used.len()];
-        let mut holds = false;
-        let all = each(e, regs, &mut |chosen, result| {
-            if result.is_some_and(|n| n != 0) {
-                holds = true;
-                for (kept, reg) in kept.iter_mut().zip(&used) {
-                    kept.join(&Values::one(chosen[reg.index()]));
-                }
-            }
-        });
-        if all {
-            for (kept, reg) in kept.into_iter().zip(&used) {
-                regs[reg.index()] = kept;
-            }
-            return holds.then_some(());
-        }
-        if let Some((reg, n)) = equality(e) {
-            regs[reg.index()] = Values::one(Value::try_from(n).ok()?);
-        }
-        Some(())
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn named(campaign: &Campaign<'_>, variable: &str) -> String {
     command(campaign, variable)
 }
 
-/// The script of a job array.
+/// The script of a job array. The log of each shard ends with its CPU time.
 pub(super) fn of_slurm(campaign: &Campaign<'_>, round: &Round) -> String {
     let args = campaign.args;
     let mut text = "#!/bin/sh\n".to_owned();
@@ -56,5 +56,5 @@ pub(super) fn of_slurm(campaign: &Campaign<'_>, round: &Round) -> String {
     for option in options {
         let _ = writeln!(text, "#SBATCH {option}");
     }
-    text + &numbered(campaign, round, "$((SLURM_ARRAY_TASK_ID - 1))")
+    text + &numbered(campaign, round, "$((SLURM_ARRAY_TASK_ID - 1))") + "times\n"
 }

@@ -378,6 +378,7 @@ fn files_for_other_systems_are_printed() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    assert!(text.ends_with("\ntimes\n"), "{text}");
     let text = printed(&format!("--github --setup make {command}"));
     assert!(
         text.contains("shard: [\"1/3\", \"2/3\", \"3/3\"]"),
