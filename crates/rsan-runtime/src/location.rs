@@ -39,6 +39,13 @@ fn prefetch<T>(at: *const T, line: usize) {
     unsafe { asm!("prefetchw [{0}]", in(reg) at, options(nostack, preserves_flags, readonly)) };
 }
 
+/// The same for one line that will only be read, and may stay with other processors, too.
+#[inline]
+fn prefetch_read<T>(at: *const T) {
+    // SAFETY: as above.
+    unsafe { asm!("prefetcht0 [{0}]", in(reg) at, options(nostack, preserves_flags, readonly)) };
+}
+
 /// The bytes of a location, and what is special about it, in one word: `flags:2 bytes:6 address:56`.
 #[derive(Clone, Copy, Debug)]
 struct Extent(u64);

@@ -159,10 +159,8 @@ impl LocationState {
     /// The entries for reads of the last write by the slot of a thread.
     #[inline]
     fn readers_of_last(&self, thread: &ThreadState) -> impl Iterator<Item = Observation> {
-        let (write, slot) = (self.last_write(), thread.slot);
-        let readers = self.records.reads().iter().rev();
-        let readers = readers.take_while(move |reader| reader.write == write);
-        let observations = readers.map(|reader| reader.by);
+        let slot = thread.slot;
+        let observations = self.records.reads_of_last().map(|reader| reader.by);
         observations.filter(move |by| by.stamp.slot == slot)
     }
 

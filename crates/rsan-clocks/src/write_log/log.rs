@@ -150,11 +150,15 @@ pub(super) struct Log {
     newest: Newest,
     /// The records are in `many`.
     is_long: bool,
+    /// Some read of the records is in `reads`.
     has_reads: bool,
+    /// The last bits of the position of the write that was read last, if there are reads.
+    last_read: u16,
     few: [Record; FEW],
     /// Their number is a power of two.
     many: ThinVec<Record>,
-    /// Reads of the records, of the oldest first (`rd`).
+    /// Reads of the records, of the oldest first (`rd`), after such of older writes: those go when their room is needed, for
+    /// the memory is elsewhere, and often with another processor.
     reads: ThinVec<Reader>,
 }
 
@@ -166,6 +170,7 @@ impl Log {
             newest: Newest::of(&first),
             is_long: false,
             has_reads: false,
+            last_read: 0,
             few: [first; FEW],
             many: ThinVec::new(),
             reads: ThinVec::new(),
@@ -202,14 +207,45 @@ impl Log {
     /// The reads that made their threads know a write, of the oldest write first.
     #[inline]
     pub(super) fn reads(&self) -> &[Reader] {
-        if self.has_reads { &self.reads } else { &[] }
+        if self.has_reads {
+            &self.reads[self.old_reads()..]
+        } else {
+            &[]
+        }
+    }
+
+    /// Those of the newest record, newest first.
+    #[inline]
+    pub(super) fn reads_of_last(&self) -> impl Iterator<Item = &Reader> {
+        let last = self.last();
+        let some = self.has_reads && self.last_read == last as u16;
+        let reads: &[Reader] = if some { &self.reads } else { &[] };
+        let reads = reads.iter().rev();
+        reads.take_while(move |read| read.write.0 == last)
+    }
+
+    /// How many of the reads are of records that are gone.
+    fn old_reads(&self) -> usize {
+        self.reads.partition_point(|read| read.write.0 < self.base)
     }
 
     /// Notes a read of the newest record.
     pub(super) fn push_read(&mut self, by: Observation) {
-        let write = Timestamp(self.base + u64::from(self.len) - 1);
+        if !self.has_reads {
+            self.reads.clear();
+        } else if self.reads.len() == self.reads.capacity() {
+            self.reads.drain(..self.old_reads());
+        }
+        let write = Timestamp(self.last());
         self.reads.push(Reader { write, by });
         self.has_reads = true;
+        self.last_read = write.0 as u16;
+    }
+
+    /// Position of the newest record.
+    #[inline]
+    fn last(&self) -> u64 {
+        self.base + u64::from(self.len) - 1
     }
 
     #[inline]
@@ -275,17 +311,21 @@ impl Log {
     #[inline]
     pub(super) fn drop_first(&mut self, count: usize) {
         debug_assert!(count < self.len(), "a log is never empty");
+        // The write that was read last is one of them, so its last bits tell which.
+        let is_told = self.len() <= 1 << u16::BITS;
         self.base += count as u64;
         self.len -= count as u32;
         if self.has_reads {
-            self.drop_reads();
+            let keeps = || self.old_reads() < self.reads.len();
+            let age = (self.last() as u16).wrapping_sub(self.last_read);
+            let is_there = if is_told {
+                u32::from(age) < self.len
+            } else {
+                keeps()
+            };
+            debug_assert_eq!(is_there, keeps());
+            self.has_reads = is_there;
         }
-    }
-
-    fn drop_reads(&mut self) {
-        let gone = self.reads.partition_point(|read| read.write.0 < self.base);
-        self.reads.drain(..gone);
-        self.has_reads = !self.reads.is_empty();
     }
 }
 
@@ -317,6 +357,8 @@ mod tests {
                 if position % 3 == 0 {
                     log.push_read(by);
                 }
+                let of_last = log.reads_of_last().count();
+                assert_eq!(of_last, usize::from(position % 3 == 0));
                 let reads = log.reads().iter().map(|read| read.write.0);
                 let kept = log.base()..=position as u64;
                 assert!(reads.eq(kept.filter(|write| *write > 0 && write % 3 == 0)));
@@ -330,6 +372,26 @@ mod tests {
                 assert!(log.get(log.len()).is_none());
             }
             assert!(log.places().len() <= FEW.max(2 * (cap + 1).next_power_of_two()));
+            assert!(log.reads.capacity() <= FEW.max(2 * cap), "old reads go");
         }
+    }
+
+    #[test]
+    fn reads_of_long_logs_are_found() {
+        let mut log = Log::new(Record::initial(0));
+        log.push(Record::initial(1));
+        log.push_read(Record::initial(0).by());
+        for position in 2..100_000 {
+            log.push(Record::initial(position));
+        }
+        let count = |log: &Log| (log.reads().len(), log.reads_of_last().count());
+        assert_eq!(count(&log), (1, 0));
+        log.drop_first(1);
+        assert_eq!(count(&log), (1, 0));
+        // Still so many that the last bits alone would say that the read is of one of them.
+        log.drop_first(10_000);
+        assert_eq!(count(&log), (0, 0));
+        log.push_read(Record::initial(0).by());
+        assert_eq!(count(&log), (1, 1));
     }
 }

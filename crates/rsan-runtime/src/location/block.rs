@@ -3,7 +3,7 @@
 use super::pieces;
 use super::slabs;
 use super::sync::SyncState;
-use super::{Location, prefetch};
+use super::{Location, prefetch, prefetch_read};
 use crate::lock::RawLock;
 use crate::shadow::{self, Granule, HAS_BLOCKS, HAS_CELLS, HAS_MEETINGS};
 use crate::upcall::answers;
@@ -41,9 +41,9 @@ pub enum Intent {
     Access,
 }
 
-/// The lines of the log, and those that accesses of several threads need.
+/// The lines of the log, and the first of those that accesses of several threads need; not all of them need the other.
 const LOG: [usize; 2] = [2, 3];
-const SHARED: [usize; 2] = [4, 5];
+const SHARED: usize = 4;
 
 // SAFETY: `items` is only reached through a `Locked`, which holds the lock.
 unsafe impl Sync for Block {}
@@ -156,7 +156,7 @@ impl Locked {
         let granule = Granule::of(address)?;
         let flags = granule.flags();
         if flags & HAS_CELLS != 0 {
-            prefetch(granule.cells(), 0);
+            prefetch_read(granule.cells());
         }
         loop {
             // ORDERING: acquire, with the exchange in `create`.
@@ -166,7 +166,7 @@ impl Locked {
                 LOG.into_iter().for_each(|line| prefetch(block, line));
             }
             if flags & HAS_MEETINGS != 0 {
-                SHARED.into_iter().for_each(|line| prefetch(block, line));
+                prefetch(block, SHARED);
             }
             let block = if block.is_null() {
                 create(granule)
