@@ -6,6 +6,7 @@ pub(crate) mod measure;
 mod peer;
 mod peers;
 mod port;
+mod published;
 mod report;
 mod sanitizer;
 mod scheduling;

@@ -3,6 +3,7 @@
 use super::corpus::{self, Program};
 use super::measure::{Cost, measure};
 use super::peer::{self, PeerAnswer};
+use super::published::{self, Published};
 use super::report::Report;
 use crate::steps::{cargo, root};
 use serde::Serialize;
@@ -15,6 +16,9 @@ pub(crate) struct Args {
     /// Only programs whose path contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Measure all TPL programs below this folder instead of ours, as their authors published them
+    #[arg(long, value_name = "DIR")]
+    peer_programs: Option<PathBuf>,
     /// Do not run the peer, even if it is installed
     #[arg(long)]
     no_peer: bool,
@@ -28,6 +32,9 @@ const REPEATED_BELOW: f64 = 1.0;
 
 /// How often; the best run counts.
 const REPEATS: usize = 3;
+
+/// What a published program may take.
+const PUBLISHED_LIMIT: &str = "10m";
 
 /// The models that the peer knows, too.
 const MODELS: [&str; 2] = ["ra", "rc20"];
@@ -64,14 +71,32 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
             peer::VARIABLE
         );
     }
-    let mut programs = corpus::programs()?;
-    if let Some(only) = &args.only {
-        programs.retain(|p| p.file.contains(only.as_str()));
-    }
     let mut report = Report::default();
+    let only = args.only.as_deref().unwrap_or_default();
+    match &args.peer_programs {
+        Some(folder) => measure_published(&rsan, peer.as_deref(), folder, only, &mut report)?,
+        None => measure_corpus(&rsan, peer.as_deref(), only, &mut report)?,
+    }
+    if args.json {
+        println!("{}", report.json());
+    } else {
+        print!("{report}");
+    }
+    Ok(())
+}
+
+/// The programs of our own.
+fn measure_corpus(
+    rsan: &Path,
+    peer: Option<&str>,
+    only: &str,
+    report: &mut Report,
+) -> Result<(), String> {
+    let mut programs = corpus::programs()?;
+    programs.retain(|p| p.file.contains(only));
     for program in programs.iter().filter(|p| p.is_small()) {
         let file = root().join("litmus").join(&program.file);
-        let (_, ours) = best(&rsan, &file, &[])?;
+        let (_, ours) = best(rsan, &file, &[])?;
         report.small.push(Small {
             program: program.file.clone(),
             ours,
@@ -80,18 +105,71 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
     for program in programs.iter().filter(|p| p.is_measured()) {
         for model in MODELS {
             for property in properties(program, model) {
-                let row = row(&rsan, peer.as_deref(), program, model, property)?;
+                let question = Question {
+                    name: &program.file,
+                    file: root().join("litmus").join(&program.file),
+                    model,
+                    property,
+                    expected: match program.expected(model, property) {
+                        Some("yes") => "robust",
+                        _ => "violation",
+                    },
+                    limits: &[],
+                };
+                let row = row(rsan, peer, &question)?;
                 eprintln!("xtask: {}", Report::line(&row));
                 report.rows.push(row);
             }
         }
     }
-    if args.json {
-        println!("{}", report.json());
-    } else {
-        print!("{report}");
+    Ok(())
+}
+
+/// Programs that the user has, as far as they can be read and their authors say what is right.
+fn measure_published(
+    rsan: &Path,
+    peer: Option<&str>,
+    folder: &Path,
+    only: &str,
+    report: &mut Report,
+) -> Result<(), String> {
+    let mut programs = published::programs(folder)?;
+    programs.retain(|p| p.name.contains(only));
+    for program in &programs {
+        for (model, property, expected) in questions(program) {
+            let question = Question {
+                name: &program.name,
+                file: program.file.clone(),
+                model,
+                property,
+                expected,
+                limits: &["--time-limit", PUBLISHED_LIMIT],
+            };
+            match row(rsan, peer, &question) {
+                Ok(row) => {
+                    eprintln!("xtask: {}", Report::line(&row));
+                    report.rows.push(row);
+                }
+                Err(error) => eprintln!("xtask: {} is left out: {error}", program.name),
+            }
+        }
     }
     Ok(())
+}
+
+/// Model, property and verdict of what the authors of a program say about robustness; and about observational robustness,
+/// where that is all there is to prove.
+fn questions(program: &Published) -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut questions = Vec::new();
+    for model in MODELS {
+        let robust = program.expected(model, "robust");
+        questions.extend(robust.map(|verdict| (model, "robust", verdict)));
+        if robust == Some("violation") && program.expected(model, "observational") == Some("robust")
+        {
+            questions.push((model, "observational", "robust"));
+        }
+    }
+    questions
 }
 
 /// Robustness; and where it does not hold but observational robustness does, that, too: the proof is the long run.
@@ -105,35 +183,43 @@ fn properties(program: &Program, model: &str) -> Vec<&'static str> {
     }
 }
 
-fn row(
-    rsan: &Path,
-    peer: Option<&str>,
-    program: &Program,
+/// What is asked about a program.
+struct Question<'a> {
+    name: &'a str,
+    file: PathBuf,
     model: &'static str,
     property: &'static str,
-) -> Result<Row, String> {
-    let file = root().join("litmus").join(&program.file);
-    let arguments = ["--model", model, "--property", property];
-    let (answer, ours) = best(rsan, &file, &arguments)?;
-    let text = |field: &str| answer[field].as_str().unwrap_or("none").to_owned();
-    let verdict = text("verdict");
-    let expected = match program.expected(model, property) {
-        Some("yes") => "robust",
-        _ => "violation",
-    };
-    // The peer reads TPL only, and has no observational mode for RA.
-    let suits = program.file.ends_with(".tpl") && (model, property) != ("ra", "observational");
-    let peer = peer.filter(|_| suits);
-    Ok(Row {
-        program: program.file.clone(),
+    /// The right answer.
+    expected: &'a str,
+    limits: &'a [&'a str],
+}
+
+fn row(rsan: &Path, peer: Option<&str>, question: &Question<'_>) -> Result<Row, String> {
+    let Question {
+        name,
+        file,
         model,
         property,
-        as_expected: verdict == expected,
+        ..
+    } = question;
+    let mut arguments = vec!["--model", model, "--property", property];
+    arguments.extend(question.limits);
+    let (answer, ours) = best(rsan, file, &arguments)?;
+    let text = |field: &str| answer[field].as_str().unwrap_or("none").to_owned();
+    let verdict = text("verdict");
+    // The peer reads TPL only, and has no observational mode for RA.
+    let suits = name.ends_with(".tpl") && (*model, *property) != ("ra", "observational");
+    let peer = peer.filter(|_| suits);
+    Ok(Row {
+        program: (*name).to_owned(),
+        model,
+        property,
+        as_expected: verdict == question.expected,
         verdict,
         states: answer["stats"]["states"].as_u64().unwrap_or(0),
         ours,
         peer: peer
-            .map(|command| peer::ask(command, &file, model, property))
+            .map(|command| peer::ask(command, file, model, property))
             .transpose()?,
     })
 }
