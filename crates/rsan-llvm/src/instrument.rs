@@ -65,14 +65,23 @@ const PRIVATE: &[&str] = &[
     "4test8run_test",
 ];
 
-/// The same for an instance of a function for a type, by parts of its symbol: where the output of a test goes is forgotten at the end of a thread.
-const PRIVATE_INSTANCE: [&str; 4] = ["12thread_local", "7destroy", "5mutex5Mutex", "3Vech"];
+/// The same for instances and methods of types, by parts of their symbols.
+const PRIVATE_PARTS: &[&[&str]] = &[
+    // Where the output of a test goes is forgotten at the end of a thread.
+    &["12thread_local", "7destroy", "5mutex5Mutex", "3Vech"],
+    // The end of a thread's entry in the table of stacks, with what compilers put into it; both ways to write symbols.
+    &["14stack_overflow", "7Handler", "4Drop4drop"],
+    &["4core3ptr", "drop_", "14stack_overflow7HandlerE"],
+    &["stack_overflow..Handler$u20$as$u20$core..ops..drop..Drop$GT$4drop"],
+    &["drop_in_place$LT$std..sys..pal..unix..stack_overflow..Handler$GT$"],
+];
 
 /// Closures and inner functions of a private function are not private: one of them is a test, another calls destructors.
 fn is_private(symbol: &str) -> bool {
     let symbol = symbol.split_once(".llvm.").map_or(symbol, |(name, _)| name);
     let is = |path: &&str| symbol.ends_with(*path) || symbol.contains(&format!("{path}17h"));
-    PRIVATE.iter().any(is) || PRIVATE_INSTANCE.iter().all(|part| symbol.contains(part))
+    let has_all = |parts: &&[&str]| parts.iter().all(|part| symbol.contains(part));
+    PRIVATE.iter().any(is) || PRIVATE_PARTS.iter().any(has_all)
 }
 
 /// Instruments a module into an object file. `begin` is told that it is next.
@@ -153,6 +162,11 @@ mod tests {
             "_ZN3std3sys3pal4unix14stack_overflow11thread_info16set_current_info17h0123456789abcdefE",
             "_RNvCs1_4test8run_test",
             "_ZN4test8run_test17h0123456789abcdefE",
+            "_RNvXs_NtNtNtNtCs1_3std3sys3pal4unix14stack_overflowNtB4_7HandlerNtNtNtCs2_4core3ops4drop4Drop4drop",
+            "_RINvNtCs2_4core3ptr9drop_glueNtNtNtNtNtCs1_3std3sys3pal4unix14stack_overflow7HandlerEBL_",
+            "_RINvNtCs2_4core3ptr13drop_in_placeNtNtNtNtNtCs1_3std3sys3pal4unix14stack_overflow7HandlerEBQ_",
+            "_ZN4core3ptr67drop_in_place$LT$std..sys..pal..unix..stack_overflow..Handler$GT$17h0123456789abcdefE",
+            "_ZN92_$LT$std..sys..pal..unix..stack_overflow..Handler$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE",
         ];
         let seen = [
             "_RNCNvCs1_4test8run_test0B3_",

@@ -89,12 +89,16 @@ impl Finding {
             (Some(one), Some(other)) => Some(one.and(other)),
             (one, other) => one.or(other),
         };
-        self.fix = self.fix.take().or(other.fix);
-        // What is said of the machines is about the execution that is shown.
+        // What is said of the machines is about the execution that is shown, and so are the reasons and the fix that come of it.
         if self.execution.is_none() {
+            if other.execution.is_some() && other.fix.is_some() {
+                self.because = other.because;
+                self.fix = other.fix.take();
+            }
             self.execution = other.execution;
             self.machines = other.machines;
         }
+        self.fix = self.fix.take().or(other.fix);
         self.recorded = self.recorded.take().or(other.recorded);
         if self.process != other.process {
             self.process = None;

@@ -86,6 +86,23 @@ fn equal_findings_of_a_subject_are_one() {
 }
 
 #[test]
+fn the_fix_is_that_of_the_execution_which_is_shown() {
+    let explained = weak();
+    assert!(explained.findings[0].execution.is_some() && explained.findings[0].fix.is_some());
+    let mut guessed = weak();
+    let finding = &mut guessed.findings[0];
+    finding.execution = None;
+    finding.because = vec!["nobody knows".to_owned()];
+    finding.fix.as_mut().expect("a fix").message = "hold a mutex".to_owned();
+    let shown = |documents: Vec<Document>| {
+        let finding = merge(documents).remove(0).findings.remove(0);
+        (finding.because, finding.fix, finding.execution)
+    };
+    let both = shown(vec![guessed.clone(), explained.clone()]);
+    assert_eq!(both, shown(vec![explained, guessed]));
+}
+
+#[test]
 fn the_most_severe_verdict_of_a_subject_counts() {
     let verdict = |documents: &[Document]| {
         let [one] = &merge(documents.to_vec())[..] else {

@@ -2,7 +2,7 @@
 //! accepting the connection, and listening before having connected.
 //!
 //! A clock belongs to what the descriptor stands for: the inode of a pipe, the two ports of a connection, the number
-//! of an event counter. Other sockets, and those of datagrams, share one clock: of a pair of them, one may know its peer and the
+//! of an event counter, or that of which it is a duplicate. Other sockets, and those of datagrams, share one clock: of a pair of them, one may know its peer and the
 //! other not. Files order nothing. Those who connect and accept meet at the port, or at the family of addresses: a path
 //! may be written in several ways.
 
@@ -10,7 +10,7 @@ use super::call::Call;
 use crate::system::keeping_errno;
 use crate::{sched, sync};
 use libc::{c_int, c_uint, c_void, sockaddr};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const CLOCKS: usize = 1 << 16;
 
@@ -44,6 +44,40 @@ fn family_and_port(address: &libc::sockaddr_storage, size: usize) -> (u16, Optio
     // SAFETY: the address is large enough, and the port is at the same place in both families.
     let port = || unsafe { (&raw const *address).cast::<u16>().add(1).read() };
     (family, has_port.then(port))
+}
+
+/// Descriptors with larger numbers are no duplicates to us.
+const NUMBERS: usize = 1 << 14;
+
+/// For each descriptor the one, plus 1, that it was duplicated from first of all, or 0. The system does not tell: event counters, polls and the like
+/// share an inode. A number that is in use again may share a clock with what it was before, which orders more than there is.
+static ORIGINS: [AtomicU32; NUMBERS] = [const { AtomicU32::new(0) }; NUMBERS];
+
+fn origin(file: c_int) -> Option<&'static AtomicU32> {
+    ORIGINS.get(usize::try_from(file).ok()?)
+}
+
+/// The number that a descriptor shares with its duplicates.
+fn number_of(file: c_int) -> u64 {
+    // ORDERING: relaxed, here and below; whoever uses a descriptor knows it from whoever made it.
+    match origin(file).map(|origin| origin.load(Ordering::Relaxed)) {
+        None | Some(0) => file as u64,
+        Some(other) => u64::from(other - 1),
+    }
+}
+
+/// The descriptor is new, and stands for something new.
+pub(super) fn created(file: c_int) {
+    if let Some(origin) = origin(file) {
+        origin.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The second descriptor now stands for what the first one does.
+pub(super) fn duplicated(from: c_int, to: c_int) {
+    if let (Some(origin), true) = (origin(to), from != to) {
+        origin.store(number_of(from) as u32 + 1, Ordering::Relaxed);
+    }
 }
 
 type Ask = unsafe extern "C" fn(c_int, *mut sockaddr, *mut c_uint) -> c_int;
@@ -105,7 +139,7 @@ fn clock(file: c_int) -> Option<usize> {
                 None => hash(&[SOCKET]),
             })
         }
-        0 => Some(hash(&[COUNTER, file as u64])),
+        0 => Some(hash(&[COUNTER, number_of(file)])),
         _ => None,
     };
     key.map(clock_of)

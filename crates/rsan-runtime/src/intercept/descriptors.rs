@@ -1,7 +1,7 @@
 //! Descriptors: where they are created, used and closed ([`crate::descriptor`]).
 
 use super::call::{Call, Text};
-use super::channels::given;
+use super::channels::{self, given};
 use super::lives;
 use super::table::functions;
 use crate::descriptor;
@@ -13,6 +13,13 @@ impl Call {
     /// The function has created the descriptor, if it is one.
     fn creates(&self, file: c_int) {
         lives::created(self, file);
+        channels::created(file);
+    }
+
+    /// The function has created the second descriptor as a duplicate of the first one.
+    fn duplicates(&self, from: c_int, file: c_int) {
+        self.creates(file);
+        channels::duplicated(from, file);
     }
 
     /// The function has created two descriptors, if it has succeeded.
@@ -52,9 +59,9 @@ impl Call {
     }
 
     /// The function may have duplicated the descriptor.
-    fn controls(&self, command: c_int, result: c_int) {
+    fn controls(&self, file: c_int, command: c_int, result: c_int) {
         if [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].contains(&command) {
-            self.creates(result);
+            self.duplicates(file, result);
         }
     }
 
@@ -92,7 +99,11 @@ fn duplicated(call: &Call, from: c_int, to: c_int, real: impl FnOnce() -> c_int)
         return real();
     }
     given(call, to);
-    lives::replaced(call, to, real)
+    let result = lives::replaced(call, to, real);
+    if result >= 0 {
+        channels::duplicated(from, to);
+    }
+    result
 }
 
 unsafe extern "C-unwind" fn duplicate_to(from: c_int, to: c_int) -> c_int {
@@ -211,9 +222,9 @@ functions! {
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, files: *mut c_int) -> c_int [] result [creates_two(files, result == 0)];
     fn pipe(files: *mut c_int) -> c_int [] result [creates_two(files, result == 0)];
     fn pipe2(files: *mut c_int, flags: c_int) -> c_int [] result [creates_two(files, result == 0)];
-    fn dup(from: c_int) -> c_int [uses(from)] file [creates(file)];
-    fn fcntl(file: c_int, command: c_int, argument: usize) -> c_int [uses(file)] result [controls(command, result)];
-    fn fcntl64(file: c_int, command: c_int, argument: usize) -> c_int [uses(file)] result [controls(command, result)];
+    fn dup(from: c_int) -> c_int [uses(from)] file [duplicates(from, file)];
+    fn fcntl(file: c_int, command: c_int, argument: usize) -> c_int [uses(file)] result [controls(file, command, result)];
+    fn fcntl64(file: c_int, command: c_int, argument: usize) -> c_int [uses(file)] result [controls(file, command, result)];
     fn eventfd(count: c_uint, flags: c_int) -> c_int [] file [creates(file)];
     fn epoll_create(size: c_int) -> c_int [] file [creates(file)];
     fn epoll_create1(flags: c_int) -> c_int [] file [creates(file)];

@@ -94,6 +94,8 @@ unsafe fn futex(address: usize, operation: usize, value: u32, timeout: usize) ->
     const COMMAND: c_int = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match operation as c_int & COMMAND {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            // For somebody who is not private: they meet in code that the compiler has put elsewhere. Waiting in private, nobody else would run.
+            thread::current().map(thread::Context::reveal);
             // SAFETY: the program's word. ORDERING: relaxed; one thread runs at a time.
             let word = unsafe { AtomicU32::from_ptr(address as *mut u32) };
             let found = || word.load(Ordering::Relaxed);

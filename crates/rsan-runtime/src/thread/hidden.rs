@@ -5,7 +5,7 @@
 //! make each order of the two a different execution. Such functions are marked when they are
 //! instrumented. What they do is executed, and neither seen nor scheduled: the thread counts as inside the runtime.
 //!
-//! One that starts a thread is not private from there on ([`Context::reveal`]).
+//! One that starts a thread, or has to wait where threads are scheduled, is not private from there on ([`Context::reveal`]).
 //!
 //! **Assumes** that what such a function leaves behind decides nothing about what its caller does to memory that is seen.
 

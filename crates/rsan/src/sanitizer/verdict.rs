@@ -123,8 +123,13 @@ fn explained(fatal: &Fatal) -> String {
 /// What a program said about its failure, after how it ended.
 fn said(failure: &Failure<'_>) -> String {
     let stack = Symbols::default().stack(&failure.stack);
-    // Where Rust's standard library ends a program after a panic says nothing about the panic.
-    let own = place_of(&stack).filter(|frame| !frame.is_of_standard());
+    // Where Rust's standard library ends a program after a panic says nothing about the panic, nor does the `main` of tests that calls it.
+    let is_harness = |frame: &Frame| frame.function.as_deref().is_some_and(is_harness);
+    let by_harness = |own: &Frame| {
+        let mut inner = stack.iter().take_while(|frame| !std::ptr::eq(*frame, own));
+        inner.any(is_harness)
+    };
+    let own = place_of(&stack).filter(|own| !own.is_of_standard() && !by_harness(own));
     let place = own.and_then(Frame::place).map(|place| place.file_line());
     match (&failure.manner, place) {
         (
@@ -138,6 +143,11 @@ fn said(failure: &Failure<'_>) -> String {
         }
         (Manner::Abort | Manner::Signal { .. } | Manner::Exit { .. }, None) => String::new(),
     }
+}
+
+/// Whether a function runs the tests of a program.
+fn is_harness(function: &str) -> bool {
+    function.starts_with("test::test_main")
 }
 
 /// Places that are named for one reason.

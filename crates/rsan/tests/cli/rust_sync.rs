@@ -61,6 +61,15 @@ fn the_synchronisation_of_the_standard_library_is_understood() {
     ));
     let scheduled = ["--sched", "random", "--runs", "2"];
     assert_clean(&cargo(&folder, None, 3, &[&tests[..], &scheduled].concat()));
+    // Thousands of threads, one after the other and a few at a time.
+    let threads = ["--test", "threads", "--runs", "1", "--"];
+    let names = ["one_after_the_other", "scopes", "handles_that_are_dropped"];
+    assert_clean(&cargo(
+        &folder,
+        None,
+        3000,
+        &[&threads[..], &names].concat(),
+    ));
 }
 
 /// Toolchains that are tried where they are installed.
@@ -79,16 +88,17 @@ fn so_it_is_with_every_toolchain() {
         if !version.is_ok_and(|version| version.status.success()) {
             continue;
         }
+        let unstable = match toolchain {
+            "nightly" => &["--features", "mpmc"][..],
+            _ => &[],
+        };
         for profile in [&[][..], &["--release"]] {
             let folder = package("all");
-            assert_clean(&cargo(
-                &folder,
-                Some(toolchain),
-                5000,
-                &[profile, &["--runs", "3"]].concat(),
-            ));
+            let built = [profile, unstable].concat();
+            let words = [&built[..], &["--runs", "3"]].concat();
+            assert_clean(&cargo(&folder, Some(toolchain), 5000, &words));
             for strategy in ["random", "pct", "pos"] {
-                let words = [profile, &["--sched", strategy, "--runs", "50"]].concat();
+                let words = [&built[..], &["--sched", strategy, "--runs", "50"]].concat();
                 assert_clean(&cargo(&folder, Some(toolchain), 5, &words));
             }
         }

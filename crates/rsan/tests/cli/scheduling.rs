@@ -462,6 +462,21 @@ fn a_program_that_ends_before_its_threads_is_explored() {
     }
 }
 
+/// The thread that waits in private is the only one that would run.
+#[test]
+fn a_private_function_may_wait_for_what_is_seen() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("private", "private");
+    for strategy in ["random", "pct"] {
+        let line = format!("run --sched {strategy} --runs 100 -- ./private");
+        let run = run_line(&folder, &line);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+        assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+    }
+}
+
 /// A thread may make as many steps as it likes before another one begins. Of the six orders of three priorities, four show
 /// the failure.
 #[test]

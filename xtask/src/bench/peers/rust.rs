@@ -99,7 +99,7 @@ fn write(case: &Case, work: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// What it reports, executions, and seconds.
+/// What it reports, executions, and seconds of CPU.
 pub(super) fn cell(answer: &Answer) -> String {
     let outcome = match answer {
         Ok(outcome) => outcome,
@@ -121,7 +121,7 @@ pub(super) fn cell(answer: &Answer) -> String {
     } else {
         "s"
     };
-    format!("{says}; {executions}{plural}, {:.1} s", outcome.cost.wall)
+    format!("{says}; {executions}{plural}, {:.2} s", outcome.cost.cpu)
 }
 
 /// The beginning of a message.

@@ -104,10 +104,10 @@ fn the_line_of_a_rust_program_is_read() {
 fn miri_is_read() {
     let line = r#"{"executions":1,"cut":0,"complete":false,"seconds":0.5,"error":null}"#;
     let outcome = miri::read(&format!("{line}\n{line}\n"), "", COST);
-    assert_eq!(rust::cell(&Ok(outcome)), "nothing; 2 runs, 0.2 s");
+    assert_eq!(rust::cell(&Ok(outcome)), "nothing; 2 runs, 0.12 s");
     let race = "warning: odd\nerror: Undefined Behavior: Data race detected\n";
     let outcome = miri::read(&format!("{line}\n"), race, COST);
-    let expected = "*Undefined Behavior: Data race detected*; 2 runs, 0.2 s";
+    let expected = "*Undefined Behavior: Data race detected*; 2 runs, 0.12 s";
     assert_eq!(rust::cell(&Ok(outcome)), expected);
     assert_eq!(rust::cell(&Err("no Miri".to_owned())), "not there");
 }

@@ -116,6 +116,29 @@ fn rw_lock() {
 }
 
 #[test]
+fn poisoned_rw_lock() {
+    let lock = RwLock::new(vec![0]);
+    for round in 0..rounds().min(50) {
+        thread::scope(|s| {
+            let ended = s.spawn(|| {
+                lock.write().unwrap().push(round);
+                let _write = lock.write().unwrap();
+                std::panic::resume_unwind(Box::new("held"));
+            });
+            s.spawn(|| lock.read().unwrap_or_else(|poison| poison.into_inner()).len());
+            match lock.try_write() {
+                Ok(mut list) => list.push(0),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Poisoned(poison)) => poison.into_inner().push(0),
+            }
+            assert!(ended.join().is_err());
+        });
+        assert!(lock.is_poisoned());
+        lock.clear_poison();
+    }
+}
+
+#[test]
 fn condition() {
     let (lock, changed) = (Mutex::new(0), Condvar::new());
     let rounds = rounds();
@@ -153,6 +176,40 @@ fn condition_with_a_time() {
             changed.notify_one();
         }
     });
+}
+
+#[test]
+fn condition_of_a_value_with_a_time() {
+    for round in 0..rounds().min(50) {
+        let (lock, changed) = (Mutex::new(None), Condvar::new());
+        thread::scope(|s| {
+            s.spawn(|| {
+                *lock.lock().unwrap() = Some(vec![round]);
+                changed.notify_one();
+            });
+            let wait = Duration::from_secs(600);
+            let empty = |value: &mut Option<_>| value.is_none();
+            let (value, end) = changed.wait_timeout_while(lock.lock().unwrap(), wait, empty).unwrap();
+            assert!(!end.timed_out() && *value == Some(vec![round]));
+        });
+    }
+}
+
+#[test]
+fn waiting_for_what_is_made_once() {
+    for round in 0..rounds().min(200) {
+        let (once, plain, cell) = (Once::new(), Guarded::default(), OnceLock::<Vec<usize>>::new());
+        thread::scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    once.wait();
+                    assert_eq!((plain.get(), cell.wait().len()), (1, 3));
+                });
+            }
+            s.spawn(|| once.call_once(|| plain.add()));
+            s.spawn(|| cell.set(vec![round; 3]).unwrap());
+        });
+    }
 }
 
 #[test]

@@ -44,6 +44,20 @@ fn scopes() {
 }
 
 #[test]
+fn many_at_a_time() {
+    let (total, count) = (Mutex::new(Vec::new()), rounds().min(200));
+    thread::scope(|s| {
+        for number in 0..count {
+            let total = &total;
+            let builder = thread::Builder::new().stack_size(64 << 10);
+            let started = builder.spawn_scoped(s, move || total.lock().unwrap().push(number));
+            drop(started.unwrap());
+        }
+    });
+    assert_eq!(total.into_inner().unwrap().len(), count);
+}
+
+#[test]
 fn handles_that_are_dropped() {
     let (done, count) = (Arc::new(AtomicUsize::new(0)), rounds());
     for _ in 0..count {
