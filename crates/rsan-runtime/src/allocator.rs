@@ -125,6 +125,13 @@ pub(crate) fn economise() {
     KEPT[1].store(reserve.next, Ordering::Relaxed);
 }
 
+/// Where blocks are since then: no pointer of the program's leads there.
+pub(crate) fn private() -> std::ops::Range<usize> {
+    // ORDERING: relaxed; set while there was one thread.
+    let start = KEPT[0].load(Ordering::Relaxed);
+    start..start + (SLABS - 1) * SLAB
+}
+
 fn is_kept(block: *mut u8) -> bool {
     // ORDERING: relaxed; set while there is one thread.
     let [start, end] = [0, 1].map(|i: usize| KEPT[i].load(Ordering::Relaxed));

@@ -144,6 +144,7 @@ unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
         sched::stacks::add(me.state.id().index(), lowest, end);
     }
     sched::begin(outermost, true);
+    sched::stacks::wipe(lent.stack()[0]);
     let mut result = None;
     // SAFETY: as the program asked.
     cleanup::until_exit(|| result = Some(unsafe { routine(argument) }));
@@ -223,12 +224,15 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     thread::begin(context);
     block_signals(signals);
     let frame = 0u8;
-    forget_stack(&raw const frame as usize, has_own_stack);
+    let lowest = forget_stack(&raw const frame as usize, has_own_stack);
     if !sched::active() {
         // SAFETY: as the program asked.
         return unsafe { routine(argument) };
     }
     sched::begin(&raw const frame as usize, false);
+    if let Some(lowest) = lowest {
+        sched::stacks::wipe(lowest);
+    }
     // SAFETY: as the program asked.
     let result = cleanup::on_leaving(sched::go_home, || unsafe { routine(argument) });
     sched::go_home();
@@ -236,17 +240,19 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
 }
 
 /// The stack's memory may have been that of a thread before. `outermost` is in the first frame: what the thread calls
-/// lies below, its thread-local variables above.
-fn forget_stack(outermost: usize, is_programs: bool) {
-    let Some(me) = enter() else { return };
+/// lies below, its thread-local variables above. The lowest address of the stack, if it is known.
+fn forget_stack(outermost: usize, is_programs: bool) -> Option<usize> {
+    let me = enter()?;
     // SAFETY: the attributes are filled in before they are read.
     unsafe {
         let mut attr = std::mem::zeroed::<pthread_attr_t>();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attr) != 0 {
-            return;
+            return None;
         }
         let (mut base, mut bytes) = (std::ptr::null_mut(), 0);
-        if libc::pthread_attr_getstack(&raw const attr, &raw mut base, &raw mut bytes) == 0 {
+        let known =
+            libc::pthread_attr_getstack(&raw const attr, &raw mut base, &raw mut bytes) == 0;
+        if known {
             shadow::forget(base as usize, bytes);
             let lowest = base as usize;
             thread::set_stack(me.state.id(), [lowest, outermost, lowest + bytes]);
@@ -255,6 +261,7 @@ fn forget_stack(outermost: usize, is_programs: bool) {
             }
         }
         libc::pthread_attr_destroy(&raw mut attr);
+        known.then_some(base as usize)
     }
 }
 

@@ -11,7 +11,7 @@ use super::reuse::{self, Clock, Keepers, Shared, Stage};
 use super::run::{Plan, Weak};
 use super::trace::Trace;
 use super::views::Views;
-use super::{begin_run, leave, lent, places, snapshot};
+use super::{begin_run, leave, lent, places, snapshot, stacks};
 use crate::entry::entries;
 use crate::imports::imports_any;
 use crate::options::Options;
@@ -122,6 +122,7 @@ fn start() {
             Err(error) => crate::fatal::die(&["RSAN_OPTIONS: ", &error]),
         }
     }
+    stacks::wipe(0);
 }
 
 /// The schedule is that of this program, not of those that it executes.

@@ -19,6 +19,8 @@
 
 use super::atomics::Registers;
 use super::borrowed::Borrowed;
+use crate::allocator;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Visits that are remembered: reads in one round of a loop.
@@ -217,9 +219,9 @@ impl Loop {
     pub(super) fn came_in(&self, more: &[u64]) -> u64 {
         let last = self.last.filter(|_| self.borrowed.is_empty());
         let all = last.map(|state| {
-            let mut hash = Hash(state);
+            let mut hash = Hash::from(state);
             more.iter().for_each(|word| hash.add(*word));
-            hash.0
+            hash.value
         });
         all.unwrap_or(0)
     }
@@ -235,14 +237,14 @@ impl Loop {
         if self.borrowed.refresh(stack, word) {
             self.visits.clear();
         }
-        let mut hash = Hash(0x9e37_79b9_7f4a_7c15);
+        let mut hash = Hash::from(0x9e37_79b9_7f4a_7c15);
         registers.words().iter().for_each(|word| hash.add(*word));
         let all_own = self.borrowed.is_empty();
         for at in (stack..self.outermost).step_by(size_of::<u64>()) {
             let own = if all_own { None } else { self.borrowed.own(at) };
             hash.add(own.unwrap_or_else(|| word(at)));
         }
-        Some(hash.0)
+        Some(hash.value)
     }
 }
 
@@ -253,10 +255,26 @@ fn word(at: usize) -> u64 {
     unsafe { (at as *const u64).read_volatile() }
 }
 
-struct Hash(u64);
+struct Hash {
+    value: u64,
+    /// Memory of the runtime's. The program has no pointer to it: such a word is a register of the runtime's that a frame has saved, and
+    /// depends on which runs the process has made before.
+    private: Range<usize>,
+}
 
 impl Hash {
+    fn from(value: u64) -> Self {
+        Self {
+            value,
+            private: allocator::private(),
+        }
+    }
+
     fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let word = match self.private.contains(&(word as usize)) {
+            true => 0,
+            false => word,
+        };
+        self.value = (self.value.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }

@@ -25,6 +25,29 @@ const FIRST: usize = 8 << 20;
 /// The stack pointer of a thread that has ended.
 const ENDED: usize = usize::MAX;
 
+/// Bytes of its stack that the runtime uses before a thread comes to the program's code.
+const USED: usize = 8 << 10;
+
+/// Leaves nothing of the runtime below the caller's frame, on a stack with this lowest address. The state of a thread ([`super::spin`]) is all
+/// of its frames, also what they do not write, and must not depend on numbers of processes or on the time.
+pub(crate) fn wipe(lowest: usize) {
+    let here = 0u8;
+    // A program can give a thread a small stack.
+    if &raw const here as usize > lowest.saturating_add(2 * USED) {
+        wipe_below();
+    }
+}
+
+#[inline(never)]
+fn wipe_below() {
+    let mut room = std::mem::MaybeUninit::<[u64; USED / 8]>::uninit();
+    let first = room.as_mut_ptr().cast::<u64>();
+    for index in 0..USED / 8 {
+        // SAFETY: in the array.
+        unsafe { first.add(index).write_volatile(0) };
+    }
+}
+
 /// A stack. One thread runs at a time, so that no order is needed.
 #[derive(Debug)]
 struct Stack {
