@@ -100,7 +100,7 @@ impl PlanStep {
     }
 }
 
-/// Where a thread's round of a loop comes to nothing: it makes no further step, and others go on ([`super::rounds`]).
+/// Where a thread's round of a loop comes to nothing: it makes no further step, and others go on (`rounds.rs`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Stop {
     /// The thread.
