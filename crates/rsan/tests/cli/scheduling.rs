@@ -608,19 +608,18 @@ fn an_exploration_can_be_bounded_and_gone_on_with() {
             .stdout
             .lines()
             .find(|line| line.starts_with("explored: "));
-        line.expect("a line about it").to_owned()
+        let line = line.expect("a line about it");
+        // Runs in excess are left out: what an exploration has learnt of failed rounds is not saved, so there may be more of them.
+        line.split(", and ").next().unwrap_or(line).to_owned()
     };
     let saved = "run --exhaustive --checkpoint saved.json";
-    for (bound, line) in [
-        ("5", "explored: 5 executions"),
-        ("50", "explored: 50 executions"),
-    ] {
+    for (bound, line) in [("5", " in 5 runs"), ("50", " in 50 runs")] {
         let part = run_line(
             &folder,
             &format!("{saved} --max-executions {bound} -- ./seqlock"),
         );
         assert_eq!(part.code, 1, "{}{}", part.stdout, part.stderr);
-        assert!(explored(&part).starts_with(line), "{}", part.stdout);
+        says(&part, line);
         says(&part, "not all executions were explored: ");
     }
     let rest = run_line(&folder, &format!("{saved} -- ./seqlock"));
