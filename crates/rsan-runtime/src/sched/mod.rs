@@ -204,7 +204,11 @@ pub(crate) fn touch() {
 /// they have all ended, and were joined.
 #[cold]
 pub(crate) fn overwrite() {
-    if let Some(state) = STATE.lock().as_mut().filter(|_| active())
+    // The caller has the lock of a location. Only where one thread runs at a time nobody holds this lock and waits for that one.
+    if !active() {
+        return;
+    }
+    if let Some(state) = STATE.lock().as_mut()
         && state.joined + 1 < state.threads.iter().flatten().count()
     {
         state.trace.overwrites();
