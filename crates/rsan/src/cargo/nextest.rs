@@ -166,6 +166,7 @@ fn attempt(words: &[OsString]) -> Result<u8, String> {
         as_written: false,
         jobs: 1,
         said: PathBuf::new(),
+        common: None,
     };
     let stop = interrupt::stop_flag().ok_or("signals cannot be watched")?;
     let said = said(&order, &stop)?;

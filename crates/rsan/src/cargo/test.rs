@@ -5,12 +5,13 @@ use super::build::{self, Build};
 use super::listing::{self, Wishes};
 use super::record::{self, Started};
 use super::targets::{Target, targets};
-use super::unit::{Order, folder_of};
+use super::unit::{Common, Order, folder_of};
 use super::workers::{self, Job};
 use crate::args::CargoTestArgs;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::sanitizer::campaign::quoted;
+use crate::sanitizer::library;
 use crate::session::eprint;
 use crate::status::Status;
 use std::fs;
@@ -126,6 +127,10 @@ impl Units {
             wishes: Wishes::default(),
         };
         let is_only_package = build.metadata.packages.len() == 1;
+        let common = Common {
+            library: library::folder()?,
+            symbols: build.scratch.path().join("symbols"),
+        };
         let mut listed = false;
         for (started, target) in programs {
             let whole = Case {
@@ -134,6 +139,7 @@ impl Units {
                 is_only_package,
                 target: &target,
                 started: &started,
+                common: &common,
             };
             if !target.has_harness() {
                 // What it makes of its words is its own affair.
@@ -224,6 +230,7 @@ struct Case<'a> {
     is_only_package: bool,
     target: &'a Target,
     started: &'a Started,
+    common: &'a Common,
 }
 
 impl Case<'_> {
@@ -255,6 +262,7 @@ impl Case<'_> {
                 as_written: self.target.as_written,
                 jobs: 1,
                 said,
+                common: Some(self.common.clone()),
             },
             started: self.started.clone(),
         })

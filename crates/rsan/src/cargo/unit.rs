@@ -5,8 +5,10 @@ use crate::files;
 use crate::interrupt;
 use crate::sanitizer::campaign::{self, Memory, Request, is_wanted};
 use crate::sanitizer::execute::{Plan, Stdout};
+use crate::sanitizer::library;
 use crate::sanitizer::mixed::{self, Parts};
 use crate::sanitizer::run::{self, option};
+use crate::sanitizer::symbols::shared;
 use crate::session::{Reply, eprint};
 use crate::shard::Portion;
 use crate::status::Status;
@@ -14,6 +16,7 @@ use clap::Parser;
 use rsan_report::{Command, Document};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -40,6 +43,17 @@ pub(super) struct Order {
     pub(super) jobs: usize,
     /// Where the answer goes.
     pub(super) said: PathBuf,
+    /// What all tests have in common.
+    pub(super) common: Option<Common>,
+}
+
+/// What the command has found out for its tests.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Common {
+    /// The folder of the runtime library, which was looked at.
+    pub(super) library: PathBuf,
+    /// A file for what they find in the debug information.
+    pub(super) symbols: PathBuf,
 }
 
 /// The folder for the schedules of a test. Not every file system has names with colons.
@@ -81,10 +95,15 @@ fn read(file: &Path) -> Result<Order, String> {
 
 fn obey(order: &Order) -> Result<(), String> {
     let stop = interrupt::stop_flag().ok_or("signals cannot be watched")?;
+    if let Some(Common { library, symbols }) = order.common.clone() {
+        library::take(library);
+        shared::share(symbols);
+    }
     let said = said(order, &stop)?;
+    shared::tell();
     let text = serde_json::to_string(&said).map_err(|error| error.to_string())?;
-    files::write(&order.said, text.as_bytes())
-        .map_err(|error| format!("{}: {error}", order.said.display()))
+    // Nobody reads it but the process that waits for us, so it need not be on the disk.
+    fs::write(&order.said, text).map_err(|error| format!("{}: {error}", order.said.display()))
 }
 
 /// The options, with paths that hold in any folder.

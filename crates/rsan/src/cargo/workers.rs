@@ -5,6 +5,7 @@ use super::unit::{NAME, Order, Said};
 use crate::files;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -85,7 +86,8 @@ impl Job {
     fn attempt(&self, stop: &AtomicBool) -> io::Result<(Option<Said>, String)> {
         let file = self.order.said.with_extension("order");
         let order = serde_json::to_string(&self.order)?;
-        files::write(&file, order.as_bytes())?;
+        // Only the process that is started next reads it.
+        fs::write(&file, order)?;
         let (reader, writer) = io::pipe()?;
         let mut child = self.start(&file, writer)?;
         let output = Output::new(reader);

@@ -4,6 +4,7 @@
 use super::convert::Resolver;
 use super::memory::described;
 use super::repair::{self, Change as Step};
+use super::shorter::Short;
 use rsan_log::{Chain, Link, Operation};
 use rsan_model::RmwOrd;
 use rsan_report::document::{
@@ -13,7 +14,8 @@ use rsan_report::document::{
 use rsan_report::printable::name;
 
 /// Adds the cycle to a finding, and the change that breaks it.
-pub(super) fn explain(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut Resolver) {
+pub(super) fn explain(finding: &mut Finding, short: &Short<'_>, resolver: &mut Resolver) {
+    let chain = &short.shown;
     let links = chain.links.iter();
     let events: Vec<_> = links.map(|link| event(link, resolver)).collect();
     let Some(last) = events.len().checked_sub(1) else {
@@ -43,7 +45,15 @@ pub(super) fn explain(finding: &mut Finding, chain: &Chain<'_>, resolver: &mut R
         events,
         ..Execution::default()
     };
-    finding.fix = fix(chain, &execution, resolver);
+    if short.left_out > 0 {
+        let threads = match short.left_out {
+            1 => "a thread that only passes on what it acquires is".to_owned(),
+            threads => format!("{threads} threads that only pass on what they acquire are"),
+        };
+        let sentence = format!("{threads} left out of the cycle");
+        finding.because.push(sentence);
+    }
+    finding.fix = fix(&short.meant, &execution, resolver);
     finding.execution = Some(execution);
 }
 
@@ -90,9 +100,12 @@ fn event(link: &Link<'_>, resolver: &mut Resolver) -> Event {
     }
 }
 
+/// Links of a chain that the oracle is asked about: its time grows with the third power of their number.
+pub(super) const LONGEST: usize = 32;
+
 /// The smallest change that makes the accesses of the chain robust, if all of them are known.
 fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<Fix> {
-    if !chain.fences_known {
+    if !chain.fences_known || chain.links.len() > LONGEST {
         return None;
     }
     let accesses: Vec<_> = chain.links.iter().map(access).collect();

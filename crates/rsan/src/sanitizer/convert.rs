@@ -7,6 +7,7 @@ use super::misuse;
 use super::names::Names;
 use super::race;
 use super::sentence;
+use super::shorter;
 use super::standard::is_by_standard;
 use super::symbols::{Symbols, of_libc};
 use super::verdict::ended;
@@ -93,7 +94,7 @@ pub(super) fn finding(logged: &Logged<'_>, resolver: &mut Resolver) -> Finding {
                 .because
                 .extend(wait.map(|wait| format!("with the stale value the program {wait}")));
             if let Some(chain) = chain {
-                chain::explain(&mut finding, chain, resolver);
+                chain::explain(&mut finding, &shorter::of(chain), resolver);
             }
             finding
         }

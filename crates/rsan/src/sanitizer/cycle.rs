@@ -3,6 +3,8 @@
 //! What the log does not say may order the accesses nevertheless: fences that were forgotten, read-modify-writes between two
 //! accesses (a fence on x86), and how a lock is made. The cycle is asked about without them and with them, and only what both answers say is told.
 
+use super::chain::LONGEST;
+use super::shorter;
 use crate::machines::{Act, Cycle, Order, Shape, Step};
 use rsan_log::{Chain, Edge, Finding, Link, Operation, Side};
 use rsan_model::RmwOrd;
@@ -30,6 +32,10 @@ pub(super) fn of(finding: &Finding<'_>) -> Option<Cycle> {
             return None;
         }
     };
+    let chain = &shorter::of(chain).meant;
+    if chain.links.len() > LONGEST {
+        return None;
+    }
     let weakest = shape(chain, &ends, false)?;
     let strongest = shape(chain, &ends, true)?;
     Some(Cycle {

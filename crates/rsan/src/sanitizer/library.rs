@@ -12,6 +12,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The library; empty on platforms that it does not support.
@@ -27,6 +28,16 @@ const HEADER_NAME: &str = "include/rsan.h";
 /// What is linked with programs themselves, and its file.
 const ENTRIES: &[u8] = include_bytes!(env!("RSAN_ENTRIES"));
 const ENTRIES_NAME: &str = "plain.o";
+
+/// The folder, where a process of ours has looked at it already.
+static TAKEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes the folder that the process which started this one has found: a suite of tests need not compare all of the library once for
+/// each test.
+pub(crate) fn take(folder: PathBuf) {
+    // A second call would name the same folder.
+    let _ = TAKEN.set(folder);
+}
 
 /// The object that programs are linked with, in the folder of the library.
 pub(crate) fn entries(folder: &Path) -> PathBuf {
@@ -46,6 +57,9 @@ pub(crate) fn include_folder() -> Result<PathBuf, String> {
 /// # Errors
 /// The message for the user.
 pub(crate) fn folder() -> Result<PathBuf, String> {
+    if let Some(folder) = TAKEN.get() {
+        return Ok(folder.clone());
+    }
     if CONTENTS.is_empty() {
         return Err("the sanitizer needs Linux on x86-64 with glibc".to_owned());
     }

@@ -9,7 +9,8 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -57,9 +58,29 @@ fn find(program: &OsStr) -> Option<PathBuf> {
 
 /// Whether a program was linked with the library: then its name is among its strings.
 fn is_linked(file: &Path) -> bool {
-    let contents = fs::read(file).unwrap_or_default();
-    let name = LIBRARY.as_bytes();
-    contents.starts_with(b"\x7fELF") && contents.windows(name.len()).any(|window| window == name)
+    const START: &[u8] = b"\x7fELF";
+    let mut start = [0; START.len()];
+    File::open(file).is_ok_and(|mut file| {
+        file.read_exact(&mut start).is_ok() && start == START && has(file, LIBRARY.as_bytes())
+    })
+}
+
+/// Whether these bytes are in a file. Not more of it is read than needed: these names stand near the start of programs, which may be large.
+fn has(mut file: impl Read, bytes: &[u8]) -> bool {
+    const PART: usize = 64 << 10;
+    let mut kept = Vec::with_capacity(PART + bytes.len());
+    loop {
+        let before = kept.len();
+        let part = file.by_ref().take(PART as u64).read_to_end(&mut kept);
+        if kept.windows(bytes.len()).any(|window| window == bytes) {
+            return true;
+        }
+        if part.is_err() || kept.len() == before {
+            return false;
+        }
+        // The bytes may begin in this part and end in the next.
+        kept.drain(..kept.len() - kept.len().min(bytes.len() - 1));
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +96,18 @@ mod tests {
             Some("/a/l.so:/b.so c.so".into())
         );
         assert_eq!(value("/a b/l.so", ""), None);
+    }
+
+    #[test]
+    fn bytes_are_found_wherever_they_stand() {
+        let name = LIBRARY.as_bytes();
+        for at in [0, 1, (64 << 10) - 5, 64 << 10, 200_000] {
+            let mut contents = vec![b'l'; at];
+            contents.extend(name);
+            assert!(has(&*contents, name), "{at}");
+            contents.pop();
+            assert!(!has(&*contents, name), "{at}");
+        }
     }
 
     #[test]

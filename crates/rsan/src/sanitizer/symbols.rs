@@ -3,6 +3,7 @@
 
 mod owner;
 mod rust_name;
+pub(crate) mod shared;
 
 pub(crate) use owner::{Folders, find_standard, is_rust};
 
@@ -86,6 +87,11 @@ impl Symbols {
         let (Some(module), offset) = (address.module.as_deref(), address.offset.0) else {
             return vec![bare];
         };
+        shared::frames(module, offset, || self.find(module, offset, bare))
+    }
+
+    /// The same, by the debug information.
+    fn find(&mut self, module: &str, offset: u64, bare: Frame) -> Vec<Frame> {
         let loader = self
             .modules
             .entry(module.to_owned())

@@ -4,7 +4,7 @@
 
 mod layout;
 
-use super::symbols::{demangled, is_file};
+use super::symbols::{demangled, is_file, shared};
 use crate::files;
 use addr2line::gimli::{
     self, AttributeValue, DebugInfoOffset, DwarfSections, EndianSlice, LittleEndian, Operation,
@@ -29,6 +29,11 @@ impl Names {
     /// The variable at an address in the module's file, with the element or member that is there, and whether that is known to be
     /// a number with a sign.
     pub(crate) fn variable(&mut self, module: &str, address: u64) -> Option<(String, bool)> {
+        shared::answer("variable", module, address, || self.find(module, address))
+    }
+
+    /// The same, by the debug information.
+    fn find(&mut self, module: &str, address: u64) -> Option<(String, bool)> {
         let known = self.modules.entry(module.to_owned());
         let module = known.or_insert_with(|| Module::read(module)).as_ref()?;
         let symbol = || Some((module.symbol(address)?, false));

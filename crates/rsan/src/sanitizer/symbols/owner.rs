@@ -15,6 +15,17 @@ const INSTALLED: &str = "lib/rustlib/src/rust/library";
 /// The commit of the compiler whose standard library was seen first. Programs have one.
 static COMMIT: OnceLock<String> = OnceLock::new();
 
+/// That commit, if one was seen.
+pub(super) fn commit() -> Option<String> {
+    COMMIT.get().cloned()
+}
+
+/// Another process has seen this one.
+pub(super) fn set_commit(commit: String) {
+    // The first one counts.
+    let _ = COMMIT.set(commit);
+}
+
 /// Where sources are looked for, and relative to what they are shown.
 pub(crate) struct Folders {
     /// The first one that has a file counts.
