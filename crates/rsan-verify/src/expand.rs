@@ -178,8 +178,8 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             let sleepers = commutation.asleep_after(t.index(), &state.pcs);
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
-                if let Some(counters) = machine.counters {
-                    counters.simplify(next);
+                if let Some(forgetting) = machine.forgetting {
+                    forgetting.simplify(next);
                 }
                 codec.canonicalise(&machine.layout, next, |a, b| {
                     swap_names(&mut asleep, a, b);

@@ -5,8 +5,8 @@
 //! nothing is lost, and their states add up instead of multiplying (docs/theory/finite.md, F14).
 
 use crate::codec::Codec;
-use crate::counters::Counters;
 use crate::facts::Facts;
+use crate::forgetting::Forgetting;
 use crate::layout::{self, Focus, Layout, Watched};
 use crate::machine::Machine;
 use crate::options::{Options, Property, Stats};
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// States up to which a program is searched at once: few enough to cost next to nothing when they were too few.
 const AT_ONCE: u64 = 1 << 17;
 
-/// Bits of values up to which a search is worth it that forgets what counters make unimportant.
+/// Bits of values up to which a search is worth it that forgets something.
 const FORGETFUL_BITS: u32 = 10;
 
 /// A pass over a program.
@@ -36,8 +36,8 @@ pub(crate) struct Job<'a> {
 struct Plan<'c> {
     watched: Watched,
     bounds: Bounds,
-    /// Forget what these make unimportant; then a failure need not be real.
-    counters: Option<&'c Counters>,
+    /// What to forget; then a failure need not be real.
+    forgetting: Option<&'c Forgetting>,
 }
 
 /// How a search with fixed bounds ended.
@@ -59,7 +59,7 @@ impl Job<'_> {
                 states: (!locations.is_empty()).then(|| self.at_once()),
                 depth: None,
             },
-            counters: None,
+            forgetting: None,
         };
         match self.widening(plan, &mut range, progress)? {
             Answer::Outcome(outcome) => Ok(outcome),
@@ -99,7 +99,7 @@ impl Job<'_> {
         mut range: Range,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<Outcome, Error> {
-        let counters = self.counters();
+        let forgetting = self.forgetting();
         let mut verdict = Verdict::Robust;
         let mut bounds = Bounds::default();
         for &loc in locations {
@@ -107,10 +107,11 @@ impl Job<'_> {
                 watched: Watched {
                     robustness: Focus::One(loc),
                     races: false,
-                    merged: counters.is_some(),
+                    merged: forgetting.as_ref().is_some_and(Forgetting::merges),
+                    readings: forgetting.as_ref().map_or(0, Forgetting::readings),
                 },
                 bounds,
-                counters: counters.as_ref(),
+                forgetting: forgetting.as_ref(),
             };
             let (outcome, depth) = self.one(plan, stats, &mut range, progress)?;
             stats = outcome.stats;
@@ -156,17 +157,17 @@ impl Job<'_> {
                 }
                 Answer::Larger(stats) | Answer::Unsure(stats) => before = before.and(&stats),
             }
-            plan.counters = None;
+            plan.forgetting = None;
             plan.watched.merged = false;
+            plan.watched.readings = 0;
         }
     }
 
-    /// The counters of the program, if what they make unimportant may be forgotten.
-    fn counters(&self) -> Option<Counters> {
+    /// What may be forgotten of the program.
+    fn forgetting(&self) -> Option<Forgetting> {
         // A thread that waits for ever is not to be forgotten when it is looked for.
-        let usable = !self.options.deadlock && !self.facts.mutation.without_counters();
-        usable
-            .then(|| Counters::new(self.program, self.facts))
+        (!self.options.deadlock)
+            .then(|| Forgetting::new(self.program, self.facts))
             .flatten()
     }
 
@@ -218,7 +219,7 @@ impl Job<'_> {
         let layout = Layout::<W>::new(self.program, self.facts, model, plan.watched, range);
         let taints = property == Property::Observational;
         let codec = Codec::new(self.program, self.facts, &layout, taints);
-        let machine = Machine::new(self.program, self.facts, layout, property, plan.counters);
+        let machine = Machine::new(self.program, self.facts, layout, property, plan.forgetting);
         let mut search = Search::new(
             &machine,
             &codec,
@@ -228,7 +229,7 @@ impl Job<'_> {
         );
         let end = search.run(self.options, progress);
         search.stats.memory = search.memory();
-        let forgetful = plan.counters.is_some();
+        let forgetful = plan.forgetting.is_some();
         let verdict = match end {
             End::Exhausted => Verdict::Robust,
             End::Larger => return Ok(Answer::Larger(search.stats)),

@@ -17,11 +17,13 @@
 //! - `witness`: a failing schedule, replayed with real timestamps and explained.
 
 mod bits;
+mod clocks;
 mod codec;
 mod commute;
 mod counters;
 mod expand;
 mod facts;
+mod forgetting;
 mod job;
 mod layout;
 mod machine;
@@ -149,6 +151,7 @@ fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
             robustness,
             races,
             merged: false,
+            readings: 0,
         };
         Pass { property, watched }
     }

@@ -12,8 +12,8 @@
 mod invisible;
 mod visible;
 
-use crate::counters::Counters;
 use crate::facts::Facts;
+use crate::forgetting::Forgetting;
 use crate::layout::Layout;
 use crate::monitor::Weakness;
 use crate::mutation::Mutant;
@@ -46,7 +46,7 @@ pub(crate) enum FailureKind {
     Trap(EvalError),
     /// A local loop of more than [`LOCAL_STEPS`] steps.
     LocalLoop,
-    /// A location that was taken for a counter does not grow.
+    /// A location that was taken for a counter or a clock is none.
     NoCounter,
 }
 
@@ -86,8 +86,8 @@ pub(crate) struct Machine<'a, const W: usize> {
     pub(crate) facts: &'a Facts,
     pub(crate) layout: Layout<W>,
     pub(crate) property: Property,
-    /// Forgets what does not matter about threads that wait for them; then failures need not be real.
-    pub(crate) counters: Option<&'a Counters>,
+    /// What is forgotten of every state; then failures need not be real.
+    pub(crate) forgetting: Option<&'a Forgetting>,
     /// First register of each thread.
     bases: Vec<usize>,
 }
@@ -119,7 +119,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         facts: &'a Facts,
         layout: Layout<W>,
         property: Property,
-        counters: Option<&'a Counters>,
+        forgetting: Option<&'a Forgetting>,
     ) -> Self {
         let mut base = 0;
         let bases = program.threads.iter().map(|t| {
@@ -131,7 +131,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             facts,
             layout,
             property,
-            counters,
+            forgetting,
             bases: bases.collect(),
         }
     }
@@ -207,14 +207,14 @@ impl<'a, const W: usize> Machine<'a, W> {
     /// Where the branch at which `t` rests may go, whatever its condition says.
     fn open_branch(&self, s: &State<W>, t: ThreadId) -> Option<[Pc; 2]> {
         let pc = s.pcs[t.index()];
-        let counters = self.counters?;
+        let forgetting = self.forgetting?;
         if matches!(pc, HALTED | STUCK) {
             return None;
         }
         match self.program.threads[t.index()].instr(Pc(pc)) {
             Instr::Branch {
                 then, otherwise, ..
-            } if counters.is_open(s, t, Pc(pc)) => Some([*then, *otherwise]),
+            } if forgetting.is_open(s, t, Pc(pc)) => Some([*then, *otherwise]),
             _ => None,
         }
     }

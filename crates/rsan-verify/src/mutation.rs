@@ -27,6 +27,8 @@ rsan_model::mutants! {
         one_by_one,
         /// Whether everything is known about threads that wait for a counter to go back.
         without_counters,
+        /// Whether the readings of a clock are numbers, and budgets of loops are kept.
+        without_clocks,
     }
 
     // Monitor: views.

@@ -169,7 +169,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             commutation: Commutation::new(
                 self.machine.program,
                 self.machine.facts,
-                self.machine.counters,
+                self.machine.forgetting,
             ),
             deadlock: self.deadlock,
         };
@@ -192,6 +192,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         let layout = &self.machine.layout;
         let mut words = Vec::new();
         let mut state = state.clone();
+        if let Some(forgetting) = self.machine.forgetting {
+            forgetting.simplify(&mut state);
+        }
         self.codec.canonicalise(layout, &mut state, |_, _| {});
         self.codec.pack(layout, &state, &mut words)?;
         let hash = hash_words(&words);

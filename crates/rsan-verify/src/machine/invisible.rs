@@ -87,6 +87,9 @@ impl<const W: usize> Machine<'_, W> {
         let mut next = pc.0 + 1;
         match instr {
             Instr::Assign { dst, value } => {
+                if (self.forgetting).is_some_and(|f| f.advances_late(s, t, pc)) {
+                    return Err(failure(FailureKind::NoCounter, t, pc));
+                }
                 let value = self.value(s, t, pc, value)?;
                 self.set(s, t, *dst, value, false);
             }

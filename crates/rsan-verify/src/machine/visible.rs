@@ -239,7 +239,7 @@ impl<const W: usize> Machine<'_, W> {
             if let Some(read) = read {
                 self.layout.receive(s, t, loc, read);
             }
-            if self.counters.is_some_and(|c| c.refuted(loc, old, new)) {
+            if (self.forgetting).is_some_and(|f| f.refuted(loc, old, new) || f.advances_late(s, t, pc)) {
                 return Err(failure(FailureKind::NoCounter, t, pc));
             }
             self.race(s, t, pc, loc, AccessKind::AtomicWrite)?;
