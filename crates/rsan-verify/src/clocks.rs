@@ -46,8 +46,9 @@ impl Clocks {
             return None;
         }
         let clocks = (0..program.locations.len()).map(LocId::new);
-        let (clock, readings) =
-            clocks.filter_map(|l| Some((l, Readings::of(program, l)?))).next()?;
+        let (clock, readings) = clocks
+            .filter_map(|l| Some((l, Readings::of(program, l)?)))
+            .next()?;
         if !stays_in_domain(program, facts, clock) {
             return None;
         }
@@ -100,14 +101,25 @@ impl Clocks {
         let (now, initial) = (s.memory[self.clock.index()], self.initial);
         let short = |v: &mut Value| {
             if *v >= initial {
-                *v = if *v < now { initial } else { initial + 1 + (*v - now) };
+                *v = if *v < now {
+                    initial
+                } else {
+                    initial + 1 + (*v - now)
+                };
             }
         };
-        for (value, _) in s.memory.iter_mut().zip(&self.locations).filter(|(_, is)| **is) {
+        for (value, _) in s
+            .memory
+            .iter_mut()
+            .zip(&self.locations)
+            .filter(|(_, is)| **is)
+        {
             short(value);
         }
         self.registers.iter().for_each(|&r| short(&mut s.regs[r]));
-        self.budgets.iter().for_each(|&(r, value)| s.regs[r] = value);
+        self.budgets
+            .iter()
+            .for_each(|&(r, value)| s.regs[r] = value);
     }
 
     /// Whether a branch may go both ways.
@@ -155,7 +167,9 @@ impl Readings {
         let registers = program.threads.iter().zip(&readings.registers);
         let start = registers.flat_map(|(thread, is)| thread.registers.iter().zip(is));
         let fits = program.locations.iter().zip(&readings.locations).all(small)
-            && start.into_iter().all(|(r, is)| !is || r.init <= readings.initial);
+            && start
+                .into_iter()
+                .all(|(r, is)| !is || r.init <= readings.initial);
         (moves && fits).then_some(readings)
     }
 
@@ -178,7 +192,9 @@ impl Readings {
                     let any = place.candidates().any(|l| self.locations[l.index()]);
                     take(&mut self.registers[t][dst.index()], any);
                 }
-                Instr::Wait { dst, place, values, .. } => {
+                Instr::Wait {
+                    dst, place, values, ..
+                } => {
                     let any = values.iter().any(|v| from(v, &self.registers[t]));
                     for l in place.candidates() {
                         take(&mut self.locations[l.index()], any);
@@ -210,7 +226,9 @@ impl Readings {
         let is = |r: RegId| self.registers[t.index()][r.index()];
         let copied = |e: &Expr| match e {
             Expr::Reg(r) => is(*r),
-            e => e.as_const().is_some_and(|c| c < i64::from(self.initial) && c >= 0),
+            e => e
+                .as_const()
+                .is_some_and(|c| c < i64::from(self.initial) && c >= 0),
         };
         let mut reads = false;
         instr.for_each_read_reg(&mut |r| reads |= is(r));
@@ -226,7 +244,11 @@ impl Readings {
                 values,
                 ..
             } if held(place) => dst.is_none_or(is) && values.iter().all(copied),
-            Instr::Store { place: Place::Loc(l), value, .. } if self.locations[l.index()] => {
+            Instr::Store {
+                place: Place::Loc(l),
+                value,
+                ..
+            } if self.locations[l.index()] => {
                 let next = self.advanced(t, instr).is_some();
                 *l == clock && (next || matches!(value, Expr::Reg(_)) && copied(value))
                     || *l != clock && copied(value)
@@ -258,7 +280,9 @@ impl Readings {
     }
 
     fn at(&self, instr: &Instr, t: usize, base: usize, budgets: &[RegId]) -> AtPc {
-        let advances = self.advanced(ThreadId::new(t), instr).map(|r| base + r.index());
+        let advances = self
+            .advanced(ThreadId::new(t), instr)
+            .map(|r| base + r.index());
         let mut open = false;
         if let Instr::Branch { cond, .. } = instr {
             cond.for_each_reg(&mut |r| open |= budgets.contains(&r));

@@ -153,23 +153,29 @@ fn next_steps(
     };
     // Invisible instructions from here to the next rest.
     let tail = fixpoint(&|sets, pc| {
-        if pcs[pc].visible || is_choice(pc) {
+        if pcs[pc].rests() || is_choice(pc) {
             Touched::default()
         } else {
             own[pc].union(all(sets, pc))
         }
     });
-    let step = |pc: usize| own[pc].union(all(&tail, pc));
-    // From here through the next visible instruction to the rest after it.
-    let whole = fixpoint(&|sets, pc| {
-        if pcs[pc].visible {
-            step(pc)
-        } else if is_choice(pc) {
-            Touched::default()
-        } else {
-            own[pc].union(all(sets, pc))
-        }
-    });
+    // From here through the next visible instruction, with what `after` says about those that follow it.
+    let through = |after: &[Touched], locks: &[Touched]| {
+        fixpoint(&|sets, pc| {
+            if pcs[pc].takes_lock {
+                own[pc].union(all(locks, pc))
+            } else if pcs[pc].rests() {
+                own[pc].union(all(after, pc))
+            } else if is_choice(pc) {
+                Touched::default()
+            } else {
+                own[pc].union(all(sets, pc))
+            }
+        })
+    };
+    // Taking a lock goes on through one more.
+    let single = through(&tail, &tail);
+    let whole = through(&tail, &single);
     (0..n)
         .map(|pc| {
             if is_choice(pc) {

@@ -38,14 +38,21 @@ impl Forgetting {
     /// Whether a write shows that something must not be forgotten.
     #[inline]
     pub(crate) fn refuted(&self, loc: LocId, old: Value, new: Value) -> bool {
-        self.counters.as_ref().is_some_and(|c| c.refuted(loc, old, new))
-            || self.clocks.as_ref().is_some_and(|c| c.refuted(loc, old, new))
+        self.counters
+            .as_ref()
+            .is_some_and(|c| c.refuted(loc, old, new))
+            || self
+                .clocks
+                .as_ref()
+                .is_some_and(|c| c.refuted(loc, old, new))
     }
 
     /// Whether the computation that `t` is about to make shows it.
     #[inline]
     pub(crate) fn advances_late<const W: usize>(&self, s: &State<W>, t: ThreadId, pc: Pc) -> bool {
-        self.clocks.as_ref().is_some_and(|c| c.advances_late(s, t, pc))
+        self.clocks
+            .as_ref()
+            .is_some_and(|c| c.advances_late(s, t, pc))
     }
 
     /// Forgets what does not matter in a state.

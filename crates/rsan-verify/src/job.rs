@@ -28,6 +28,8 @@ pub(crate) struct Job<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) options: &'a Options<'a>,
     pub(crate) pass: Pass,
+    /// Whether to give up when the program is not small.
+    pub(crate) small: bool,
     pub(crate) started: Instant,
 }
 
@@ -40,6 +42,22 @@ struct Plan<'c> {
     forgetting: Option<&'c Forgetting>,
 }
 
+/// What a pass says.
+pub(crate) struct Decision {
+    /// `None` when the program is not small.
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) stats: Stats,
+}
+
+impl From<Outcome> for Decision {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            verdict: Some(outcome.verdict),
+            stats: outcome.stats,
+        }
+    }
+}
+
 /// How a search with fixed bounds ended.
 enum Answer {
     Outcome(Outcome),
@@ -50,23 +68,45 @@ enum Answer {
 }
 
 impl Job<'_> {
-    pub(crate) fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Error> {
+    /// The answer, if there is one, and what it took.
+    pub(crate) fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Decision, Error> {
         let mut range = Range::covering(constants(self.program));
         let locations = self.locations();
+        // Where locations cannot be looked at one by one, forgetting may still help.
+        let safe = self.pass.property == Property::Safe && !self.facts.mutation.all_at_once();
+        let forgetting = (safe || !locations.is_empty())
+            .then(|| self.forgetting())
+            .flatten();
+        let bounded = self.small || !locations.is_empty() || forgetting.is_some();
         let plan = Plan {
             watched: self.pass.watched,
             bounds: Bounds {
-                states: (!locations.is_empty()).then(|| self.at_once()),
+                states: bounded.then(|| self.at_once()),
                 depth: None,
             },
             forgetting: None,
         };
-        match self.widening(plan, &mut range, progress)? {
-            Answer::Outcome(outcome) => Ok(outcome),
-            Answer::Larger(stats) | Answer::Unsure(stats) => {
-                self.one_by_one(&locations, stats, range, progress)
-            }
+        let stats = match self.widening(plan, &mut range, progress)? {
+            Answer::Outcome(outcome) => return Ok(outcome.into()),
+            Answer::Larger(stats) | Answer::Unsure(stats) => stats,
+        };
+        if self.small {
+            return Ok(Decision {
+                verdict: None,
+                stats,
+            });
         }
+        if locations.is_empty() {
+            let plan = Plan {
+                bounds: Bounds::default(),
+                forgetting: forgetting.as_ref(),
+                ..plan
+            };
+            let (outcome, _) = self.one(plan, stats, &mut range, progress)?;
+            return Ok(outcome.into());
+        }
+        let outcome = self.one_by_one(&locations, forgetting.as_ref(), stats, range, progress)?;
+        Ok(outcome.into())
     }
 
     /// The locations that can be looked at one by one; none when the property cannot be taken apart.
@@ -95,11 +135,11 @@ impl Job<'_> {
     fn one_by_one(
         &self,
         locations: &[LocId],
+        forgetting: Option<&Forgetting>,
         mut stats: Stats,
         mut range: Range,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<Outcome, Error> {
-        let forgetting = self.forgetting();
         let mut verdict = Verdict::Robust;
         let mut bounds = Bounds::default();
         for &loc in locations {
@@ -107,11 +147,11 @@ impl Job<'_> {
                 watched: Watched {
                     robustness: Focus::One(loc),
                     races: false,
-                    merged: forgetting.as_ref().is_some_and(Forgetting::merges),
-                    readings: forgetting.as_ref().map_or(0, Forgetting::readings),
+                    merged: forgetting.is_some_and(Forgetting::merges),
+                    readings: forgetting.map_or(0, Forgetting::readings),
                 },
                 bounds,
-                forgetting: forgetting.as_ref(),
+                forgetting,
             };
             let (outcome, depth) = self.one(plan, stats, &mut range, progress)?;
             stats = outcome.stats;
@@ -218,7 +258,9 @@ impl Job<'_> {
         let model = self.options.model;
         let layout = Layout::<W>::new(self.program, self.facts, model, plan.watched, range);
         let taints = property == Property::Observational;
-        let codec = Codec::new(self.program, self.facts, &layout, taints);
+        let covering = matches!(plan.watched.robustness, Focus::One(_))
+            && !self.facts.mutation.without_covering();
+        let codec = Codec::new(self.program, self.facts, &layout, taints, covering);
         let machine = Machine::new(self.program, self.facts, layout, property, plan.forgetting);
         let mut search = Search::new(
             &machine,

@@ -373,7 +373,7 @@ const MANY: usize = 8;
 pub(crate) fn can_be_weak(facts: &Facts, loc: LocId) -> bool {
     let f = &facts.locations[loc.index()];
     let shared = f.accessors.len() > 1;
-    shared && monitored(facts, loc) && (f.has_read || f.has_store)
+    shared && monitored(facts, loc) && (f.has_read || f.has_store) && !f.is_lock
 }
 
 fn components(program: &Program, model: Model, robustness: bool) -> Components {

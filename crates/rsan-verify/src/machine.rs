@@ -79,6 +79,13 @@ pub(crate) enum Mobility {
     Blocked(Pc),
 }
 
+impl Mobility {
+    /// After one way to go on, and another.
+    fn and(self, other: Self) -> Self {
+        if other == Self::Free { self } else { other }
+    }
+}
+
 /// A program with its monitor.
 #[derive(Debug)]
 pub(crate) struct Machine<'a, const W: usize> {
@@ -186,22 +193,42 @@ impl<'a, const W: usize> Machine<'a, W> {
             }
             choice.pcs[t.index()] = target.0;
             self.run(choice, t, log, *recording)?;
-            let rest = choice.pcs[t.index()];
-            let at_choice = matches!(rest, HALTED | STUCK)
-                || matches!(
-                    self.program.threads[t.index()].instr(Pc(rest)),
-                    Instr::Choose(_) | Instr::Branch { .. }
-                );
-            if at_choice {
-                out(choice, log);
-                continue;
+            if let Some([then, otherwise]) = self.open_branch(choice, t) {
+                let mut other = choice.clone();
+                other.pcs[t.index()] = then.0;
+                self.run(&mut other, t, log, *recording)?;
+                let one = self.go_on(&mut other, t, next, log, *recording, out)?;
+                mobility = mobility.and(one);
+                choice.pcs[t.index()] = otherwise.0;
+                self.run(choice, t, log, *recording)?;
             }
-            let one = self.act(choice, t, next, log, *recording, out)?;
-            if one != Mobility::Free {
-                mobility = one;
-            }
+            let one = self.go_on(choice, t, next, log, *recording, out)?;
+            mobility = mobility.and(one);
         }
         Ok(mobility)
+    }
+
+    /// The visible step of `t` after a choice, unless it ended or has to choose again.
+    fn go_on(
+        &self,
+        s: &mut State<W>,
+        t: ThreadId,
+        next: &mut State<W>,
+        log: &mut Vec<Executed>,
+        recording: bool,
+        out: &mut dyn FnMut(&mut State<W>, &[Executed]),
+    ) -> Result<Mobility, Failure> {
+        let rest = s.pcs[t.index()];
+        let at_choice = matches!(rest, HALTED | STUCK)
+            || matches!(
+                self.program.threads[t.index()].instr(Pc(rest)),
+                Instr::Choose(_) | Instr::Branch { .. }
+            );
+        if at_choice {
+            out(s, log);
+            return Ok(Mobility::Free);
+        }
+        self.act(s, t, next, log, recording, out)
     }
 
     /// Where the branch at which `t` rests may go, whatever its condition says.

@@ -20,9 +20,8 @@ pub(super) fn most_writes(
     loc: LocId,
 ) -> Option<u64> {
     let thread = &program.threads[t.index()];
-    let writes = |i: &Instr| {
-        i.may_write() && i.place().is_some_and(|p| p.candidates().any(|l| l == loc))
-    };
+    let writes =
+        |i: &Instr| i.may_write() && i.place().is_some_and(|p| p.candidates().any(|l| l == loc));
     if !thread.code.iter().any(writes) {
         return Some(0);
     }
@@ -81,7 +80,11 @@ fn successors(program: &Program, thread: &Thread, (pc, regs): &Local) -> Vec<Loc
     let end = thread.code.len();
     let mut after = regs.clone();
     let targets = match instr {
-        Instr::Branch { cond, then, otherwise } => match value(cond) {
+        Instr::Branch {
+            cond,
+            then,
+            otherwise,
+        } => match value(cond) {
             Some(0) => vec![*otherwise],
             Some(_) => vec![*then],
             None => vec![*then, *otherwise],
