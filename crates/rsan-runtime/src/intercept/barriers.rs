@@ -110,7 +110,7 @@ fn after(code: &impl Fn(usize) -> u8, start: usize) -> Effect {
         // nop
         0x90 if prefix == 0 => Effect::None(at + 1),
         // A number into a register.
-        0xb8..=0xbf if !wide => match opcode - 0xb8 | (prefix & 1) << 3 {
+        0xb8..=0xbf if !wide => match (opcode - 0xb8) | ((prefix & 1) << 3) {
             RESULT => Effect::Overwrites,
             _ => Effect::None(at + 5),
         },

@@ -144,7 +144,7 @@ fn others(round: &Round) -> Vec<Arrival> {
 fn choice(round: &Round) -> usize {
     const CHOICES: usize = 1 << 62;
     const ROUNDS: usize = 1 << 12;
-    CHOICES | (round.barrier * ROUNDS + round.number % ROUNDS) % CHOICES
+    CHOICES | ((round.barrier * ROUNDS + round.number % ROUNDS) % CHOICES)
 }
 
 /// The first that asks is it.
