@@ -159,7 +159,7 @@ mod tests {
                 Part::LetGo,
             ),
             (
-                "_ZN4core3ptr80drop_in_place$LT$alloc..sync..Arc$LT$std..thread..Packet$LT$u32$GT$$GT$$GT$17h531e53cad6386803E",
+                "_ZN4core3ptr75drop_in_place$LT$alloc..sync..Arc$LT$std..thread..Packet$LT$u32$GT$$GT$$GT$17h531e53cad6386803E",
                 Part::LetGo,
             ),
             (
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn results_with_destructors_and_other_types_are_seen() {
         for symbol in [
-            "_ZN4core3ptr80drop_in_place$LT$alloc..sync..Arc$LT$std..thread..lifecycle..Packet$LT$alloc..string..String$GT$$GT$$GT$17h531e53cad6386803E",
-            "_ZN4core3ptr48drop_in_place$LT$std..thread..Thread$GT$17h0a1e38dc6991ba68E",
+            "_ZN4core3ptr104drop_in_place$LT$alloc..sync..Arc$LT$std..thread..lifecycle..Packet$LT$alloc..string..String$GT$$GT$$GT$17h531e53cad6386803E",
+            "_ZN4core3ptr40drop_in_place$LT$std..thread..Thread$GT$17h0a1e38dc6991ba68E",
             "_ZN4core3ptr70drop_in_place$LT$std..thread..lifecycle..JoinInner$LT$$LP$$RP$$GT$$GT$17h0e628d1286e82880E",
             "_ZN4user6thread6scoped5scope17h0e628d1286e82880E",
         ] {

@@ -17,8 +17,8 @@ use crate::lock::Lock;
 use rsan_schedule::Kind;
 use std::collections::BTreeMap;
 
-/// What a scope keeps its counter in has at most so many bytes.
-const DATA: usize = 64;
+/// The bytes in which a scope keeps its counter, whether a thread has panicked, and a handle. The counter is the only atomic word of 8 bytes.
+const DATA: usize = 24;
 
 /// By address: who has arrived at the ends of scopes that are open.
 static SCOPES: Lock<BTreeMap<usize, Vec<Arrival>>> = Lock::new(BTreeMap::new());
