@@ -30,7 +30,7 @@ pub(crate) mod lent;
 mod life;
 pub(crate) mod places;
 mod queues;
-mod reuse;
+pub(crate) mod reuse;
 mod run;
 pub mod server;
 mod snapshot;
