@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::machine::{Effort, Machine};
 use crate::module::Module;
 use crate::patch;
+use crate::private;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -134,6 +135,7 @@ fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     }
     patch::fences_at_assembly(module);
     entry::mark(module);
+    private::mark(module);
     module.run_passes(PASSES)?;
     module.constructors_in_array();
     module.sections_per_function();

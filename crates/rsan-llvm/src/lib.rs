@@ -24,6 +24,7 @@ mod merge;
 mod module;
 mod opcode;
 pub mod patch;
+mod private;
 mod producer;
 pub mod read;
 mod reader;

@@ -313,11 +313,39 @@ impl<'m> Builder<'m> {
 
     /// A call of a function of another module, which takes and returns nothing.
     pub(crate) fn call(&self, before: Value<'_>, name: &CStr) {
+        let function = self.foreign(name, self.plain_function());
+        self.build_call(behind_phis(before), function);
+    }
+
+    /// The same with an argument.
+    pub(crate) fn call_with(&self, before: Value<'_>, name: &CStr, argument: Value<'_>) {
+        let context = self.module.context();
+        let api = &context.library().api;
+        let before = behind_phis(before);
+        let mut parameter = argument.ty().raw;
+        // SAFETY: the context is alive; one parameter.
+        let ty = unsafe {
+            let nothing = (api.void_type)(context.raw());
+            (api.function_type)(nothing, &raw mut parameter, 1, 0)
+        };
+        let function = self.foreign(name, ty);
+        let mut argument = argument.raw;
+        // SAFETY: the instruction is in a function of the module, and so is the argument, which has the parameter's type.
+        unsafe {
+            (api.builder_before)(self.raw, before.raw);
+            (api.build_call)(self.raw, ty, function, &raw mut argument, 1, c"".as_ptr());
+        }
+    }
+
+    /// A function of another module.
+    fn foreign(&self, name: &CStr, ty: TypeRef) -> ValueRef {
+        let same = |value: &Value<'_>| value.name().as_bytes() == name.to_bytes();
+        if let Some(known) = self.module.functions().find(same) {
+            return known.raw;
+        }
         let api = &self.module.context().library().api;
         // SAFETY: LLVM copies the name.
-        let function =
-            unsafe { (api.function_add)(self.module.raw(), name.as_ptr(), self.plain_function()) };
-        self.build_call(behind_phis(before), function);
+        unsafe { (api.function_add)(self.module.raw(), name.as_ptr(), ty) }
     }
 
     fn fence(&self, before: Value<'_>, order: Order) -> Result<(), String> {

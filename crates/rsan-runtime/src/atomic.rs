@@ -18,13 +18,13 @@ pub use crate::word::Word;
 pub use load::load;
 pub use order::{fence_order, read_order, rmw_order, write_order};
 
-use crate::location::{Intent, Location, Locked, Operation, WriteSite};
+use crate::location::{Approach, Intent, Location, Locked, Operation, WriteSite};
 use crate::model;
 use crate::probe::{self, Judgement, Suspicion};
 use crate::race::{self, Kind};
 use crate::report;
 use crate::shadow::{Granule, HAS_MEETINGS};
-use crate::thread::{Body, Entered, enter_access};
+use crate::thread::{self, Body, Entered, enter_access};
 use crate::trail::{self, Act, Place, Step};
 use rsan_clocks::{Access, Effect};
 use rsan_model::{CasStrength, Value};
@@ -56,6 +56,16 @@ struct Found<W> {
     handed: bool,
 }
 
+/// The first thing that an access of a location does: what it will look at is asked for. Nothing in a process that only finds
+/// something out, which does not have what is known of memory.
+#[inline(always)]
+fn approach<W: Word>(at: *mut W, intent: Intent) -> Option<Approach> {
+    let me = thread::current()?.idle()?;
+    let approach = Approach::new(at as usize, intent);
+    me.far.expect(at as usize, approach);
+    approach
+}
+
 /// What became of an attempt to do a write as a repeated one.
 enum Repeat<R> {
     /// It was one.
@@ -69,13 +79,13 @@ enum Repeat<R> {
 #[inline]
 fn repeat<W: Word, R>(
     me: &mut Entered,
-    at: *mut W,
+    (at, approach): (*mut W, Option<Approach>),
     write: WriteSite,
     effect: impl Fn(Value) -> Effect,
     act: impl FnOnce() -> (R, W),
 ) -> Repeat<R> {
     let (address, bytes) = (at as usize, size_of::<W>());
-    let Some(mut locked) = Locked::for_access(address, bytes, Intent::Access) else {
+    let Some(mut locked) = Locked::after(approach, address, bytes, Intent::Access) else {
         return Repeat::Not(None);
     };
     if me.options.exact {
@@ -138,6 +148,7 @@ fn operate_locked<W: Word>(
     let location = locked.location(address, bytes, || unsafe { W::load(at) }.bits());
     let before = race::before_write(address, bytes);
     let (found, kind) = act(&mut running, location);
+    running.me.far.note(address, location);
     if let Some(effect) = running.repeat {
         running.repeat(&mut locked, effect);
     }
@@ -172,6 +183,7 @@ fn operate_locked<W: Word>(
 /// `at` is valid and aligned.
 #[inline]
 pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
+    let approach = approach(at, Intent::Access);
     let ord = write_order(order);
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::store(at, value) };
@@ -188,7 +200,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
     };
     let write = WriteSite::new(me.leaf(), Operation::Store, ord.into());
     let effect = |value| Effect::Write { value, ord };
-    let locked = match repeat(&mut me, at, write, effect, || {
+    let locked = match repeat(&mut me, (at, approach), write, effect, || {
         raw_locked();
         ((), value)
     }) {
@@ -213,6 +225,7 @@ pub unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
 /// `at` is valid and aligned.
 #[inline]
 pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl Fn(W) -> W) -> W {
+    let approach = approach(at, Intent::Access);
     let ord = rmw_order(order);
     let raw = || {
         // SAFETY: the caller's promise.
@@ -231,7 +244,7 @@ pub unsafe fn rmw<W: Word>(at: *mut W, order: c_int, name: Operation, next: impl
     };
     let write = WriteSite::new(me.leaf(), name, ord);
     let effect = |value| Effect::Rmw { value, ord };
-    let locked = match repeat(&mut me, at, write, effect, || {
+    let locked = match repeat(&mut me, (at, approach), write, effect, || {
         let old = raw();
         (old, next(old))
     }) {
@@ -276,6 +289,7 @@ pub unsafe fn compare_exchange<W: Word>(
     orders: CasOrders,
     strength: CasStrength,
 ) -> (W, bool) {
+    let approach = approach(at, Intent::Access);
     let (ord, fail) = (rmw_order(orders.success), read_order(orders.failure));
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
@@ -284,7 +298,7 @@ pub unsafe fn compare_exchange<W: Word>(
     };
     let write = WriteSite::new(me.leaf(), Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
-    let locked = Locked::for_access(at as usize, size_of::<W>(), Intent::Access);
+    let locked = Locked::after(approach, at as usize, size_of::<W>(), Intent::Access);
     let result = operate(&mut me, at, locked, write, |op, location| {
         location.expect_access(true);
         let access = |expected| Access::Cas {

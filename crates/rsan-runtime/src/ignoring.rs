@@ -50,12 +50,16 @@ pub(crate) fn resume(suspended: u32) {
     }
 }
 
+#[inline(always)]
 fn is_unsynced() -> bool {
     // ORDERING: relaxed; see `begin`.
-    USED.load(Ordering::Relaxed) && {
-        let me = current().and_then(Context::idle);
-        me.is_some_and(|me| me.unsynced != 0)
-    }
+    USED.load(Ordering::Relaxed) && is_unsynced_now()
+}
+
+#[cold]
+fn is_unsynced_now() -> bool {
+    let me = current().and_then(Context::idle);
+    me.is_some_and(|me| me.unsynced != 0)
 }
 
 /// The order that an operation counts with.

@@ -1,6 +1,7 @@
 //! What is known of an atomic location.
 
 mod block;
+mod far;
 mod loads;
 pub(crate) mod messages;
 mod pieces;
@@ -8,7 +9,8 @@ mod slabs;
 mod sync;
 mod writes;
 
-pub use block::{Block, Intent, Locked};
+pub use block::{Approach, Block, Intent, Locked};
+pub use far::FarParts;
 pub(crate) use loads::CachedLoad;
 pub use loads::LoadCache;
 pub(crate) use slabs::{lock_all, prepare, unlock_all};

@@ -121,15 +121,30 @@ pub(crate) fn inherit(inherit: bool) {
     } else {
         libc::MADV_DONTFORK
     };
+    let advise = |start: usize, end: usize| {
+        // SAFETY: chunks are mappings that are never freed; the advice does not change what they hold.
+        unsafe { libc::syscall(libc::SYS_madvise, start, end - start, advice) };
+    };
     // ORDERING: acquire, with the exchange in `remember`.
     let mut chunk = LAST.load(Ordering::Acquire);
+    // Mostly each lies beside the one before, and one call is enough for many.
+    let (mut start, mut end) = (chunk.addr(), chunk.addr());
     while !chunk.is_null() {
-        // SAFETY: chunks are mappings of this size that are never freed; the advice does not change what they hold.
-        unsafe {
-            libc::syscall(libc::SYS_madvise, chunk, size_of::<Chunk>(), advice);
-            // ORDERING: relaxed; set before the chunk could be found.
-            chunk = (*chunk).before.load(Ordering::Relaxed);
+        let (low, high) = (chunk.addr(), chunk.addr() + size_of::<Chunk>());
+        if low == end {
+            end = high;
+        } else if high == start {
+            start = low;
+        } else {
+            advise(start, end);
+            (start, end) = (low, high);
         }
+        // SAFETY: chunks are never freed.
+        // ORDERING: relaxed; set before the chunk could be found.
+        chunk = unsafe { &(*chunk).before }.load(Ordering::Relaxed);
+    }
+    if start != end {
+        advise(start, end);
     }
 }
 

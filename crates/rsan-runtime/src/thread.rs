@@ -29,7 +29,7 @@ pub(crate) use trusted::{dismiss, dismissed};
 
 use crate::finding::{Key, KnownPlaces};
 use crate::held::HeldLocks;
-use crate::location::LoadCache;
+use crate::location::{FarParts, LoadCache};
 use crate::options::Options;
 use crate::order::KnownEdges;
 use crate::stack::{Function, Node, Site, Stack};
@@ -99,6 +99,8 @@ pub struct Body {
     pub benign: u32,
     /// Loads that would change nothing if they were repeated.
     pub loads: Box<LoadCache>,
+    /// Where parts of the locations that it accesses lie.
+    pub far: Box<FarParts>,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
     /// memory.
     pub caller: usize,
@@ -233,6 +235,7 @@ impl Context {
             raising: 0,
             benign: 0,
             loads: Box::default(),
+            far: Box::default(),
             caller: 0,
             options,
             reported: Set::default(),

@@ -95,6 +95,12 @@
 //! which is in excess: the execution without the round shows the same (`rounds.rs`). That takes states of threads, which the scheduler tells; where it does
 //! not, every round counts. So does every round in parts of an exploration ([`Explorer::count_rounds`]).
 //!
+//! # Meetings
+//!
+//! Who comes to a barrier first makes no difference to anyone behind it: arrivals are no accesses, and whoever leaves does so behind all arrivals of
+//! its round. Where more threads come than the barrier is for, it does make one: then the exploration begins anew, and
+//! arrivals are read-modify-writes of the barrier (`meetings.rs`).
+//!
 //! # Loops that do something
 //!
 //! A loop that changes something in every round, and ends when another thread wants it to, has executions without end. With a bound
@@ -115,6 +121,7 @@ mod graph;
 mod index;
 mod item;
 mod learnt;
+mod meetings;
 mod order;
 mod part;
 mod plan;
@@ -137,6 +144,7 @@ use branches::{Branches, Tried};
 use graph::{Graph, NONE};
 use item::Item;
 use learnt::Learnt;
+use meetings::Meetings;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds of an exploration.
@@ -334,6 +342,7 @@ pub struct Explorer {
     counts: Counts,
     share: f64,
     learnt: Learnt,
+    meetings: Meetings,
 }
 
 /// What waits to be done.
@@ -344,6 +353,14 @@ enum Waiting {
 }
 
 impl Waiting {
+    /// The events of its graph.
+    fn events(&self) -> &[graph::Event] {
+        match self {
+            Self::Plan(item) => &item.events,
+            Self::Branches(branches) => &branches.graph.events,
+        }
+    }
+
     /// About how many plans it is.
     fn plans(&self) -> usize {
         match self {
@@ -366,6 +383,7 @@ impl Explorer {
             counts: Counts::default(),
             share: 0.0,
             learnt: Learnt::default(),
+            meetings: Meetings::Commute,
         }
     }
 
@@ -423,11 +441,16 @@ impl Explorer {
                     self.use_moves();
                     self.share += weight;
                 }
-                Tried::Plan(item) if self.is_preempted(&item) => {
+                Tried::Plan(item, _) if self.is_preempted(&item) => {
                     self.counts.preempted += 1;
                     self.share += item.weight;
                 }
-                Tried::Plan(item) => return Some(item),
+                Tried::Plan(item, stops) => {
+                    if stops {
+                        self.use_moves();
+                    }
+                    return Some(item);
+                }
             }
         }
     }
@@ -485,7 +508,12 @@ impl Explorer {
         let objects = trace.objects();
         let mut exhausted = trace.exhausted(self.bounds.steps);
         exhausted.retain(|&thread| !item.stops.iter().any(|stop| stop.thread.0 == thread));
-        let replayed = item.replay(&objects, trace, &exhausted)?;
+        let replayed = item.replay(&objects, trace, &exhausted, self.meetings)?;
+        if self.meetings.are_crowded(&replayed.graph, &trace.steps) {
+            self.order_arrivals();
+            self.begin_anew();
+            return Ok(Outcome::Excess);
+        }
         if self.learn(item, trace, &replayed) {
             return Ok(Outcome::Excess);
         }

@@ -41,10 +41,14 @@ pub enum Kind {
     Join,
     /// Gives up the processor: `sched_yield`, a sleep, a pause in a spin loop.
     Yield,
+    /// Comes to a meeting of threads, a barrier or the end of a scope: it waits for nobody, and learns nothing.
+    Arrive,
+    /// Leaves such a meeting behind the arrival of another thread; enabled only after it. One step for each of them.
+    Leave,
 }
 
 /// Every kind, and its name in schedule files.
-const NAMES: [(Kind, &str); 16] = [
+const NAMES: [(Kind, &str); 18] = [
     (Kind::Begin, "begin"),
     (Kind::End, "end"),
     (Kind::Load, "load"),
@@ -61,6 +65,8 @@ const NAMES: [(Kind, &str); 16] = [
     (Kind::Spawn, "spawn"),
     (Kind::Join, "join"),
     (Kind::Yield, "yield"),
+    (Kind::Arrive, "arrive"),
+    (Kind::Leave, "leave"),
 ];
 
 impl Kind {
@@ -94,7 +100,8 @@ impl Kind {
             | Self::WaitAny
             | Self::WaitUpdate
             | Self::Lock
-            | Self::Sync => true,
+            | Self::Sync
+            | Self::Arrive => true,
             Self::Begin
             | Self::End
             | Self::Store
@@ -102,7 +109,8 @@ impl Kind {
             | Self::Unlock
             | Self::Spawn
             | Self::Join
-            | Self::Yield => false,
+            | Self::Yield
+            | Self::Leave => false,
         }
     }
 
@@ -115,7 +123,8 @@ impl Kind {
             | Self::WaitUpdate
             | Self::Lock
             | Self::Unlock
-            | Self::Sync => true,
+            | Self::Sync
+            | Self::Arrive => true,
             Self::Begin
             | Self::End
             | Self::Load
@@ -124,7 +133,8 @@ impl Kind {
             | Self::Fence
             | Self::Spawn
             | Self::Join
-            | Self::Yield => false,
+            | Self::Yield
+            | Self::Leave => false,
         }
     }
 
@@ -146,7 +156,9 @@ impl Kind {
             | Self::Sync
             | Self::Spawn
             | Self::Join
-            | Self::Yield => false,
+            | Self::Yield
+            | Self::Arrive
+            | Self::Leave => false,
         }
     }
 
@@ -158,7 +170,8 @@ impl Kind {
             | Self::WaitUpdate
             | Self::Lock
             | Self::Sync
-            | Self::Join => true,
+            | Self::Join
+            | Self::Leave => true,
             Self::Begin
             | Self::End
             | Self::Load
@@ -168,7 +181,8 @@ impl Kind {
             | Self::Fence
             | Self::Unlock
             | Self::Spawn
-            | Self::Yield => false,
+            | Self::Yield
+            | Self::Arrive => false,
         }
     }
 
@@ -252,7 +266,9 @@ impl Op {
             | Kind::Sync
             | Kind::Spawn
             | Kind::Join
-            | Kind::Yield => false,
+            | Kind::Yield
+            | Kind::Arrive
+            | Kind::Leave => false,
         }
     }
 }
@@ -278,11 +294,13 @@ pub struct Step {
     pub read: u64,
     /// The value it wrote; wider ones are folded. 0 when it wrote nothing.
     pub wrote: u64,
-    /// [`Kind::Compare`], [`Kind::Wait`], [`Kind::WaitUpdate`]: the value that it compares with.
+    /// [`Kind::Compare`], [`Kind::Wait`], [`Kind::WaitUpdate`]: the value that it compares with. [`Kind::Arrive`]: how many threads meet,
+    /// again and again; 0 if they meet once. [`Kind::Leave`]: the number of the other's arrival among those of its thread, from 0.
     pub expected: u64,
     /// Whether it wrote: stores and updates do, a compare-and-swap when it succeeded, a lock when it was taken.
     pub writes: bool,
-    /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined. 0: it is the object.
+    /// [`Kind::Spawn`]: the thread that was made; [`Kind::Join`]: the thread that was joined; [`Kind::Leave`]: the thread that has arrived. 0: it
+    /// is the object.
     pub child: ThreadId,
     /// Whether it belongs to a failed spin iteration ([`crate::explore`]).
     pub vain: bool,
@@ -404,7 +422,9 @@ impl Step {
             | Kind::Spawn
             | Kind::Join
             | Kind::WaitAny
-            | Kind::Yield => false,
+            | Kind::Yield
+            | Kind::Arrive
+            | Kind::Leave => false,
         }
     }
 
@@ -494,7 +514,7 @@ mod tests {
             assert_eq!(Kind::from_number(i as u8), Some(kind));
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }
-        assert_eq!(Kind::from_number(16), None);
+        assert_eq!(Kind::from_number(18), None);
         assert_eq!(Kind::from_name("nothing"), None);
     }
 
@@ -502,7 +522,7 @@ mod tests {
     fn steps_survive_shared_memory() {
         let mut random = Random::new(7);
         for _ in 0..1000 {
-            let kind = Kind::from_number(random.below(16) as u8).expect("a kind");
+            let kind = Kind::from_number(random.below(18) as u8).expect("a kind");
             let step = Step {
                 thread: ThreadId(random.bits() as u32),
                 op: Op::new(kind, random.bits(), random.bits() as u8),
@@ -528,7 +548,7 @@ mod tests {
             assert_eq!(Step::from_bytes(&step.to_bytes()), Some(step));
         }
         let mut bytes = Step::new(ThreadId(0), Op::bare(Kind::Fence)).to_bytes();
-        bytes[4] = 16;
+        bytes[4] = 18;
         assert_eq!(Step::from_bytes(&bytes), None);
     }
 

@@ -6,9 +6,10 @@
 
 use crate::bits::Bits;
 use crate::facts::Facts;
-use crate::layout::Layout;
+use crate::layout::{Layout, SlotKind};
 use crate::mutation::Mutant;
 use crate::state::{HALTED, STUCK, State, UNBORN};
+use crate::store::Key;
 use crate::symmetry::Symmetry;
 use crate::values::bits_for;
 use rsan_model::{Program, RegId, ThreadId, Value};
@@ -28,6 +29,10 @@ pub(crate) struct Codec {
     taints: bool,
     /// Words of a packed state; `None` when states differ in length.
     pub(crate) words: Option<usize>,
+    /// What states must have in common for one to stand for another.
+    pub(crate) key: Key,
+    /// Where the slots begin when states stand for others: what must agree comes before them.
+    slots_at: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,11 +57,12 @@ impl Codec {
         facts: &Facts,
         layout: &Layout<W>,
         taints: bool,
+        covering: bool,
     ) -> Self {
         let value_bits = layout.range.bits;
         let mut base = 0;
         let mut threads = Vec::new();
-        let mut bits = 0;
+        let (mut bits, mut values, mut monitor) = (0, 0, 0);
         for (t, thread) in program.threads.iter().enumerate() {
             let codec = ThreadCodec::new(facts, layout, t, base);
             base += thread.registers.len();
@@ -67,6 +73,11 @@ impl Codec {
                 .max()
                 .unwrap_or(0);
             bits += codec.pc_bits as usize + widest;
+            let most = |n: &dyn Fn(usize) -> usize| (0..codec.live.len()).map(n).max().unwrap_or(0);
+            values += codec.pc_bits as usize + most(&|pc| codec.live[pc].len() * value);
+            monitor += most(&|pc| total(layout, &codec.slots[pc]))
+                .max(total(layout, &codec.ended))
+                .max(total(layout, &codec.unborn));
             threads.push(codec);
         }
         let sparse = (0..layout.kinds.len()).any(|slot| layout.width(slot) >= SPARSE);
@@ -74,7 +85,17 @@ impl Codec {
             .filter(|&l| !facts.locations[l].writers.is_empty())
             .collect();
         let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
-        bits += variables.len() * value_bits as usize + total(layout, &shared);
+        let (memory, of_locations) = (
+            variables.len() * value_bits as usize,
+            total(layout, &shared),
+        );
+        let covering = covering && !sparse;
+        let slots_at = covering.then_some(values + memory);
+        bits = if covering {
+            values + memory + monitor + of_locations
+        } else {
+            bits + memory + of_locations
+        };
         Self {
             threads,
             variables,
@@ -82,6 +103,8 @@ impl Codec {
             value_bits,
             taints: taints && !facts.mutation.breaks(Mutant::TaintDropped),
             words: (!sparse).then_some(bits.div_ceil(64).max(1)),
+            key: slots_at.map_or(Key::ALL, Key::first),
+            slots_at,
         }
     }
 
@@ -116,15 +139,18 @@ impl Codec {
                     out.put(u64::from(s.tainted[r]), 1);
                 }
             }
-            for &slot in thread.slots(pc) {
-                out.put_bits(&s.slots[slot], layout.width(slot));
-            }
         }
         for &l in &self.variables {
             out.put(self.value(layout, s.memory[l])?, self.value_bits);
         }
-        for slot in layout.shared..layout.kinds.len() {
-            out.put_bits(&s.slots[slot], layout.width(slot));
+        if let Some(bit) = self.slots_at {
+            out.skip_to(bit);
+        }
+        let threads = self.threads.iter().zip(&s.pcs);
+        let own = threads.flat_map(|(thread, &pc)| thread.slots(pc).iter().copied());
+        for slot in own.chain(layout.shared..layout.kinds.len()) {
+            let bits = self.turned(layout, slot, s.slots[slot]);
+            out.put_bits(&bits, layout.width(slot));
         }
         out.finish(self.words);
         Ok(())
@@ -150,16 +176,33 @@ impl Codec {
                     s.tainted[r] = input.get(1) != 0;
                 }
             }
-            s.slots[thread.all.clone()].fill(Bits::EMPTY);
-            for &slot in thread.slots(pc) {
-                s.slots[slot] = input.get_bits(layout.width(slot));
-            }
         }
         for &l in &self.variables {
             s.memory[l] = self.unvalue(layout, input.get(self.value_bits));
         }
+        if let Some(bit) = self.slots_at {
+            input.skip_to(bit);
+        }
+        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
+            s.slots[thread.all.clone()].fill(Bits::EMPTY);
+            for &slot in thread.slots(pc) {
+                let bits = input.get_bits(layout.width(slot));
+                s.slots[slot] = self.turned(layout, slot, bits);
+            }
+        }
         for slot in layout.shared..layout.kinds.len() {
-            s.slots[slot] = input.get_bits(layout.width(slot));
+            let bits = input.get_bits(layout.width(slot));
+            s.slots[slot] = self.turned(layout, slot, bits);
+        }
+    }
+
+    /// The bits of a slot such that more of them make more checks fail, if that is asked for; and back.
+    #[inline]
+    fn turned<const W: usize>(&self, layout: &Layout<W>, slot: usize, bits: Bits<W>) -> Bits<W> {
+        if self.slots_at.is_some() && layout.kinds[slot] == SlotKind::Order {
+            layout.bottom(slot).difference(bits)
+        } else {
+            bits
         }
     }
 
@@ -299,6 +342,17 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Zeros up to this bit.
+    #[inline]
+    fn skip_to(&mut self, bit: usize) {
+        let mut left = bit - (self.words.len() * 64 + self.used as usize);
+        while left > 0 {
+            let bits = left.min(64);
+            self.put(0, bits as u32);
+            left -= bits;
+        }
+    }
+
     #[inline]
     fn put_bits<const W: usize>(&mut self, set: &Bits<W>, width: usize) {
         if width >= SPARSE {
@@ -369,6 +423,11 @@ impl<'a> Reader<'a> {
         } else {
             value & ((1 << bits) - 1)
         }
+    }
+
+    #[inline]
+    fn skip_to(&mut self, bit: usize) {
+        (self.index, self.used) = (bit / 64, (bit % 64) as u32);
     }
 
     #[inline]

@@ -14,8 +14,8 @@
 //! `p`. A sleeping thread is asleep once for all ways to reach `s` that were known when `s` was expanded: each alone is
 //! reason enough.
 
-use crate::counters::Counters;
 use crate::facts::Facts;
+use crate::forgetting::Forgetting;
 use crate::mutation::{Mutant, Mutation};
 use crate::symmetry::interchangeable;
 use rsan_model::{Instr, Pc, Program, Thread, ThreadId};
@@ -71,13 +71,13 @@ pub(crate) struct Commutation {
 }
 
 impl Commutation {
-    pub(crate) fn new(program: &Program, facts: &Facts, counters: Option<&Counters>) -> Self {
+    pub(crate) fn new(program: &Program, facts: &Facts, forgetting: Option<&Forgetting>) -> Self {
         let mutation = facts.mutation;
         let usable = program.locations.len() < 63
             && !facts.has_spawn
             && !facts.has_join
             && !mutation.without_commutation();
-        let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, counters, t);
+        let touched = |(t, thread): (usize, &Thread)| next_steps(thread, facts, forgetting, t);
         let threads = &program.threads;
         let same = |a: usize, b: usize| interchangeable(&threads[a], &threads[b]);
         Self {
@@ -115,7 +115,7 @@ impl Commutation {
 fn next_steps(
     thread: &Thread,
     facts: &Facts,
-    counters: Option<&Counters>,
+    forgetting: Option<&Forgetting>,
     t: usize,
 ) -> Vec<Touched> {
     let n = thread.code.len() + 1;
@@ -124,7 +124,7 @@ fn next_steps(
     let own: Vec<Touched> = (0..n)
         .map(|pc| {
             let asked = Touched {
-                reads: counters.map_or(0, |c| c.asked_at(t, pc)),
+                reads: forgetting.map_or(0, |c| c.asked_at(t, pc)),
                 writes: 0,
             };
             touches(thread.instr(Pc::new(pc)), facts.mutation).union(asked)
@@ -153,23 +153,29 @@ fn next_steps(
     };
     // Invisible instructions from here to the next rest.
     let tail = fixpoint(&|sets, pc| {
-        if pcs[pc].visible || is_choice(pc) {
+        if pcs[pc].rests() || is_choice(pc) {
             Touched::default()
         } else {
             own[pc].union(all(sets, pc))
         }
     });
-    let step = |pc: usize| own[pc].union(all(&tail, pc));
-    // From here through the next visible instruction to the rest after it.
-    let whole = fixpoint(&|sets, pc| {
-        if pcs[pc].visible {
-            step(pc)
-        } else if is_choice(pc) {
-            Touched::default()
-        } else {
-            own[pc].union(all(sets, pc))
-        }
-    });
+    // From here through the next visible instruction, with what `after` says about those that follow it.
+    let through = |after: &[Touched], locks: &[Touched]| {
+        fixpoint(&|sets, pc| {
+            if pcs[pc].takes_lock {
+                own[pc].union(all(locks, pc))
+            } else if pcs[pc].rests() {
+                own[pc].union(all(after, pc))
+            } else if is_choice(pc) {
+                Touched::default()
+            } else {
+                own[pc].union(all(sets, pc))
+            }
+        })
+    };
+    // Taking a lock goes on through one more.
+    let single = through(&tail, &tail);
+    let whole = through(&tail, &single);
     (0..n)
         .map(|pc| {
             if is_choice(pc) {

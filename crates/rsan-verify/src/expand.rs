@@ -5,7 +5,7 @@ use crate::commute::{Commutation, ThreadSet, is_asleep, swap_names};
 use crate::machine::{Machine, Mobility, Scratch};
 use crate::search::Problem;
 use crate::state::State;
-use crate::store::{PARTITIONS, Partition, StateId, hash_words, partition_of};
+use crate::store::{PARTITIONS, Partition, StateId, partition_of};
 use rsan_model::{Pc, ThreadId};
 
 /// States to expand: consecutive ones of a partition.
@@ -178,8 +178,8 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             let sleepers = commutation.asleep_after(t.index(), &state.pcs);
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
-                if let Some(counters) = machine.counters {
-                    counters.simplify(next);
+                if let Some(forgetting) = machine.forgetting {
+                    forgetting.simplify(next);
                 }
                 codec.canonicalise(&machine.layout, next, |a, b| {
                     swap_names(&mut asleep, a, b);
@@ -191,7 +191,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
                 if packed != parent_words {
                     found.words.extend_from_slice(packed);
                     found.successors.push(Successor {
-                        hash: hash_words(packed),
+                        hash: codec.key.hash(packed),
                         parent,
                         asleep,
                         end: found.words.len() as u32,

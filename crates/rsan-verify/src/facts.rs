@@ -1,6 +1,7 @@
 //! What can be said about a program without running it: who accesses what, which registers and views are
 //! still needed at an instruction, and which instructions other threads can notice (docs/theory/finite.md, F9).
 
+use crate::locks::Locks;
 use crate::mutation::{Mutant, Mutation};
 use rsan_model::{Instr, LocId, Model, Pc, Program, RegId, Thread, ThreadId, WriteOrd};
 
@@ -23,6 +24,8 @@ pub(crate) struct LocFacts {
     pub(crate) message_matters: bool,
     /// Some access of it is non-atomic, so all its accesses are race-checked.
     pub(crate) race_checked: bool,
+    /// Every access takes it or gives it back.
+    pub(crate) is_lock: bool,
 }
 
 /// What is known about an instruction of a thread.
@@ -36,6 +39,17 @@ pub(crate) struct PcFacts {
     pub(crate) release_live: bool,
     /// Other threads can notice it, so it is a scheduling point.
     pub(crate) visible: bool,
+    /// It is visible, but executed as soon as the thread gets there, unless it has to wait.
+    pub(crate) at_once: bool,
+    /// It takes a lock, and what follows is part of the same step.
+    pub(crate) takes_lock: bool,
+}
+
+impl PcFacts {
+    /// Whether a thread that gets there always rests.
+    pub(crate) fn rests(&self) -> bool {
+        self.visible && !self.at_once
+    }
 }
 
 /// Everything known about a program.
@@ -73,7 +87,30 @@ impl Facts {
             let pcs = facts.thread_facts(ThreadId::new(t), thread, model);
             facts.pcs.push(pcs);
         }
+        facts.note_locks(program);
         facts
+    }
+
+    /// What threads do at once: where they are alone because of a lock, or wait for what only they write.
+    fn note_locks(&mut self, program: &Program) {
+        if self.mutation.without_locks() {
+            return;
+        }
+        let locks = Locks::new(program);
+        for (facts, &is_lock) in self.locations.iter_mut().zip(&locks.is_lock) {
+            facts.is_lock = is_lock;
+        }
+        for (t, pc, instr) in program.instructions() {
+            let own_wait = matches!(instr, Instr::Wait { ord, .. } if !ord.is_sc())
+                && instr.place().is_some_and(|p| {
+                    p.candidates()
+                        .all(|l| self.locations[l.index()].writers.iter().all(|&w| w == t))
+                });
+            let pcs = &mut self.pcs[t.index()][pc.index()];
+            pcs.takes_lock = locks.takes(instr);
+            pcs.at_once =
+                pcs.visible && (own_wait || locks.is_alone(program, t.index(), pc.index()));
+        }
     }
 
     fn note(&mut self, thread: ThreadId, instr: &Instr) {

@@ -5,8 +5,8 @@
 //! nothing is lost, and their states add up instead of multiplying (docs/theory/finite.md, F14).
 
 use crate::codec::Codec;
-use crate::counters::Counters;
 use crate::facts::Facts;
+use crate::forgetting::Forgetting;
 use crate::layout::{self, Focus, Layout, Watched};
 use crate::machine::Machine;
 use crate::options::{Options, Property, Stats};
@@ -19,7 +19,7 @@ use std::time::Instant;
 /// States up to which a program is searched at once: few enough to cost next to nothing when they were too few.
 const AT_ONCE: u64 = 1 << 17;
 
-/// Bits of values up to which a search is worth it that forgets what counters make unimportant.
+/// Bits of values up to which a search is worth it that forgets something.
 const FORGETFUL_BITS: u32 = 10;
 
 /// A pass over a program.
@@ -28,6 +28,8 @@ pub(crate) struct Job<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) options: &'a Options<'a>,
     pub(crate) pass: Pass,
+    /// Whether to give up when the program is not small.
+    pub(crate) small: bool,
     pub(crate) started: Instant,
 }
 
@@ -36,8 +38,24 @@ pub(crate) struct Job<'a> {
 struct Plan<'c> {
     watched: Watched,
     bounds: Bounds,
-    /// Forget what these make unimportant; then a failure need not be real.
-    counters: Option<&'c Counters>,
+    /// What to forget; then a failure need not be real.
+    forgetting: Option<&'c Forgetting>,
+}
+
+/// What a pass says.
+pub(crate) struct Decision {
+    /// `None` when the program is not small.
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) stats: Stats,
+}
+
+impl From<Outcome> for Decision {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            verdict: Some(outcome.verdict),
+            stats: outcome.stats,
+        }
+    }
 }
 
 /// How a search with fixed bounds ended.
@@ -50,23 +68,45 @@ enum Answer {
 }
 
 impl Job<'_> {
-    pub(crate) fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Outcome, Error> {
+    /// The answer, if there is one, and what it took.
+    pub(crate) fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Decision, Error> {
         let mut range = Range::covering(constants(self.program));
         let locations = self.locations();
+        // Where locations cannot be looked at one by one, forgetting may still help.
+        let safe = self.pass.property == Property::Safe && !self.facts.mutation.all_at_once();
+        let forgetting = (safe || !locations.is_empty())
+            .then(|| self.forgetting())
+            .flatten();
+        let bounded = self.small || !locations.is_empty() || forgetting.is_some();
         let plan = Plan {
             watched: self.pass.watched,
             bounds: Bounds {
-                states: (!locations.is_empty()).then(|| self.at_once()),
+                states: bounded.then(|| self.at_once()),
                 depth: None,
             },
-            counters: None,
+            forgetting: None,
         };
-        match self.widening(plan, &mut range, progress)? {
-            Answer::Outcome(outcome) => Ok(outcome),
-            Answer::Larger(stats) | Answer::Unsure(stats) => {
-                self.one_by_one(&locations, stats, range, progress)
-            }
+        let stats = match self.widening(plan, &mut range, progress)? {
+            Answer::Outcome(outcome) => return Ok(outcome.into()),
+            Answer::Larger(stats) | Answer::Unsure(stats) => stats,
+        };
+        if self.small {
+            return Ok(Decision {
+                verdict: None,
+                stats,
+            });
         }
+        if locations.is_empty() {
+            let plan = Plan {
+                bounds: Bounds::default(),
+                forgetting: forgetting.as_ref(),
+                ..plan
+            };
+            let (outcome, _) = self.one(plan, stats, &mut range, progress)?;
+            return Ok(outcome.into());
+        }
+        let outcome = self.one_by_one(&locations, forgetting.as_ref(), stats, range, progress)?;
+        Ok(outcome.into())
     }
 
     /// The locations that can be looked at one by one; none when the property cannot be taken apart.
@@ -95,11 +135,11 @@ impl Job<'_> {
     fn one_by_one(
         &self,
         locations: &[LocId],
+        forgetting: Option<&Forgetting>,
         mut stats: Stats,
         mut range: Range,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<Outcome, Error> {
-        let counters = self.counters();
         let mut verdict = Verdict::Robust;
         let mut bounds = Bounds::default();
         for &loc in locations {
@@ -107,10 +147,11 @@ impl Job<'_> {
                 watched: Watched {
                     robustness: Focus::One(loc),
                     races: false,
-                    merged: counters.is_some(),
+                    merged: forgetting.is_some_and(Forgetting::merges),
+                    readings: forgetting.map_or(0, Forgetting::readings),
                 },
                 bounds,
-                counters: counters.as_ref(),
+                forgetting,
             };
             let (outcome, depth) = self.one(plan, stats, &mut range, progress)?;
             stats = outcome.stats;
@@ -156,17 +197,17 @@ impl Job<'_> {
                 }
                 Answer::Larger(stats) | Answer::Unsure(stats) => before = before.and(&stats),
             }
-            plan.counters = None;
+            plan.forgetting = None;
             plan.watched.merged = false;
+            plan.watched.readings = 0;
         }
     }
 
-    /// The counters of the program, if what they make unimportant may be forgotten.
-    fn counters(&self) -> Option<Counters> {
+    /// What may be forgotten of the program.
+    fn forgetting(&self) -> Option<Forgetting> {
         // A thread that waits for ever is not to be forgotten when it is looked for.
-        let usable = !self.options.deadlock && !self.facts.mutation.without_counters();
-        usable
-            .then(|| Counters::new(self.program, self.facts))
+        (!self.options.deadlock)
+            .then(|| Forgetting::new(self.program, self.facts))
             .flatten()
     }
 
@@ -217,8 +258,10 @@ impl Job<'_> {
         let model = self.options.model;
         let layout = Layout::<W>::new(self.program, self.facts, model, plan.watched, range);
         let taints = property == Property::Observational;
-        let codec = Codec::new(self.program, self.facts, &layout, taints);
-        let machine = Machine::new(self.program, self.facts, layout, property, plan.counters);
+        let covering = matches!(plan.watched.robustness, Focus::One(_))
+            && !self.facts.mutation.without_covering();
+        let codec = Codec::new(self.program, self.facts, &layout, taints, covering);
+        let machine = Machine::new(self.program, self.facts, layout, property, plan.forgetting);
         let mut search = Search::new(
             &machine,
             &codec,
@@ -228,7 +271,7 @@ impl Job<'_> {
         );
         let end = search.run(self.options, progress);
         search.stats.memory = search.memory();
-        let forgetful = plan.counters.is_some();
+        let forgetful = plan.forgetting.is_some();
         let verdict = match end {
             End::Exhausted => Verdict::Robust,
             End::Larger => return Ok(Answer::Larger(search.stats)),

@@ -183,6 +183,8 @@ pub(crate) struct Watched {
     pub(crate) races: bool,
     /// Where many values are told apart, none are (docs/theory/finite.md, F15).
     pub(crate) merged: bool,
+    /// Locations of which only values that are no readings of a clock are told apart (F16), as bits.
+    pub(crate) readings: u64,
 }
 
 /// The number of bits that a view slot of the program needs, to choose `W`.
@@ -241,7 +243,7 @@ impl<const W: usize> Layout<W> {
                     program,
                     facts,
                     LocId::new(l),
-                    (range, watched.merged),
+                    (range, watched),
                     wanted,
                     &mut next,
                 );
@@ -371,7 +373,7 @@ const MANY: usize = 8;
 pub(crate) fn can_be_weak(facts: &Facts, loc: LocId) -> bool {
     let f = &facts.locations[loc.index()];
     let shared = f.accessors.len() > 1;
-    shared && monitored(facts, loc) && (f.has_read || f.has_store)
+    shared && monitored(facts, loc) && (f.has_read || f.has_store) && !f.is_lock
 }
 
 fn components(program: &Program, model: Model, robustness: bool) -> Components {
@@ -398,12 +400,14 @@ fn loc_bits<const W: usize>(
     program: &Program,
     facts: &Facts,
     loc: LocId,
-    (range, merged): (Range, bool),
+    (range, watched): (Range, Watched),
     wanted: bool,
     next: &mut usize,
 ) -> LocBits<W> {
     let mut classes = Classes::of_location(program, loc, range);
-    if merged && classes.count() > MANY {
+    if watched.readings.checked_shr(loc.0).unwrap_or(0) & 1 != 0 {
+        classes = Classes::of_readings(program, loc);
+    } else if watched.merged && classes.count() > MANY {
         classes = Classes::Merged;
     }
     let f = &facts.locations[loc.index()];

@@ -17,13 +17,16 @@
 //! - `witness`: a failing schedule, replayed with real timestamps and explained.
 
 mod bits;
+mod clocks;
 mod codec;
 mod commute;
 mod counters;
 mod expand;
 mod facts;
+mod forgetting;
 mod job;
 mod layout;
+mod locks;
 mod machine;
 mod monitor;
 mod mutation;
@@ -110,24 +113,56 @@ fn verify_mutated(
     let program = program.for_model(options.model);
     let facts = Facts::new(&program, options.model, mutation);
     let started = Instant::now();
-    let mut total: Option<Outcome> = None;
-    for &pass in passes(&facts, options.property) {
-        let job = Job {
-            program: &program,
-            facts: &facts,
-            options,
-            pass,
-            started,
-        };
-        let before = total.map_or(Stats::default(), |o| o.stats);
-        let mut outcome = job.run(&mut |stats| progress(&before.and(stats)))?;
-        outcome.stats = before.and(&outcome.stats);
-        if outcome.verdict != Verdict::Robust {
-            return Ok(outcome);
+    let mut total = Stats::default();
+    for (i, &property) in steps(options.property, mutation).iter().enumerate() {
+        let last = i + 1 == steps(options.property, mutation).len();
+        let mut verdict = Some(Verdict::Robust);
+        for &pass in passes(&facts, property) {
+            let job = Job {
+                program: &program,
+                facts: &facts,
+                options,
+                pass,
+                // The first of several steps is a try.
+                small: !last && i == 0,
+                started,
+            };
+            let outcome = job.run(&mut |stats| progress(&total.and(stats)))?;
+            total = total.and(&outcome.stats);
+            verdict = outcome.verdict;
+            if verdict != Some(Verdict::Robust) {
+                break;
+            }
         }
-        total = Some(outcome);
+        let answers = match &verdict {
+            None => false,
+            // What is not robust may still be observationally robust.
+            Some(Verdict::Violation(_)) => property == options.property,
+            Some(Verdict::Robust | Verdict::Unknown(_)) => true,
+        };
+        if let (true, Some(verdict)) = (answers, verdict) {
+            return Ok(Outcome {
+                verdict,
+                stats: total,
+            });
+        }
     }
-    Ok(total.expect("there is at least one pass"))
+    unreachable!("the last step answers");
+}
+
+/// The properties to decide, one after the other, until there is an answer. A robust program is observationally robust,
+/// and robustness can be decided location by location (docs/theory/finite.md, F13 and F14).
+fn steps(property: Property, mutation: Mutation) -> &'static [Property] {
+    match property {
+        Property::Robust => &[Property::Robust],
+        Property::Safe => &[Property::Safe],
+        Property::Observational if mutation.all_at_once() => &[Property::Observational],
+        Property::Observational => &[
+            Property::Observational,
+            Property::Robust,
+            Property::Observational,
+        ],
+    }
 }
 
 /// One search of all SC runs.
@@ -149,6 +184,7 @@ fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
             robustness,
             races,
             merged: false,
+            readings: 0,
         };
         Pass { property, watched }
     }

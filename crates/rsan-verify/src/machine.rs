@@ -12,8 +12,8 @@
 mod invisible;
 mod visible;
 
-use crate::counters::Counters;
 use crate::facts::Facts;
+use crate::forgetting::Forgetting;
 use crate::layout::Layout;
 use crate::monitor::Weakness;
 use crate::mutation::Mutant;
@@ -46,7 +46,7 @@ pub(crate) enum FailureKind {
     Trap(EvalError),
     /// A local loop of more than [`LOCAL_STEPS`] steps.
     LocalLoop,
-    /// A location that was taken for a counter does not grow.
+    /// A location that was taken for a counter or a clock is none.
     NoCounter,
 }
 
@@ -79,6 +79,13 @@ pub(crate) enum Mobility {
     Blocked(Pc),
 }
 
+impl Mobility {
+    /// After one way to go on, and another.
+    fn and(self, other: Self) -> Self {
+        if other == Self::Free { self } else { other }
+    }
+}
+
 /// A program with its monitor.
 #[derive(Debug)]
 pub(crate) struct Machine<'a, const W: usize> {
@@ -86,8 +93,8 @@ pub(crate) struct Machine<'a, const W: usize> {
     pub(crate) facts: &'a Facts,
     pub(crate) layout: Layout<W>,
     pub(crate) property: Property,
-    /// Forgets what does not matter about threads that wait for them; then failures need not be real.
-    pub(crate) counters: Option<&'a Counters>,
+    /// What is forgotten of every state; then failures need not be real.
+    pub(crate) forgetting: Option<&'a Forgetting>,
     /// First register of each thread.
     bases: Vec<usize>,
 }
@@ -119,7 +126,7 @@ impl<'a, const W: usize> Machine<'a, W> {
         facts: &'a Facts,
         layout: Layout<W>,
         property: Property,
-        counters: Option<&'a Counters>,
+        forgetting: Option<&'a Forgetting>,
     ) -> Self {
         let mut base = 0;
         let bases = program.threads.iter().map(|t| {
@@ -131,7 +138,7 @@ impl<'a, const W: usize> Machine<'a, W> {
             facts,
             layout,
             property,
-            counters,
+            forgetting,
             bases: bases.collect(),
         }
     }
@@ -186,35 +193,55 @@ impl<'a, const W: usize> Machine<'a, W> {
             }
             choice.pcs[t.index()] = target.0;
             self.run(choice, t, log, *recording)?;
-            let rest = choice.pcs[t.index()];
-            let at_choice = matches!(rest, HALTED | STUCK)
-                || matches!(
-                    self.program.threads[t.index()].instr(Pc(rest)),
-                    Instr::Choose(_) | Instr::Branch { .. }
-                );
-            if at_choice {
-                out(choice, log);
-                continue;
+            if let Some([then, otherwise]) = self.open_branch(choice, t) {
+                let mut other = choice.clone();
+                other.pcs[t.index()] = then.0;
+                self.run(&mut other, t, log, *recording)?;
+                let one = self.go_on(&mut other, t, next, log, *recording, out)?;
+                mobility = mobility.and(one);
+                choice.pcs[t.index()] = otherwise.0;
+                self.run(choice, t, log, *recording)?;
             }
-            let one = self.act(choice, t, next, log, *recording, out)?;
-            if one != Mobility::Free {
-                mobility = one;
-            }
+            let one = self.go_on(choice, t, next, log, *recording, out)?;
+            mobility = mobility.and(one);
         }
         Ok(mobility)
+    }
+
+    /// The visible step of `t` after a choice, unless it ended or has to choose again.
+    fn go_on(
+        &self,
+        s: &mut State<W>,
+        t: ThreadId,
+        next: &mut State<W>,
+        log: &mut Vec<Executed>,
+        recording: bool,
+        out: &mut dyn FnMut(&mut State<W>, &[Executed]),
+    ) -> Result<Mobility, Failure> {
+        let rest = s.pcs[t.index()];
+        let at_choice = matches!(rest, HALTED | STUCK)
+            || matches!(
+                self.program.threads[t.index()].instr(Pc(rest)),
+                Instr::Choose(_) | Instr::Branch { .. }
+            );
+        if at_choice {
+            out(s, log);
+            return Ok(Mobility::Free);
+        }
+        self.act(s, t, next, log, recording, out)
     }
 
     /// Where the branch at which `t` rests may go, whatever its condition says.
     fn open_branch(&self, s: &State<W>, t: ThreadId) -> Option<[Pc; 2]> {
         let pc = s.pcs[t.index()];
-        let counters = self.counters?;
+        let forgetting = self.forgetting?;
         if matches!(pc, HALTED | STUCK) {
             return None;
         }
         match self.program.threads[t.index()].instr(Pc(pc)) {
             Instr::Branch {
                 then, otherwise, ..
-            } if counters.is_open(s, t, Pc(pc)) => Some([*then, *otherwise]),
+            } if forgetting.is_open(s, t, Pc(pc)) => Some([*then, *otherwise]),
             _ => None,
         }
     }

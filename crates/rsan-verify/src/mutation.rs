@@ -27,6 +27,12 @@ rsan_model::mutants! {
         one_by_one,
         /// Whether everything is known about threads that wait for a counter to go back.
         without_counters,
+        /// Whether the readings of a clock are numbers, and budgets of loops are kept.
+        without_clocks,
+        /// Whether a state is kept although another one stands for it.
+        without_covering,
+        /// Whether threads rest although nobody can notice, because of a lock.
+        without_locks,
     }
 
     // Monitor: views.

@@ -11,9 +11,7 @@ use crate::expand::{Context, Expander, Found, Stop, Task};
 use crate::machine::{Failure, FailureKind, Machine};
 use crate::options::{Options, Stats};
 use crate::state::State;
-use crate::store::{
-    Arrival, PARTITION_LIMIT, PARTITIONS, Partition, StateId, hash_words, partition_of,
-};
+use crate::store::{Arrival, Key, PARTITION_LIMIT, PARTITIONS, Partition, StateId, partition_of};
 use rsan_model::{Pc, Reason, ThreadId};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,9 +72,9 @@ struct Share {
 }
 
 impl Share {
-    fn new(length: Option<usize>) -> Self {
+    fn new(length: Option<usize>, key: Key) -> Self {
         Self {
-            partition: Partition::new(length),
+            partition: Partition::new(length, key),
             asleep: Vec::new(),
             next: 0,
             level_end: 0,
@@ -90,6 +88,8 @@ impl Share {
                 .insert(words, successor.hash, successor.parent)
             {
                 Arrival::New => self.asleep.push(successor.asleep),
+                // Why threads may sleep there says nothing about the state that stands for it.
+                Arrival::Covered => {}
                 Arrival::Known(index) => {
                     // A state that waits to be expanded: one more reason to let threads sleep in it.
                     if let Some(waiting) = index.checked_sub(self.next) {
@@ -126,7 +126,9 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             machine,
             codec,
             stats: Stats::default(),
-            shares: (0..PARTITIONS).map(|_| Share::new(codec.words)).collect(),
+            shares: (0..PARTITIONS)
+                .map(|_| Share::new(codec.words, codec.key))
+                .collect(),
             bounds,
             deadlock,
             started,
@@ -169,7 +171,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             commutation: Commutation::new(
                 self.machine.program,
                 self.machine.facts,
-                self.machine.counters,
+                self.machine.forgetting,
             ),
             deadlock: self.deadlock,
         };
@@ -192,9 +194,12 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         let layout = &self.machine.layout;
         let mut words = Vec::new();
         let mut state = state.clone();
+        if let Some(forgetting) = self.machine.forgetting {
+            forgetting.simplify(&mut state);
+        }
         self.codec.canonicalise(layout, &mut state, |_, _| {});
         self.codec.pack(layout, &state, &mut words)?;
-        let hash = hash_words(&words);
+        let hash = self.codec.key.hash(&words);
         let which = partition_of(hash);
         let share = &mut self.shares[which];
         share.partition.insert(&words, hash, StateId::new(which, 0));

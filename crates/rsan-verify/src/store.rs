@@ -31,11 +31,61 @@ impl StateId {
     }
 }
 
-/// Hashes packed words; quality matters, secrecy does not.
+/// Which bits of packed states must agree for one to stand for another: all of them, or the first ones; then the
+/// others must be a superset (docs/theory/finite.md, F17).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Key {
+    /// Words that must agree.
+    words: usize,
+    /// Bits of the next word that must agree.
+    mask: u64,
+}
+
+impl Key {
+    /// All bits.
+    pub(crate) const ALL: Self = Self {
+        words: usize::MAX,
+        mask: 0,
+    };
+
+    /// The first bits.
+    pub(crate) fn first(bits: usize) -> Self {
+        Self {
+            words: bits / 64,
+            mask: (1 << (bits % 64)) - 1,
+        }
+    }
+
+    /// Hashes what must agree.
+    #[inline]
+    pub(crate) fn hash(self, words: &[u64]) -> u64 {
+        if self.words >= words.len() {
+            return hash_words(words, 0);
+        }
+        hash_words(&words[..self.words], words[self.words] & self.mask)
+    }
+
+    /// Whether the state that is there stands for the new one, and whether it is the same.
+    #[inline]
+    fn covers(self, there: &[u64], new: &[u64]) -> Option<bool> {
+        if self.words >= new.len() {
+            return (there == new).then_some(true);
+        }
+        let ((key, rest), (new_key, new_rest)) =
+            (there.split_at(self.words), new.split_at(self.words));
+        if key != new_key || (rest[0] ^ new_rest[0]) & self.mask != 0 {
+            return None;
+        }
+        let superset = rest.iter().zip(new_rest).all(|(a, b)| b & !a == 0);
+        superset.then(|| rest == new_rest)
+    }
+}
+
+/// Hashes packed words and one more; quality matters, secrecy does not.
 #[inline]
-pub(crate) fn hash_words(words: &[u64]) -> u64 {
+fn hash_words(words: &[u64], last: u64) -> u64 {
     let mut h = 0x9e37_79b9_7f4a_7c15_u64;
-    for &w in words {
+    for &w in words.iter().chain([&last]) {
         let product = u128::from(h ^ w) * u128::from(0xd6e8_feb8_6659_fd93_u64);
         h = (product as u64) ^ (product >> 64) as u64 ^ w.rotate_left(29);
     }
@@ -54,6 +104,8 @@ pub(crate) fn partition_of(hash: u64) -> usize {
 pub(crate) enum Arrival {
     New,
     Known(usize),
+    /// Another state is there that stands for it.
+    Covered,
 }
 
 /// The states of one partition.
@@ -61,6 +113,7 @@ pub(crate) enum Arrival {
 pub(crate) struct Partition {
     words: Vec<u64>,
     layout: Lengths,
+    key: Key,
     parents: Vec<StateId>,
     index: Vec<u32>,
 }
@@ -76,9 +129,10 @@ enum Lengths {
 
 impl Partition {
     /// A partition for states of this many words, or of different lengths.
-    pub(crate) fn new(length: Option<usize>) -> Self {
+    pub(crate) fn new(length: Option<usize>, key: Key) -> Self {
         Self {
             words: Vec::new(),
+            key,
             layout: length.map_or(Lengths::Ends(Vec::new()), Lengths::Fixed),
             parents: Vec::new(),
             index: Vec::new(),
@@ -123,8 +177,14 @@ impl Partition {
                 break;
             }
             let index = (entry >> 8) as usize;
-            if entry & 0xff == tag && self.get(index) == words {
-                return Arrival::Known(index);
+            if entry & 0xff == tag
+                && let Some(same) = self.key.covers(self.get(index), words)
+            {
+                return if same {
+                    Arrival::Known(index)
+                } else {
+                    Arrival::Covered
+                };
             }
             at = (at + 1) & mask;
         }
@@ -147,7 +207,7 @@ impl Partition {
         self.index.resize(size, EMPTY);
         let mask = size - 1;
         for index in 0..self.parents.len() {
-            let hash = hash_words(self.get(index));
+            let hash = self.key.hash(self.get(index));
             let mut at = hash as usize & mask;
             while self.index[at] != EMPTY {
                 at = (at + 1) & mask;
@@ -192,10 +252,10 @@ mod tests {
         let parent = StateId::new(3, 17);
         type Words<'a> = &'a dyn Fn(u64) -> Vec<u64>;
         for (length, words) in [(None, &words as Words<'_>), (Some(3), &same)] {
-            let mut partition = Partition::new(length);
+            let mut partition = Partition::new(length, Key::ALL);
             for i in 0..1000 {
                 let w = words(i);
-                let arrival = partition.insert(&w, hash_words(&w), parent);
+                let arrival = partition.insert(&w, Key::ALL.hash(&w), parent);
                 let expected = if i < 105 {
                     Arrival::New
                 } else {

@@ -65,6 +65,8 @@ pub(crate) enum Classes {
     All(Range),
     /// One class for all of them, where any might be meant; then failures need not be real.
     Merged,
+    /// These values, sorted, and one class for all others, of which any might be meant.
+    Readings(Vec<Value>),
 }
 
 impl Classes {
@@ -72,7 +74,7 @@ impl Classes {
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::One | Self::Merged => 1,
-            Self::Constants(values) => values.len() + 1,
+            Self::Constants(values) | Self::Readings(values) => values.len() + 1,
             Self::All(range) => range.len(),
         }
     }
@@ -82,7 +84,9 @@ impl Classes {
     pub(crate) fn of(&self, value: Value) -> usize {
         match self {
             Self::One | Self::Merged => 0,
-            Self::Constants(values) => values.binary_search(&value).unwrap_or(values.len()),
+            Self::Constants(values) | Self::Readings(values) => {
+                values.binary_search(&value).unwrap_or(values.len())
+            }
             Self::All(range) => value.wrapping_sub(range.low) as usize % range.len(),
         }
     }
@@ -93,6 +97,7 @@ impl Classes {
         match self {
             Self::One => None,
             Self::Merged => Some(0),
+            Self::Readings(_) => Some(self.of(value)),
             Self::Constants(values) => values.binary_search(&value).ok(),
             Self::All(range) => range.contains(value).then(|| self.of(value)),
         }
@@ -101,6 +106,22 @@ impl Classes {
     /// Whether a class may stand for more than one value.
     pub(crate) fn is_merged(&self) -> bool {
         matches!(self, Self::Merged)
+    }
+
+    /// The classes of a location that holds readings of a clock: the constants that waits ask for, and the readings.
+    pub(crate) fn of_readings(program: &Program, loc: LocId) -> Self {
+        let mut constants = Vec::new();
+        for (_, _, instr) in program.instructions() {
+            if let Instr::Wait { place, values, .. } = instr
+                && place.candidates().any(|l| l == loc)
+            {
+                let values = values.iter().filter_map(rsan_model::Expr::as_const);
+                constants.extend(values.map(|v| program.domain.wrap(v)));
+            }
+        }
+        constants.sort_unstable();
+        constants.dedup();
+        Self::Readings(constants)
     }
 
     /// The classes that the checks on a location need to be exact: the constants that waits and

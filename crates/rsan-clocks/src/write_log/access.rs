@@ -37,7 +37,7 @@
 
 use super::epoch::{Epoch, Version};
 use super::location::LocationState;
-use super::log::Record;
+use super::log::{Reader, Record};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use super::view::Observation;
@@ -160,7 +160,7 @@ impl LocationState {
     #[inline]
     fn readers_of_last(&self, thread: &ThreadState) -> impl Iterator<Item = Observation> {
         let slot = thread.slot;
-        let observations = self.records.reads_of_last().map(|reader| reader.by);
+        let observations = self.records.reads_of_last().map(Reader::by);
         observations.filter(move |by| by.stamp.slot == slot)
     }
 

@@ -7,6 +7,7 @@
 //! to every thread, or the log was cut there and nothing is claimed.
 
 use super::location::LocationState;
+use super::log::Reader;
 use super::rules::Rules;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
@@ -145,7 +146,7 @@ impl LocationState {
             }
             let first = self.first_reader(index, readers);
             let known = |sc: bool| {
-                let seen = reads[first..readers].iter().map(|read| read.by);
+                let seen = reads[first..readers].iter().map(Reader::by);
                 thread.knows(record.by(), sc, rules)
                     || !rules.breaks(Mutant::ReadersIgnored)
                         && seen.into_iter().any(|by| thread.knows(by, sc, rules))
@@ -227,7 +228,7 @@ impl LocationState {
         let mut readers = reads.len();
         for index in (1..self.records.len()).rev() {
             let first = self.first_reader(index, readers);
-            let seen = reads[first..readers].iter().map(|read| read.by);
+            let seen = reads[first..readers].iter().map(Reader::by);
             if knows(self.records[index].by()) || seen.into_iter().any(&knows) {
                 return self.timestamp(index);
             }

@@ -103,6 +103,15 @@ impl LocationState {
         Some((std::ptr::from_ref(part).cast(), bytes))
     }
 
+    /// Where its reader entries and its seq_cst state lie, 0 for what is not there: for callers that want them near the processor
+    /// the next time.
+    #[inline]
+    pub fn far_parts(&self) -> [usize; 2] {
+        let sc = self.sc.as_deref();
+        let sc = sc.map_or(0, |part| std::ptr::from_ref(part).addr());
+        [self.records.reads_at(), sc]
+    }
+
     /// The last write.
     #[inline]
     pub fn last_write(&self) -> Timestamp {
@@ -124,6 +133,13 @@ impl LocationState {
     pub(super) fn message_is(&self) -> Option<Stamp> {
         let (slot, epoch) = (self.message_slot, self.message_epoch);
         (epoch != NOBODYS).then_some(Stamp { slot, epoch })
+    }
+
+    /// Whether the message is what was published at this stamp. Whoever has published nothing has left an empty one.
+    #[inline]
+    pub(super) fn is_message_of(&self, stamp: Stamp) -> bool {
+        let same = self.message_slot == stamp.slot || stamp.epoch == Epoch::START;
+        same && self.message_epoch == stamp.epoch && stamp.epoch != NOBODYS
     }
 
     #[inline]

@@ -93,11 +93,40 @@ impl Record {
     }
 }
 
-/// A read that made its thread know a write which it did not know otherwise.
+/// A read that made its thread know a write which it did not know otherwise, in as little memory as possible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader {
     pub(super) write: Timestamp,
-    pub(super) by: Observation,
+    epoch: Epoch,
+    slot: Slot,
+    sc: bool,
+}
+
+const _: () = assert!(size_of::<Reader>() == 16);
+
+impl Reader {
+    #[inline]
+    fn new(write: Timestamp, by: Observation) -> Self {
+        let Observation { stamp, sc } = by;
+        Self {
+            write,
+            epoch: stamp.epoch,
+            slot: stamp.slot,
+            sc,
+        }
+    }
+
+    /// Who, when, and whether by a seq_cst access.
+    #[inline]
+    pub(super) fn by(&self) -> Observation {
+        Observation {
+            stamp: Stamp {
+                slot: self.slot,
+                epoch: self.epoch,
+            },
+            sc: self.sc,
+        }
+    }
 }
 
 /// Records that need no memory of their own: as many as a log usually keeps.
@@ -224,6 +253,16 @@ impl Log {
         reads.take_while(move |read| read.write.0 == last)
     }
 
+    /// Where the reads lie, if there are some.
+    #[inline]
+    pub(super) fn reads_at(&self) -> usize {
+        if self.has_reads {
+            self.reads.as_ptr().addr()
+        } else {
+            0
+        }
+    }
+
     /// How many of the reads are of records that are gone.
     fn old_reads(&self) -> usize {
         self.reads.partition_point(|read| read.write.0 < self.base)
@@ -237,7 +276,7 @@ impl Log {
             self.reads.drain(..self.old_reads());
         }
         let write = Timestamp(self.last());
-        self.reads.push(Reader { write, by });
+        self.reads.push(Reader::new(write, by));
         self.has_reads = true;
         self.last_read = write.0 as u16;
     }

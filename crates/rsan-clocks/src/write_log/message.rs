@@ -61,7 +61,7 @@ impl LocationState {
         };
         let slot = thread.slot;
         let stamp = Stamp { slot, epoch };
-        if !releases && !mode.reads && rules.fast_paths && self.message_is() == Some(stamp) {
+        if !releases && !mode.reads && rules.fast_paths && self.is_message_of(stamp) {
             if !epoch.is_exhausted() {
                 return;
             }

@@ -98,7 +98,7 @@ impl LocationState {
             thread.released_at == Epoch::START
         } else {
             let epoch = thread.released_at;
-            self.message_is() == Some(Stamp { slot, epoch }) && !epoch.is_exhausted()
+            self.is_message_of(Stamp { slot, epoch }) && !epoch.is_exhausted()
         }
     }
 

@@ -3,17 +3,36 @@
 use crate::atomic::{self, CasOrders, Word};
 use crate::entry::atomic_entries;
 use crate::location::Operation;
-use crate::{ignoring, sched};
+use crate::sched::{self, scopes};
+use crate::{ignoring, sync};
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
 pub(super) unsafe extern "C" fn load<W: Word>(at: *mut W, order: c_int) -> W {
     if sched::active() {
         // SAFETY: the program's own load.
-        return unsafe { atomic::scheduled::load(at, order) };
+        return unsafe {
+            match order == ACQUIRE && ends_scope(at as usize, size_of::<W>()) {
+                true => W::load(at),
+                false => atomic::scheduled::load(at, order),
+            }
+        };
     }
     // SAFETY: the program's own load.
     unsafe { atomic::load(at, ignoring::order(order)) }
+}
+
+/// `memory_order_acquire`.
+const ACQUIRE: c_int = 2;
+
+/// Whether the load is that of a scope's counter. Then its threads have come to their ends.
+#[cold]
+fn ends_scope(address: usize, bytes: usize) -> bool {
+    let scope = scopes::leave(address, bytes);
+    if let Some(scope) = scope {
+        sync::acquire(scope);
+    }
+    scope.is_some()
 }
 
 pub(super) unsafe extern "C" fn store<W: Word>(at: *mut W, value: W, order: c_int) {

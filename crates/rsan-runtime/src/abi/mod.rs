@@ -12,6 +12,7 @@ pub mod hooks;
 pub mod libatomic;
 pub mod plain;
 pub mod query;
+pub mod scopes;
 pub mod symbolize;
 pub mod syscalls;
 pub mod testonly;

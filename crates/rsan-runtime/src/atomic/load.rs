@@ -1,6 +1,6 @@
 //! Atomic loads, and a way around the lock for those that would change nothing.
 
-use super::{Word, operate_locked, read_order};
+use super::{Word, approach, operate_locked, read_order};
 use crate::location::{CachedLoad, Intent, LoadCache, Locked, Operation, WriteSite};
 use crate::model;
 use crate::probe;
@@ -19,7 +19,8 @@ unsafe fn repeated_load<W: Word>(at: *mut W, order: ReadOrd) -> Option<W> {
     let me = thread::current()?.idle()?;
     let cached = &me.loads.0[LoadCache::index(at as usize)];
     let state = &me.state;
-    if cached.own != me.own
+    if cached.address != at as usize
+        || cached.own != me.own
         || me.dirty
         || cached.known != state.version()
         || cached.epoch != state.stamp().epoch
@@ -61,6 +62,7 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     if let Some(value) = unsafe { repeated_load(at, order) } {
         return value;
     }
+    let approach = approach(at, Intent::Load);
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::load(at) };
     let Some(mut me) = enter_access() else {
@@ -68,7 +70,8 @@ pub unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
     };
     model::accept(&mut me, order.is_sc(), Operation::Load);
     let access = WriteSite::new(me.leaf(), Operation::Load, order.into());
-    let Some(mut locked) = Locked::for_access(at as usize, size_of::<W>(), Intent::Load) else {
+    let locked = Locked::after(approach, at as usize, size_of::<W>(), Intent::Load);
+    let Some(mut locked) = locked else {
         return raw();
     };
     let (address, bytes, block) = (at as usize, size_of::<W>(), locked.block());

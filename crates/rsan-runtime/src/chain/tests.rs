@@ -1,7 +1,8 @@
 use super::*;
+use crate::owners;
 use crate::stack::Node;
 use crate::trail::{Accessors, Place, Trail};
-use rsan_clocks::write_log::Slot;
+use rsan_clocks::write_log::{Epoch, Slot, Stamp};
 use rsan_model::RmwOrd;
 
 /// Threads of a run that is written down here, with their trails.
@@ -13,6 +14,11 @@ struct Thread {
 
 impl Thread {
     fn new(id: u32) -> Self {
+        let start = Stamp {
+            slot: Slot(id as u16),
+            epoch: Epoch::START,
+        };
+        owners::add(start, ThreadId(id));
         Self {
             id,
             epoch: 1,

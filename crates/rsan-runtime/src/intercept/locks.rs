@@ -7,14 +7,14 @@ pub(crate) mod misuse;
 mod scheduled;
 
 use super::cleanup;
-use crate::deadlock::{self, Wait};
+use crate::deadlock;
 use crate::entry::interceptors;
 use crate::real;
 use crate::sched::{self, waits};
 use crate::{sync, tls};
 use libc::{
-    c_int, c_uint, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t,
-    pthread_mutex_t, pthread_mutexattr_t,
+    c_int, c_uint, clockid_t, pthread_barrier_t, pthread_cond_t, pthread_mutex_t,
+    pthread_mutexattr_t,
 };
 use libc::{pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t, sem_t, timespec};
 use misuse::{BARRIER, CONDITION, MUTEX, RWLOCK, SEMAPHORE, SPIN};
@@ -287,20 +287,6 @@ waits! {
     cnd_timedwait(until: Until) => c11_timed_condition mtx_unlock mtx_trylock;
 }
 
-unsafe extern "C-unwind" fn barrier_init(
-    barrier: *mut pthread_barrier_t,
-    attr: *const pthread_barrierattr_t,
-    count: c_uint,
-) -> c_int {
-    misuse::init_barrier(barrier as usize);
-    // SAFETY: the program's call.
-    let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
-    if result == 0 {
-        sync::make_barrier(barrier as usize, count as usize);
-    }
-    result
-}
-
 /// Signals, which order nothing, but wake threads that are scheduled.
 macro_rules! signals {
     ($($name:ident => $at_most:expr;)+) => {
@@ -333,29 +319,6 @@ signals! {
 
 /// Where glibc keeps the number of threads of a barrier, as an index of words.
 const COUNT: usize = 2;
-
-unsafe extern "C-unwind" fn barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
-    let round = sync::arrive(barrier as usize);
-    let threads = || misuse::threads_of(barrier as usize);
-    let result = if sched::active() {
-        match waits::barrier(barrier as usize, threads) {
-            Some(true) => libc::PTHREAD_BARRIER_SERIAL_THREAD,
-            Some(false) => 0,
-            None => libc::EINVAL,
-        }
-    } else if threads() == 0 {
-        libc::EINVAL
-    } else {
-        // SAFETY: the program's call.
-        let call = || unsafe { real::pthread_barrier_wait(barrier) };
-        match round.until() {
-            Some(until) => deadlock::waiting(Wait::Barrier(barrier as usize, until), call),
-            None => call(),
-        }
-    };
-    sync::depart(barrier as usize, &round);
-    result
-}
 
 /// One at which threads wait is left alone: libc would wait for them for ever.
 unsafe extern "C-unwind" fn condition_destroy(cond: *mut pthread_cond_t) -> c_int {
@@ -431,11 +394,9 @@ unsafe extern "C-unwind" fn c11_once(control: *mut c_int, routine: unsafe extern
 
 interceptors! {
     pthread_mutex_init => mutex_init;
-    pthread_barrier_init => barrier_init;
     mtx_destroy => functions::pthread_mutex_destroy;
     pthread_cond_destroy => condition_destroy;
     cnd_destroy => condition_destroy;
     call_once => c11_once;
-    pthread_barrier_wait => barrier_wait;
     pthread_once => once;
 }

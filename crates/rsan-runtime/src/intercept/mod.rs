@@ -4,6 +4,7 @@
 //! (what it gives away) or after (what it gets).
 
 pub mod attributes;
+pub mod barriers;
 mod call;
 mod channels;
 mod cleanup;

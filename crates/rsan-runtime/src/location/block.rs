@@ -11,7 +11,7 @@ use rsan_clocks::Effect;
 use rsan_clocks::write_log::{LocationState, Rules, ThreadState};
 use rsan_model::ReadOrd;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Ordering};
 
 /// The locations of a granule. Created when the first is. It is found without a lock, so its memory is always that of a
 /// block; when all its locations are forgotten, it may become the block of another granule.
@@ -24,8 +24,10 @@ pub struct Block {
     lock: RawLock,
     /// The locations of two granules are here: see [`pieces`].
     united: AtomicBool,
+    /// The higher bits of `version`.
+    age: AtomicU16,
     /// Counts the writes to its locations, before they take effect; see [`crate::atomic::load`].
-    version: AtomicU64,
+    version: AtomicU32,
     items: UnsafeCell<Items>,
 }
 
@@ -136,6 +138,54 @@ fn further_location(
     }
 }
 
+/// The block of a granule, if there was one, whose memory is on its way to this processor. Taking the lock waits for one line of
+/// it, and the processor does not look far ahead meanwhile; so an access asks for all lines as its first thing.
+#[derive(Clone, Copy, Debug)]
+pub struct Approach {
+    granule: Granule,
+    block: *const Block,
+}
+
+impl Approach {
+    /// An address is about to be accessed.
+    #[inline(always)]
+    pub fn new(address: usize, intent: Intent) -> Option<Self> {
+        let granule = Granule::existing(address)?;
+        Some(Self::of(granule, address, intent))
+    }
+
+    /// The log will be read.
+    #[inline(always)]
+    pub(super) fn expect_log(self) {
+        for line in LOG {
+            prefetch_read(self.block.cast::<u8>().wrapping_add(64 * line));
+        }
+    }
+
+    #[inline(always)]
+    fn of(granule: Granule, address: usize, intent: Intent) -> Self {
+        // ORDERING: acquire, with the exchange in `create`.
+        let block: *const Block = word_of(granule).load(Ordering::Acquire);
+        prefetch(block, 0);
+        prefetch(block, 1);
+        match intent {
+            Intent::Load => prefetch_read(address as *const u8),
+            Intent::Access => {
+                LOG.into_iter().for_each(|line| prefetch(block, line));
+                prefetch(address as *const u8, 0);
+            }
+        }
+        let flags = granule.flags();
+        if flags & HAS_MEETINGS != 0 {
+            prefetch(block, SHARED);
+        }
+        if flags & HAS_CELLS != 0 {
+            prefetch_read(granule.cells());
+        }
+        Self { granule, block }
+    }
+}
+
 /// A block whose lock is held.
 #[derive(Debug)]
 pub struct Locked {
@@ -154,30 +204,33 @@ impl Locked {
     #[inline]
     pub fn at(address: usize, intent: Intent) -> Option<Self> {
         let granule = Granule::of(address)?;
-        let flags = granule.flags();
-        if flags & HAS_CELLS != 0 {
-            prefetch_read(granule.cells());
-        }
         loop {
-            // ORDERING: acquire, with the exchange in `create`.
-            let block = word_of(granule).load(Ordering::Acquire);
-            prefetch(block, 1);
-            if intent == Intent::Access {
-                LOG.into_iter().for_each(|line| prefetch(block, line));
-            }
-            if flags & HAS_MEETINGS != 0 {
-                prefetch(block, SHARED);
-            }
-            let block = if block.is_null() {
-                create(granule)
-            } else {
-                // SAFETY: the memory of a block is always that of one.
-                unsafe { &*block }
-            };
+            let block = Approach::of(granule, address, intent).block;
+            // SAFETY: null, or a block; the memory of a block is always that of one.
+            let block = unsafe { block.as_ref() }.unwrap_or_else(|| create(granule));
             if let Some(locked) = block.locked(word_of(granule)) {
                 return Some(locked);
             }
         }
+    }
+
+    /// The same for an access of so many bytes, given the way that was gone to the block already.
+    #[inline(always)]
+    pub fn after(
+        approach: Option<Approach>,
+        address: usize,
+        bytes: usize,
+        intent: Intent,
+    ) -> Option<Self> {
+        if let Some(Approach { granule, block }) = approach
+            && bytes <= size_of::<u64>()
+            // SAFETY: null, or a block; the memory of a block is always that of one.
+            && let Some(block) = unsafe { block.as_ref() }
+            && let Some(locked) = block.locked(word_of(granule))
+        {
+            return Some(locked);
+        }
+        Self::for_access(address, bytes, intent)
     }
 
     /// Locks the block of a granule if there is one.
@@ -358,21 +411,30 @@ fn create(granule: Granule) -> &'static Block {
 }
 
 impl Block {
-    /// How many writes there were to its locations.
+    /// How many writes there were to its locations, with as many bits as can be counted in months.
     #[inline]
     pub fn version(&self) -> u64 {
         // ORDERING: acquire, with the release in `announce_write`. The program's load before this one acquires at least: if it has
         // read a newer write, this sees the version that was stored before that write.
-        self.version.load(Ordering::Acquire)
+        let version = self.version.load(Ordering::Acquire);
+        // ORDERING: acquire, as above. It is raised before `version` starts again, and read after it: if it is still what it
+        // was some time ago, `version` has only grown since.
+        let age = self.age.load(Ordering::Acquire);
+        u64::from(age) << u32::BITS | u64::from(version)
     }
 
     /// Under the lock.
     #[inline]
     pub fn announce_write(&self) {
         // ORDERING: relaxed; only holders of the lock write it.
-        let version = self.version.load(Ordering::Relaxed);
+        let version = self.version.load(Ordering::Relaxed).wrapping_add(1);
+        if version == 0 {
+            // ORDERING: relaxed, as above; release, with the acquire in `version`.
+            let age = self.age.load(Ordering::Relaxed).wrapping_add(1);
+            self.age.store(age, Ordering::Release);
+        }
         // ORDERING: release; the program's write follows and releases at least, so whoever sees it sees this.
-        self.version.store(version + 1, Ordering::Release);
+        self.version.store(version, Ordering::Release);
     }
 
     /// The lock alone, for fork.

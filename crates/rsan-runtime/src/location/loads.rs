@@ -15,7 +15,9 @@ const CACHED_LOADS: usize = 64;
 #[derive(Debug)]
 pub struct LoadCache(pub(crate) [CachedLoad; CACHED_LOADS]);
 
+/// As large as a line of memory, so that it is found without a multiplication.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct CachedLoad {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
@@ -48,7 +50,7 @@ impl LoadCache {
     #[inline]
     /// Where loads of an address are.
     pub(crate) fn index(address: usize) -> usize {
-        (address >> 2 ^ address >> 8) % CACHED_LOADS
+        (address >> 2 ^ address >> 8) & (CACHED_LOADS - 1)
     }
 }
 

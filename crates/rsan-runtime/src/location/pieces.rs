@@ -139,7 +139,7 @@ pub(super) fn cut(
 
 impl Locked {
     /// Locks the block for an access of so many bytes.
-    #[inline]
+    #[inline(never)]
     pub fn for_access(address: usize, bytes: usize, intent: Intent) -> Option<Self> {
         if bytes > size_of::<u64>() {
             unite(address, address + size_of::<u64>())?;

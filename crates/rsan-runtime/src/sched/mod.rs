@@ -18,7 +18,7 @@
 //! * `heap`: the program's blocks, at the same addresses in every run.
 //! * `stacks`: memory of functions and threads that have ended.
 //! * `weak`: loads return what the memory model allows. `places`: where in the program.
-//! * `atomics`, `waits`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
+//! * `atomics`, `waits`, `meetings`, `scopes`: the program's operations, by way of the scheduler. `stuck`: nobody can go on.
 //!
 //! Nothing here costs a program that is not scheduled more than one test of a flag per operation.
 
@@ -28,10 +28,12 @@ pub(crate) mod heap;
 pub(crate) mod keys;
 pub(crate) mod lent;
 mod life;
+pub(crate) mod meetings;
 pub(crate) mod places;
 mod queues;
 pub(crate) mod reuse;
 mod run;
+pub(crate) mod scopes;
 pub mod server;
 mod snapshot;
 mod spin;
@@ -247,6 +249,11 @@ pub(crate) fn point_when(op: Op, need: Need, timed: bool) -> bool {
 /// lock that is waited for.
 pub(crate) fn block(wait_for: For, timed: bool) -> bool {
     wait(None, Need::Nothing, Status::Blocked(wait_for), timed)
+}
+
+/// The calling thread is about to do something; it is chosen when it is ready, or woken.
+fn wait_as(op: Op, status: Status) {
+    wait(Some(op), Need::Nothing, status, false);
 }
 
 /// The calling thread is chosen again when its status and need allow it, for an operation or to go on with its last.

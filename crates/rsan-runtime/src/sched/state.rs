@@ -309,8 +309,10 @@ impl State {
             true => Some(0),
             false => self.next_home(),
         };
+        let mut scope = 0;
         if let Some(creator) = self.thread(self.current) {
             creator.children += 1;
+            scope = std::mem::take(&mut creator.opens);
         }
         let thread = Box::new(Thread {
             saved: Saved::new(),
@@ -331,6 +333,9 @@ impl State {
             children: 0,
             drawn: 0,
             made: 0,
+            arrivals: 0,
+            scope,
+            opens: 0,
             local: Local::default(),
             reads_last: false,
         });

@@ -65,7 +65,7 @@ fn operation(kind: Kind) -> Operation {
         Kind::Fence => Operation::Fence,
         Kind::Lock => Operation::Lock,
         Kind::Unlock => Operation::Unlock,
-        Kind::Sync => Operation::Sync,
+        Kind::Sync | Kind::Arrive | Kind::Leave => Operation::Sync,
         Kind::Spawn => Operation::CreateThread,
         Kind::Join => Operation::Join,
         Kind::Yield => Operation::Yield,

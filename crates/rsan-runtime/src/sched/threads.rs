@@ -164,6 +164,11 @@ pub(super) struct Thread {
     pub(super) drawn: u64,
     /// Steps that it has made.
     pub(super) made: u32,
+    /// Those of them by which it came to a meeting.
+    pub(super) arrivals: u64,
+    /// The scope of threads that it belongs to, and the one of the thread that it starts next; 0: none.
+    pub(super) scope: usize,
+    pub(super) opens: usize,
     /// What is known of it when it comes to its next step.
     pub(super) local: Local,
     /// In a weak run: it waits in a loop, and reads the last writes.

@@ -1,45 +1,51 @@
 //! Who accessed a location.
 
 use super::{Act, Place, Step, Trail};
+use crate::owners;
 use crate::stack::Node;
 use rsan_clocks::write_log::{Epoch, Slot, Stamp};
-use rsan_model::{RmwOrd, ThreadId};
+use rsan_model::RmwOrd;
 
-/// Readers that a location remembers beside the first.
+/// Readers that a location remembers where it is.
+const NEAR: usize = 2;
+/// Readers that it remembers elsewhere.
 const OTHERS: usize = 4;
 /// Readers that a location remembers.
-pub(super) const READERS: usize = 1 + OTHERS;
+pub(super) const READERS: usize = NEAR + OTHERS;
 
-/// The last read of a location by some thread; nobody's if the epoch is 0.
+/// The last read of a location by the thread of some slot; nobody's if the epoch is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reader {
-    thread: u32,
     epoch: u32,
     position: u32,
-    /// `leaf:24 order:8`.
+    /// `leaf:24 order:6`, [`OTHERS_READ`] and [`FRESH`].
     tags: u32,
 }
 
+/// It has read since the last write.
+const FRESH: u32 = 1 << 7;
+/// One of the readers elsewhere has. In the last one that is near.
+const OTHERS_READ: u32 = 1 << 6;
+const ORDER: u32 = OTHERS_READ - 1;
+
 /// Who accessed a location, as far as the log of its writes does not say it: for reports, and for races.
 ///
-/// Whoever reads it first has a place here, for many locations are read by one thread only. Others whose slots are the
-/// same modulo `OTHERS` push each other out.
+/// Who reads it first has a place here, and so has the second, for many locations are read by few threads, and what is elsewhere
+/// comes later from another processor. Others whose slots are the same modulo `OTHERS` push each other out.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Accessors {
-    first: Reader,
+    near: [Reader; NEAR],
+    slots: [Slot; NEAR],
     /// The length of the last writer's trail after the write.
     writer_position: u32,
-    first_slot: Slot,
-    /// Which of the readers have read since the last write: one bit each, [`FIRST`] for the first.
-    fresh: u8,
     others: Option<Box<Others>>,
 }
 
-const FIRST: usize = OTHERS;
-
 #[derive(Clone, Debug, Default)]
 struct Others {
+    /// Which of them have read since the last write, if any has: one bit each.
+    fresh: u8,
     slots: [Slot; OTHERS],
     readers: [Reader; OTHERS],
     all: Option<Box<All>>,
@@ -101,48 +107,66 @@ impl Accessors {
     #[inline]
     fn written_at(&mut self, position: u32) {
         self.writer_position = position;
-        self.fresh = 0;
+        for reader in &mut self.near {
+            reader.tags &= !(FRESH | OTHERS_READ);
+        }
     }
 
     #[inline(never)]
     fn note(&self, trail: &mut Trail, step: &Step, address: usize, writer: Option<Step>) {
         let position = self.writer_position;
         let writer = writer.map(|writer| Step { position, ..writer });
-        let is_fresh = |index: &usize| step.act.writes() && self.fresh >> index & 1 != 0;
-        let readers = [FIRST].into_iter().chain(0..OTHERS).filter(is_fresh);
-        let readers = readers.filter_map(|index| match &self.others {
-            _ if index == FIRST => Some(self.first.step()),
-            others => Some(others.as_ref()?.readers[index].step()),
-        });
-        let others = writer.into_iter().chain(readers);
+        let readers = step.act.writes().then(|| self.fresh_readers());
+        let others = writer.into_iter().chain(readers.into_iter().flatten());
         let others = others.filter(|source| source.thread != step.thread);
         trail.note_from(step, address, others);
+    }
+
+    /// The last reads since the last write.
+    fn fresh_readers(&self) -> impl Iterator<Item = Step> {
+        let near = self.slots.iter().zip(&self.near);
+        let near = near.filter(|(_, reader)| reader.tags & FRESH != 0);
+        let any = self.near[NEAR - 1].tags & OTHERS_READ != 0;
+        let others = self.others.iter().filter(move |_| any);
+        let others = others.flat_map(|others| {
+            let all = others.slots.iter().zip(&others.readers).enumerate();
+            all.filter(|(index, _)| others.fresh >> index & 1 != 0)
+                .map(|(_, reader)| reader)
+        });
+        near.chain(others)
+            .filter_map(|(slot, reader)| reader.step(*slot))
     }
 
     /// The thread of a slot read the location, and learnt nothing.
     #[inline]
     pub fn read_by(&mut self, step: &Step, slot: Slot) {
         let reader = Reader {
-            thread: step.thread.0,
             epoch: step.epoch,
             position: step.position,
-            tags: (step.place.0 as u32) << 8 | step.order as u32,
+            tags: (step.place.0 as u32) << 8 | FRESH | step.order as u32,
         };
-        if self.first_slot == slot || self.first.epoch == 0 {
-            self.first = reader;
-            self.first_slot = slot;
-            self.fresh |= 1 << FIRST;
-        } else {
-            self.read_by_other(reader, slot);
+        for (near, owner) in self.near.iter_mut().zip(&mut self.slots) {
+            if *owner == slot || near.epoch == 0 {
+                let tags = reader.tags | near.tags & OTHERS_READ;
+                *near = Reader { tags, ..reader };
+                *owner = slot;
+                return;
+            }
         }
+        self.read_by_other(reader, slot);
     }
 
     fn read_by_other(&mut self, reader: Reader, slot: Slot) {
         let index = usize::from(slot.0) % OTHERS;
         let others = self.others.get_or_insert_default();
+        let last = &mut self.near[NEAR - 1];
+        if last.tags & OTHERS_READ == 0 {
+            last.tags |= OTHERS_READ;
+            others.fresh = 0;
+        }
         others.slots[index] = slot;
         others.readers[index] = reader;
-        self.fresh |= 1 << index;
+        others.fresh |= 1 << index;
     }
 
     /// Remembers an atomic access for good.
@@ -162,7 +186,8 @@ impl Accessors {
     pub fn reads(&self) -> impl Iterator<Item = (Stamp, Node)> {
         let others = self.others.iter();
         let others = others.flat_map(|others| others.slots.iter().zip(&others.readers));
-        let known = [(&self.first_slot, &self.first)].into_iter().chain(others);
+        let near = self.slots.iter().zip(&self.near);
+        let known = near.chain(others);
         let known = known.filter(|(_, reader)| reader.epoch != 0);
         known.map(|(&slot, reader)| {
             let epoch = Epoch::new(reader.epoch);
@@ -172,15 +197,17 @@ impl Accessors {
 }
 
 impl Reader {
-    fn step(self) -> Step {
-        Step {
-            thread: ThreadId(self.thread),
+    /// What the thread of a slot did; nothing if it was long ago.
+    fn step(self, slot: Slot) -> Option<Step> {
+        let epoch = Epoch::new(self.epoch);
+        Some(Step {
+            thread: owners::owner(Stamp { slot, epoch })?,
             epoch: self.epoch,
             position: self.position,
             act: Act::Load,
-            order: RmwOrd::ALL[(self.tags & 0xff) as usize],
+            order: RmwOrd::ALL[(self.tags & ORDER) as usize],
             place: Place::leaf(Node(self.tags >> 8)),
-        }
+        })
     }
 }
 
@@ -188,31 +215,50 @@ impl Reader {
 mod tests {
     use super::super::{read, tests::step};
     use super::*;
+    use rsan_model::ThreadId;
 
     #[test]
     fn readers_count_until_the_next_write() {
         let (mut trail, mut location) = (Trail::default(), Accessors::default());
-        let load = |thread| Step {
+        // Slots that no other test has.
+        let (first, thread) = (50_000, 1_000_002);
+        let slot = |thread: u32| Slot(thread as u16);
+        for thread in first..first + 9 {
+            let epoch = Epoch::new(1);
+            owners::add(
+                Stamp {
+                    slot: slot(thread),
+                    epoch,
+                },
+                ThreadId(thread),
+            );
+        }
+        let load = |number| Step {
             act: Act::Load,
-            ..step(thread, 0)
+            ..step(first + number, 0)
         };
         let mut access = |step: Step, learnt, writer: Option<Step>| {
-            let by = (step, Slot(step.thread.0 as u16));
+            let by = (step, slot(step.thread.0));
             location.accessed(&mut trail, by, 8, learnt, || writer);
         };
         access(step(1, 3), false, None);
-        access(load(2), false, None);
-        access(load(2), false, None);
-        access(load(3), false, None);
-        let thread = 1_000_002;
+        for number in [2, 2, 3, 4, 5, 3] {
+            access(load(number), false, None);
+        }
         access(step(thread, 0), true, Some(step(1, 0)));
-        access(load(4), false, None);
+        access(load(6), false, None);
+        access(load(3), false, None);
+        access(step(thread, 1), true, None);
+        access(step(thread, 2), true, None);
         let (_, notes) = read(ThreadId(thread)).expect("the trail is known");
-        assert_eq!(notes[0].sources, [step(1, 3), load(2), load(3)]);
+        let sources = [step(1, 3), load(2), load(3), load(4), load(5)];
+        assert_eq!(notes[0].sources, sources);
         assert_eq!(notes[0].step.position, 1);
+        assert_eq!(notes[1].sources, [load(3), load(6)]);
+        assert_eq!(notes[2].sources, [], "none since the last write");
         let epoch = Epoch::new(7);
         let reads: Vec<_> = location.reads().map(|read| read.0).collect();
-        let slots = [2, 4, 3].map(Slot);
+        let slots = [2, 3, 4, 5, 6].map(|number| slot(first + number));
         assert_eq!(reads, slots.map(|slot| Stamp { slot, epoch }));
     }
 

@@ -3,12 +3,13 @@
 //! They are looked at one by one, when it is their turn: a run of n steps can have n² of them, each a graph of n events.
 
 use super::alternatives::{Alternatives, Choice, Opened};
-use super::graph::Graph;
+use super::graph::{Graph, NONE};
 use super::index::Index;
-use super::item::Item;
+use super::item::{Change, Item};
 use super::plan::Stop;
 use super::replay::Replayed;
-use super::rounds::Moves;
+use super::rounds::{Moves, Search};
+use super::run::Seen;
 use crate::Kind;
 
 /// The alternatives of a run that were not tried yet.
@@ -24,8 +25,8 @@ pub(super) struct Branches {
     pub(super) current: (u32, bool),
     /// Where threads have stopped.
     stops: Vec<Stop>,
-    /// By event: the state in which its thread came to it; none if that is not known.
-    states: Vec<u64>,
+    /// By event: what was seen of its step; none if that is not known.
+    seen: Vec<Seen>,
 }
 
 /// An event whose alternatives were not looked at yet.
@@ -42,8 +43,8 @@ pub(super) struct Slot {
 
 /// What came of looking at an alternative.
 pub(super) enum Tried {
-    /// A graph that has to be run.
-    Plan(Item),
+    /// A graph that has to be run. Whether a thread stops in it because of what it is made to read.
+    Plan(Item, bool),
     /// Nothing; this share of the exploration is done.
     Nothing(f64),
     /// The same, as a spin iteration is known to fail.
@@ -64,7 +65,7 @@ impl Branches {
         } = replayed;
         let mut branches = Self::new(graph, Vec::new(), Vec::new(), (0, false));
         branches.stops = stops;
-        branches.states = seen.iter().map(|seen| seen.local.state).collect();
+        branches.seen = seen;
         let open = open.into_iter().map(|e| (e, true));
         let new = new.chain(waiting).map(|e| (e, false));
         let mut rest = weight;
@@ -99,7 +100,7 @@ impl Branches {
             choices,
             current,
             stops: Vec::new(),
-            states: Vec::new(),
+            seen: Vec::new(),
         }
     }
 
@@ -124,8 +125,8 @@ impl Branches {
     /// Whether the event's thread, if it reads this, is a failed spin iteration later where it was. Then nothing follows from it.
     fn spins(&self, choice: Choice, moves: &Moves) -> bool {
         let e = self.current.0 as usize;
-        let (event, state) = (&self.graph.events[e], self.states.get(e));
-        let (Choice::Source(rf), Some(&state)) = (choice, state) else {
+        let (event, state) = (&self.graph.events[e], self.seen.get(e));
+        let (Choice::Source(rf), Some(state)) = (choice, state.map(|s| s.local.state)) else {
             return false;
         };
         let reads = matches!(event.kind, Kind::Load | Kind::Compare | Kind::Update);
@@ -150,11 +151,38 @@ impl Branches {
             Opened::Several(all) => return Some(self.add(&all, weight)),
             Opened::One(change) => change,
         };
-        let item = self.graph.change(&self.index, &change, roots, &self.stops);
+        let stop = moves.and_then(|moves| self.stop_behind(&change, moves));
+        let stops = (&self.stops[..], stop);
+        let item = self.graph.change(&self.index, &change, roots, stops);
         Some(match item {
-            Some(item) => Tried::Plan(Item { weight, ..item }),
+            Some(item) => Tried::Plan(Item { weight, ..item }, stop.is_some()),
             None => Tried::Nothing(weight),
         })
+    }
+
+    /// Where a thread stops if it reads what it is made to read, as that ends a round that comes to nothing.
+    fn stop_behind(&self, change: &Change, moves: &Moves) -> Option<Stop> {
+        let (read, rf, value) = match &change.revisit {
+            Some(revisit) => (revisit.read, change.event, change.wrote?),
+            None if change.after.is_some() || change.guessed || change.rf == NONE => return None,
+            None => {
+                let object = self.graph.events[change.event as usize].object;
+                (
+                    change.event,
+                    change.rf,
+                    self.graph.value(change.rf, object)?,
+                )
+            }
+        };
+        if self.seen.len() < self.graph.events.len() {
+            return None;
+        }
+        let search = Search {
+            graph: &self.graph,
+            index: &self.index,
+            seen: &self.seen,
+        };
+        Some(search.planned(read, rf, value, moves)?.stop)
     }
 
     /// Adds choices that have this weight together.

@@ -43,7 +43,7 @@ pub(super) struct Graph {
     pub(super) events: Vec<Event>,
     /// By object: its writes in modification order, without the initial one.
     pub(super) mo: Vec<Vec<u32>>,
-    /// By event: the events directly before it by program order, creation and join, at most two.
+    /// By event: the events directly before it by program order, creation, join and meeting, at most two.
     pub(super) before: Vec<[u32; 2]>,
     /// By object: the initial value, if it is known.
     pub(super) initial: Vec<Option<u64>>,
@@ -110,6 +110,8 @@ pub(super) struct Links {
     last: HashMap<u32, u32>,
     /// By thread: the event that created it.
     creator: HashMap<u32, u32>,
+    /// By thread: its arrivals at meetings.
+    arrivals: HashMap<u32, Vec<u32>>,
 }
 
 impl Links {
@@ -121,8 +123,16 @@ impl Links {
         };
         let second = match event.kind {
             Kind::Join => self.last.get(&event.peer).copied().unwrap_or(NONE),
+            Kind::Leave => {
+                let all = self.arrivals.get(&event.peer);
+                let one = all.and_then(|all| all.get(usize::try_from(event.expected).ok()?));
+                one.copied().unwrap_or(NONE)
+            }
             _ => NONE,
         };
+        if event.kind == Kind::Arrive {
+            self.arrivals.entry(event.thread).or_default().push(e);
+        }
         if event.kind == Kind::Spawn {
             self.creator.insert(event.peer, e);
         }

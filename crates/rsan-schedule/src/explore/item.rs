@@ -82,13 +82,14 @@ impl Graph {
         }
     }
 
-    /// The changed graph, unless no sequentially consistent run has it. Threads that stop still do so, if they come to the same point.
+    /// The changed graph, unless no sequentially consistent run has it. Threads that stop still do so, if they come to the same point,
+    /// and one more does.
     pub(super) fn change(
         &self,
         index: &Index,
         change: &Change,
         roots: u32,
-        stops: &[Stop],
+        (stops, new_stop): (&[Stop], Option<Stop>),
     ) -> Option<Item> {
         let mut events = self.events.clone();
         let mut stays = vec![false; events.len()];
@@ -140,7 +141,8 @@ impl Graph {
             let mut others = order.iter().filter(own).map(|&q| Some(q));
             made == stop.step as usize && others.all(|q| !changed.contains(&q))
         };
-        let stops: Vec<Stop> = stops.iter().filter(is_same).copied().collect();
+        let mut stops: Vec<Stop> = stops.iter().filter(is_same).copied().collect();
+        stops.extend(new_stop);
         let item = renumbered(&events, &order, &open, (roots, &stops));
         Some(Item {
             unready: order.iter().map(|&q| unready(q)).collect(),

@@ -133,7 +133,7 @@ impl Explorer {
     }
 
     /// What threads have read in rounds that were left out matters.
-    fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         let running = std::mem::take(&mut self.running);
         self.obsolete.extend(running.into_keys());
         self.waiting = vec![Waiting::Plan(Item::whole())];
@@ -147,8 +147,10 @@ impl Explorer {
         self.learnt.used = true;
     }
 
-    /// Every round counts: for parts of an exploration, which do not learn from each other.
+    /// Every round counts, and the orders in which threads come to a meeting: for parts of an exploration, which do not learn from each
+    /// other.
     pub fn count_rounds(&mut self) {
         self.learnt.off = true;
+        self.order_arrivals();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::item::Item;
+use super::meetings::Meetings;
 use super::run::{Builder, Pending, Seen, Trace, write_time};
 use super::{Outcome, Unready};
 use crate::objects::Objects;
@@ -53,6 +54,7 @@ impl Item {
         objects: &Objects,
         trace: &Trace,
         exhausted: &BTreeSet<u32>,
+        meetings: Meetings,
     ) -> Result<Replayed, Outcome> {
         let mut left: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, event) in self.events.iter().enumerate().rev() {
@@ -61,7 +63,7 @@ impl Item {
         let mut now = self.now;
         let mut follower = Follower {
             item: self,
-            builder: Builder::new(objects),
+            builder: Builder::new(objects, meetings),
             left,
             places: vec![NONE; self.events.len()],
             write_times: self.write_times(&mut now),

@@ -106,6 +106,14 @@ pub(super) struct Round {
     pub(super) reads_others: bool,
 }
 
+/// How a round ends: what its last event reads, and the state of the thread behind it.
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    rf: u32,
+    value: u64,
+    to: u64,
+}
+
 /// A graph, in which rounds are looked for.
 pub(super) struct Search<'g> {
     pub(super) graph: &'g Graph,
@@ -136,11 +144,43 @@ impl Search<'_> {
     fn rounds_before(&self, events: &[u32], last: usize, rounds: &mut Vec<Round>) {
         let (end, next) = (events[last], events[last + 1]);
         let (event, seen, then) = (self.event(end), self.seen(end), self.seen(next));
-        let uniform = |o: u32| self.graph.uniform[o as usize];
         if !self.only_reads(end) || then.local.state == 0 || then.local.plain {
             return;
         }
-        if !uniform(event.object) {
+        let ending = Ending {
+            rf: event.rf,
+            value: seen.read,
+            to: then.local.state,
+        };
+        self.rounds_to(events, last, ending, rounds);
+    }
+
+    /// The round that a read ends if it reads this write, with this value, if one is known to come to nothing.
+    pub(super) fn planned(&self, end: u32, rf: u32, value: u64, moves: &Moves) -> Option<Round> {
+        let event = self.event(end);
+        let reads = match event.kind {
+            Kind::Load => true,
+            Kind::Compare => event.expected != value,
+            _ => false,
+        };
+        let to = moves.get(self.seen(end).local.state, value)?;
+        if !reads || event.waits || to == UNCLEAR || self.seen(end).local.state == 0 {
+            return None;
+        }
+        let own = |e: &u32| self.event(*e).thread == event.thread && !self.event(*e).waits;
+        let events: Vec<u32> = (0..=end).filter(own).collect();
+        let mut rounds = Vec::new();
+        let ending = Ending { rf, value, to };
+        self.rounds_to(&events, events.len() - 1, ending, &mut rounds);
+        let known = |round: &Round| moves.leads(&round.way) == Some(true);
+        rounds.into_iter().find(known)
+    }
+
+    /// The rounds of a thread that end so, at this event of it.
+    fn rounds_to(&self, events: &[u32], last: usize, ending: Ending, rounds: &mut Vec<Round>) {
+        let end = events[last];
+        let (event, seen) = (self.event(end), self.seen(end));
+        if !self.graph.uniform[event.object as usize] {
             return;
         }
         for first in (0..last).rev() {
@@ -149,22 +189,22 @@ impl Search<'_> {
                 return;
             }
             let (other, began) = (self.event(start), self.seen(start));
-            let would_write = other.kind == Kind::Compare && other.expected == seen.read;
+            let would_write = other.kind == Kind::Compare && other.expected == ending.value;
             let suits = self.only_reads(start)
                 && other.object == event.object
                 && began.local.state != 0
                 && began.local.strength <= seen.local.strength
                 && !would_write;
             let round = &events[first..last];
-            if suits && self.is_known_anyway(round, end) {
+            if suits && self.is_known_anyway(round, end, ending.rf) {
                 let others =
                     |&e: &u32| self.event(e).reads() && self.event(e).object != event.object;
                 rounds.push(Round {
-                    stop: self.stop(events, last),
+                    stop: self.stop(events, last, ending.value),
                     way: Way {
                         from: began.local.state,
-                        value: seen.read,
-                        to: then.local.state,
+                        value: ending.value,
+                        to: ending.to,
                     },
                     reads_others: round.iter().any(others),
                 });
@@ -191,24 +231,24 @@ impl Search<'_> {
         local || self.only_reads(e)
     }
 
-    fn stop(&self, events: &[u32], last: usize) -> Stop {
+    fn stop(&self, events: &[u32], last: usize, value: u64) -> Stop {
         let counts = |e: &&u32| !matches!(self.event(**e).kind, Kind::Begin | Kind::Fence);
         Stop {
             thread: ThreadId(self.event(events[last]).thread),
             step: events[..=last].iter().filter(counts).count() as u32,
-            value: self.seen(events[last]).read,
+            value,
         }
     }
 
     /// Condition 5: whether all writes that the round has read come before what the thread does later, also without the round: they are known to the
     /// thread before, or to who has written the object that is read again. Initial values are not among them: nobody might know then that
     /// the object is atomic ([`super::Trace::overwrites`]).
-    fn is_known_anyway(&self, round: &[u32], end: u32) -> bool {
+    fn is_known_anyway(&self, round: &[u32], end: u32, rf: u32) -> bool {
         let (graph, index) = (self.graph, self.index);
         let object = self.event(end).object;
         let mut known: Clock = index.before(graph, round[0], NONE);
-        for &e in round.iter().chain([&end]) {
-            let event = self.event(e);
+        index.join(&mut known, rf);
+        for event in round.iter().map(|&e| self.event(e)) {
             if event.object == object && event.reads() {
                 index.join(&mut known, event.rf);
             }

@@ -1,6 +1,7 @@
 //! From the trace of a run to its execution graph.
 
 use super::graph::{Event, Graph, INIT, Links, NONE};
+use super::meetings::Meetings;
 use crate::objects::Objects;
 use crate::{End, Kind, Local, Op, Step};
 use rsan_model::ThreadId;
@@ -89,10 +90,11 @@ pub(super) struct Builder<'t> {
     pub(super) seen: Vec<Seen>,
     objects: &'t Objects,
     links: Links,
+    meetings: Meetings,
 }
 
 impl<'t> Builder<'t> {
-    pub(super) fn new(objects: &'t Objects) -> Self {
+    pub(super) fn new(objects: &'t Objects, meetings: Meetings) -> Self {
         let n = objects.len();
         let graph = Graph {
             mo: vec![Vec::new(); n],
@@ -105,16 +107,20 @@ impl<'t> Builder<'t> {
             seen: Vec::new(),
             objects,
             links: Links::default(),
+            meetings,
         }
     }
 
     fn number(&self, op: &Op) -> u32 {
-        self.objects.number(op).map_or(NONE, |n| n as u32)
+        match (op.kind, self.meetings) {
+            (Kind::Arrive, Meetings::Commute) => NONE,
+            _ => self.objects.number(op).map_or(NONE, |n| n as u32),
+        }
     }
 
     /// What the step reads: the last write, as every run is sequentially consistent.
     fn source(&self, kind: Kind, object: u32) -> u32 {
-        match kind.may_read() {
+        match kind.may_read() && object != NONE {
             true => self.graph.mo[object as usize]
                 .last()
                 .copied()
@@ -128,7 +134,7 @@ impl<'t> Builder<'t> {
         let object = self.number(&step.op);
         let kind = step.op.kind;
         let rf = self.source(kind, object);
-        let writes = step.writes && kind.may_write();
+        let writes = step.writes && kind.may_write() && object != NONE;
         let seen = Seen {
             read: step.read,
             local: step.local,
@@ -145,13 +151,13 @@ impl<'t> Builder<'t> {
             added,
             write_added,
             peer: match kind {
-                Kind::Spawn | Kind::Join => step.peer(),
+                Kind::Spawn | Kind::Join | Kind::Leave => step.peer(),
                 _ => NONE,
             },
         };
         let e = self.push(event, seen);
         let shows_value = kind.may_read() || kind == Kind::Store;
-        if shows_value && self.graph.mo[object as usize].is_empty() {
+        if shows_value && object != NONE && self.graph.mo[object as usize].is_empty() {
             self.graph.initial[object as usize] = Some(step.read);
         }
         if writes {

@@ -22,6 +22,7 @@ mod run;
 use super::graph::{Event, NONE};
 use super::item::Item;
 use super::learnt::Learnt;
+use super::meetings::Meetings;
 use super::text::{Fields, Head, Lines, LoadError, index, unsound, value};
 use super::{Explorer, Unready, Waiting};
 use crate::Kind;
@@ -66,6 +67,7 @@ impl Explorer {
             });
         }
         Ok(Self {
+            meetings: Meetings::of(waiting.iter().flat_map(Waiting::events)),
             waiting,
             share: head.share,
             counts: head.counts,

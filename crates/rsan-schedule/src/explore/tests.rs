@@ -1,5 +1,6 @@
 //! Small programs with locks, semaphores and loops, against all their interleavings.
 
+mod meetings;
 mod part;
 mod rounds;
 mod toy;

@@ -21,7 +21,11 @@ impl<const W: usize> Machine<'_, W> {
         loop {
             let pc = Pc(s.pcs[t.index()]);
             let instr = thread.instr(pc);
-            if matches!(instr, Instr::Choose(_)) || self.facts.pcs[t.index()][pc.index()].visible {
+            let facts = &self.facts.pcs[t.index()][pc.index()];
+            if matches!(instr, Instr::Choose(_)) || facts.rests() {
+                return Ok(());
+            }
+            if facts.at_once && self.has_to_wait(s, t, pc, instr)? {
                 return Ok(());
             }
             if matches!(instr, Instr::Branch { .. }) && self.open_branch(s, t).is_some() {
@@ -44,6 +48,10 @@ impl<const W: usize> Machine<'_, W> {
             {
                 s.pcs[t.index()] = STUCK;
                 return Ok(());
+            }
+            if facts.visible {
+                self.act_at_once(s, t, pc, instr, log, recording)?;
+                continue;
             }
             let logged = log.len();
             if recording {
@@ -87,6 +95,9 @@ impl<const W: usize> Machine<'_, W> {
         let mut next = pc.0 + 1;
         match instr {
             Instr::Assign { dst, value } => {
+                if (self.forgetting).is_some_and(|f| f.advances_late(s, t, pc)) {
+                    return Err(failure(FailureKind::NoCounter, t, pc));
+                }
                 let value = self.value(s, t, pc, value)?;
                 self.set(s, t, *dst, value, false);
             }

@@ -4,7 +4,7 @@ use super::{Executed, Failure, FailureKind, How, Machine, Mobility, failure};
 use crate::monitor::{Attempt, WritePart};
 use crate::mutation::Mutant;
 use crate::options::Property;
-use crate::state::{HALTED, State};
+use crate::state::{HALTED, STUCK, State};
 use rsan_clocks::AccessKind;
 use rsan_model::{CasStrength, Expr, Instr, LocId, Pc, ThreadId, Value};
 
@@ -38,6 +38,9 @@ impl<const W: usize> Machine<'_, W> {
             }
             next.pcs[t.index()] = pc.0 + 1;
             self.run(next, t, log, recording)?;
+            if self.facts.pcs[t.index()][pc.index()].takes_lock {
+                self.act_under_lock(next, t, log, recording)?;
+            }
             // At once, for then what the condition is about need not be stored.
             if let Some([then, otherwise]) = self.open_branch(next, t) {
                 let mut other = next.clone();
@@ -88,6 +91,71 @@ impl<const W: usize> Machine<'_, W> {
             finish(next, how)?;
         }
         Ok(Mobility::Free)
+    }
+
+    /// Executes a visible access that has one outcome and need not wait, as part of a step.
+    pub(super) fn act_at_once(
+        &self,
+        s: &mut State<W>,
+        t: ThreadId,
+        pc: Pc,
+        instr: &Instr,
+        log: &mut Vec<Executed>,
+        recording: bool,
+    ) -> Result<(), Failure> {
+        self.check_uses(s, t, pc, instr)?;
+        let place = instr.place().expect("only accesses are executed at once");
+        let loc = self.resolve(s, t, pc, place)?;
+        let stale = self.is_stale(s, t, pc, instr, loc)?;
+        let (outcome, _) = self.outcomes(s, t, pc, instr, loc)?;
+        self.access(s, t, pc, instr, loc, outcome, stale)?;
+        if recording {
+            let how = if stale { How::Stale } else { How::Normally };
+            log.push(Executed { thread: t, pc, how });
+        }
+        s.pcs[t.index()] = pc.0 + 1;
+        Ok(())
+    }
+
+    /// After a lock was taken: the next access is part of the same step, unless it may have to wait.
+    fn act_under_lock(
+        &self,
+        s: &mut State<W>,
+        t: ThreadId,
+        log: &mut Vec<Executed>,
+        recording: bool,
+    ) -> Result<(), Failure> {
+        let pc = Pc(s.pcs[t.index()]);
+        if matches!(pc.0, HALTED | STUCK) {
+            return Ok(());
+        }
+        let instr = self.program.threads[t.index()].instr(pc);
+        if matches!(
+            instr,
+            Instr::Load { .. } | Instr::Store { .. } | Instr::Rmw { .. }
+        ) {
+            self.act_at_once(s, t, pc, instr, log, recording)?;
+            self.run(s, t, log, recording)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a visible access has to wait.
+    pub(super) fn has_to_wait(
+        &self,
+        s: &State<W>,
+        t: ThreadId,
+        pc: Pc,
+        instr: &Instr,
+    ) -> Result<bool, Failure> {
+        let Instr::Wait { place, .. } = instr else {
+            return Ok(false);
+        };
+        let loc = self.resolve(s, t, pc, place)?;
+        Ok(matches!(
+            self.outcomes(s, t, pc, instr, loc)?.0,
+            Outcome::Blocked
+        ))
     }
 
     /// The robustness check of a visible access. `Ok(true)` is a stale load that observational robustness lets
@@ -239,7 +307,9 @@ impl<const W: usize> Machine<'_, W> {
             if let Some(read) = read {
                 self.layout.receive(s, t, loc, read);
             }
-            if self.counters.is_some_and(|c| c.refuted(loc, old, new)) {
+            if (self.forgetting)
+                .is_some_and(|f| f.refuted(loc, old, new) || f.advances_late(s, t, pc))
+            {
                 return Err(failure(FailureKind::NoCounter, t, pc));
             }
             self.race(s, t, pc, loc, AccessKind::AtomicWrite)?;

@@ -1,5 +1,6 @@
 //! Tests that look behind the interface: broken rules, and reductions switched off.
 
+mod clocks;
 mod counters;
 mod handmade;
 mod mutants;

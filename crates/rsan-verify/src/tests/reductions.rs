@@ -125,3 +125,47 @@ fn one_location_at_a_time_keeps_verdicts_and_shortest_schedules() {
         }
     }
 }
+
+#[test]
+fn states_that_stand_for_others_keep_verdicts() {
+    let covering = Mutation {
+        one_by_one: true,
+        ..Mutation::default()
+    };
+    let every = Mutation {
+        without_covering: true,
+        ..covering
+    };
+    let (mut with, mut without) = (0, 0);
+    for case in cases() {
+        let (fault, some) = decide(&case, Property::Robust, covering);
+        let (expected, all) = decide(&case, Property::Robust, every);
+        let name = &case.name;
+        assert_eq!(fault, expected, "{name}");
+        assert!(some.depth <= all.depth, "{name}");
+        if fault.is_none() {
+            assert!(some.states <= all.states, "{name}");
+        }
+        with += some.states;
+        without += all.states;
+    }
+    println!("{with} states instead of {without}");
+    assert!(with < without, "{with} instead of {without}");
+}
+
+#[test]
+fn robust_programs_are_observationally_robust() {
+    let by_robustness = Mutation {
+        one_by_one: true,
+        ..Mutation::default()
+    };
+    let directly = Mutation {
+        all_at_once: true,
+        ..Mutation::default()
+    };
+    for case in cases() {
+        let (fault, _) = decide(&case, Property::Observational, by_robustness);
+        let (expected, _) = decide(&case, Property::Observational, directly);
+        assert_eq!(fault, expected, "{}", case.name);
+    }
+}

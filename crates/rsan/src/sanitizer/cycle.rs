@@ -79,7 +79,9 @@ fn run(steps: &[Executed], cycle: &[(usize, Relation)], strongest: bool) -> Opti
                 | Kind::Unlock
                 | Kind::Sync
                 | Kind::Spawn
-                | Kind::Join => {
+                | Kind::Join
+                | Kind::Arrive
+                | Kind::Leave => {
                     if strongest {
                         builder.push(thread, Step::full_fence());
                     }

@@ -89,6 +89,89 @@ fn threads_that_are_joined_in_a_scope_add_few_executions() {
     assert!(executions(&run) <= 12, "{}", run.stdout);
 }
 
+/// Store buffering in two threads of a scope, which nobody joins.
+fn scoped(order: &str) -> String {
+    format!(
+        "use std::sync::atomic::{{AtomicUsize, Ordering::*}};
+fn main() {{
+    let (x, y) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let mut seen = [0, 0];
+    let (a, b) = seen.split_at_mut(1);
+    std::thread::scope(|scope| {{
+        scope.spawn(|| {{ x.store(1, {order}); a[0] = y.load(SeqCst); }});
+        scope.spawn(|| {{ y.store(1, {order}); b[0] = x.load(SeqCst); }});
+    }});
+    std::hint::black_box(seen[0] + seen[1]);
+}}
+"
+    )
+}
+
+#[test]
+fn what_a_scope_counts_is_its_own() {
+    let run = check("rust_all_scoped", &scoped("SeqCst"), &["--exhaustive"], &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("robust, no finding"), "{}", run.stdout);
+    assert_eq!(executions(&run), 3, "{}", run.stdout);
+    let options = ["--exhaustive"];
+    let run = check("rust_all_scoped_weak", &scoped("Release"), &options, &[]);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("not robust"), "{}", run.stdout);
+    assert!(!run.stdout.contains("data race"), "{}", run.stdout);
+    assert_eq!(executions(&run), 3, "{}", run.stdout);
+}
+
+/// A result with a destructor, which stores; nobody joins its thread, so the thread drops it, or who has the handle.
+const DROPPED: &str = "
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+static SEEN: AtomicUsize = AtomicUsize::new(0);
+struct Last;
+impl Drop for Last {
+    fn drop(&mut self) {
+        SEEN.store(1, Relaxed);
+    }
+}
+fn main() {
+    std::thread::scope(|scope| {
+        let handle = scope.spawn(|| Last);
+        SEEN.store(2, Relaxed);
+        drop(handle);
+    });
+    assert_eq!(SEEN.load(Relaxed), 1);
+}
+";
+
+#[test]
+fn who_drops_the_result_of_a_thread_is_explored() {
+    let run = check("rust_all_dropped", DROPPED, &["--exhaustive"], &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    assert_eq!(executions(&run), 2, "{}", run.stdout);
+}
+
+/// Handles of a thread that has ended are used and dropped by others.
+const HANDLES: &str = "
+fn main() {
+    let handle = std::thread::scope(|scope| {
+        let waits = scope.spawn(std::thread::park);
+        let other = waits.thread().clone();
+        scope.spawn(move || other.unpark());
+        waits.thread().clone()
+    });
+    handle.unpark();
+}
+";
+
+#[test]
+fn the_last_owner_of_a_handle_frees_it_in_private() {
+    for options in [
+        &["--exhaustive"][..],
+        &["--sched", "random", "--runs", "200"],
+    ] {
+        let run = check("rust_handles", HANDLES, options, &[]);
+        assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
+    }
+}
+
 /// Threads that do something others can see when they end.
 const ENDS: &str = "
 use std::cell::RefCell;

@@ -462,6 +462,34 @@ fn a_program_that_ends_before_its_threads_is_explored() {
     }
 }
 
+/// Who comes first to a barrier makes no difference, unless more come than it is for. Who is told that it is the one does, to those who look at it.
+#[test]
+fn arrivals_at_barriers_commute() {
+    if gcc_is_missing() {
+        return;
+    }
+    let folder = built("exhaustive-barriers", "barriers");
+    for (program, code, answer) in [
+        ("meet", 0, "explored: all 1 execution\n"),
+        ("choose", 0, "explored: all 3 executions\n"),
+        ("orders", 0, "explored: all 1 execution\n"),
+        ("behind", 1, "explored: all 3 executions\n"),
+        ("crowd", 1, "error: deadlock at "),
+    ] {
+        let explored = run_line(
+            &folder,
+            &format!("run --exhaustive -- ./barriers {program}"),
+        );
+        let (stdout, stderr) = (&explored.stdout, &explored.stderr);
+        assert_eq!(explored.code, code, "{program}: {stdout}{stderr}");
+        says(&explored, answer);
+        if program == "behind" {
+            let again = "run --replay rsan-out/violation-1.sched -- ./barriers behind";
+            says(&run_line(&folder, again), "; reproduced\n");
+        }
+    }
+}
+
 /// The thread that waits in private is the only one that would run.
 #[test]
 fn a_private_function_may_wait_for_what_is_seen() {

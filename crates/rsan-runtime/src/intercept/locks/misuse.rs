@@ -386,7 +386,7 @@ pub(super) fn destroy_condition(condition: usize) -> bool {
 }
 
 /// How many threads a barrier is for; 0 if it is none, which is said.
-pub(super) fn threads_of(barrier: usize) -> usize {
+pub(in crate::intercept) fn threads_of(barrier: usize) -> usize {
     let is_alive = BARRIER.is_alive(barrier, Operation::Wait);
     let count = word(barrier, COUNT) as usize;
     if count == 0 && is_alive {
@@ -411,7 +411,7 @@ fn has_one_life(object: usize) -> bool {
 }
 
 /// A barrier on the stack may be that of another call, whose life has ended without a word.
-pub(super) fn init_barrier(barrier: usize) {
+pub(in crate::intercept) fn init_barrier(barrier: usize) {
     touch(barrier);
     let is_known = sync::arrived(barrier).is_some_and(|(threads, _)| threads != 0)
         && word(barrier, COUNT) != 0;
