@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// The program, a file of C
     #[arg(long, value_name = "FILE", default_value = "examples/seqlock.c")]
     program: PathBuf,
+    /// A name that is defined when it is compiled
+    #[arg(long, value_name = "NAME")]
+    define: Vec<String>,
     /// The command to be tested; built from this repository if not given
     #[arg(long, value_name = "PATH")]
     rsan: Option<PathBuf>,
@@ -90,6 +93,7 @@ impl<'a> Test<'a> {
         let mut build = Command::new(&self.rsan);
         build
             .args(["cc", "--rsan-as-written", "-g", "-pthread", "-o", "program"])
+            .args(self.args.define.iter().map(|name| format!("-D{name}")))
             .arg(&program);
         if !build
             .current_dir(self.folder)

@@ -362,6 +362,6 @@ pub fn thread_fence(order: c_int) {
     let body: &mut Body = &mut me;
     let order = trail::describe_fence(ord);
     let mut step = Step::new(&body.state, &body.trail, Act::Fence, order, place);
-    step.position += 1;
+    step.position = step.position.wrapping_add(1);
     body.trail.note(&step, 0, &[]);
 }

@@ -55,7 +55,8 @@
 //!   are exact and grow while a live thread sleeps.
 //! * Threads made by the system call `clone` are taken as unrelated to their creator.
 //! * What the handler of a fault does while it interrupts the runtime is not seen.
-//! * A thread's epochs end after 2^32 writes and fences; nothing is concluded from later ones, which is said once.
+//! * A thread goes on in another slot of the clocks after 2^32 writes and fences. When there are no more than 2^16 of these, nothing is
+//!   concluded from later ones, which is said once.
 //! * x86-64 Linux with glibc only; elsewhere the crate is empty.
 #![cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
 

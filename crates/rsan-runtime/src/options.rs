@@ -224,7 +224,7 @@ table! {
     volatile, "plain", volatile, "what volatile accesses count as, if the compiler tells them apart: plain, relaxed or acqrel";
     log_cap, "8", |text| text.parse().ok(), "writes kept per atomic location (0: all that matter, exact)";
     exact, "0", flag, "forget no access that could still race, and say what could not be decided (slower)";
-    first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295)";
+    first_epoch, "0", |text| text.parse().ok(), "where threads begin to count what they do, for tests (the end is 4294967295: there they have no other counter either)";
     approximate, "", approximation, "break a rule of explorations, for tests: waits, words, loops, places or readers";
     slots, "256", |text| text.parse().ok(), "threads told apart before those of ended threads are reused inexactly";
     probes, "8", |text| text.parse().ok(), "questions per place whether it waits there (0: waits are not recognised)";

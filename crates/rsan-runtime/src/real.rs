@@ -340,6 +340,7 @@ real_functions! {
     fn epoll_wait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int) -> c_int;
     fn epoll_pwait(poll: c_int, events: *mut c_void, room: c_int, timeout: c_int, mask: *const c_void) -> c_int;
     fn munmap(address: *mut c_void, size: usize) -> c_int;
+    fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int;
 }
 
 real_functions! {

@@ -10,6 +10,7 @@
 
 mod contexts;
 mod frames;
+pub(crate) mod learnt;
 
 pub(crate) use frames::{call_sites, frames};
 
@@ -160,6 +161,17 @@ struct Cache {
 }
 
 impl Cache {
+    /// The one that uses few pages of a thread's memory.
+    fn small(memory: *mut Memory) -> Self {
+        // SAFETY: within the memory of the stack.
+        let entries = unsafe {
+            let entries = (&raw mut (*memory).cache).cast::<Cached>();
+            entries.add(CACHE - SMALL_CACHE)
+        };
+        let mask = SMALL_CACHE - 1;
+        Self { entries, mask }
+    }
+
     /// Where a call in a stack is kept, if it is.
     #[inline(always)]
     fn entry(&mut self, parent: Node, pc: usize) -> &mut Cached {
@@ -243,6 +255,16 @@ pub(crate) fn prepare(threads: usize) {
     SPARE.lock().memory.extend(memory);
 }
 
+/// Threads that come later, and one that is there, find this stack without a look-up where they use few pages.
+fn warm(own: Option<&Stack>, parent: Node, pc: usize, node: Node) {
+    let own = own.map(|stack| stack.memory);
+    let spare = SPARE.lock();
+    let others = spare.memory.iter().map(|place| *place as *mut Memory);
+    for memory in others.chain(own) {
+        *Cache::small(memory).entry(parent, pc) = Cached { pc, parent, node };
+    }
+}
+
 /// The stack of one thread. Used by that thread only.
 #[derive(Debug)]
 pub struct Stack {
@@ -301,12 +323,7 @@ impl Stack {
     }
 
     fn use_small_cache(&mut self) {
-        // SAFETY: within the memory of the stack.
-        self.cache.entries = unsafe {
-            let entries = (&raw mut (*self.memory).cache).cast::<Cached>();
-            entries.add(CACHE - SMALL_CACHE)
-        };
-        self.cache.mask = SMALL_CACHE - 1;
+        self.cache = Cache::small(self.memory);
     }
 
     /// Functions that were entered and not left.

@@ -67,7 +67,7 @@ impl Left {
         me.state.take(&self.clock, Rules::c20());
         if me.state.past_version() != known {
             let mut step = step(me, Act::Lock);
-            step.position += 1;
+            step.position = step.position.wrapping_add(1);
             me.trail.note(&step, address, self.by.as_slice());
         }
     }

@@ -152,11 +152,19 @@ impl Body {
     }
 
     fn refresh(&mut self) {
+        if self.state.stamp().epoch.is_ending() {
+            self.change_slot();
+        }
         let stamp = self.state.stamp();
-        if stamp.epoch.is_exhausted() {
+        self.own = crate::shadow::stamp(stamp.slot, stamp.epoch);
+    }
+
+    /// Few epochs are left: the thread goes on in another slot, now or next time. The lock of a location may be held, so nobody is waited for.
+    #[cold]
+    fn change_slot(&mut self) {
+        if !registry::renew_slot(&mut self.state) && self.state.stamp().epoch.is_exhausted() {
             say_exhausted(self);
         }
-        self.own = crate::shadow::stamp(stamp.slot, stamp.epoch);
     }
 
     /// Makes `own` a stamp that nobody else knows yet.

@@ -161,7 +161,8 @@ impl Trail {
             put_step(count, &source);
         }
         put(0, address as u64 | count << 56);
-        self.position += 1;
+        // After 2^32 notes they are counted anew: those before are forgotten then.
+        self.position = self.position.wrapping_add(1);
         // ORDERING: release, with the acquire in `read`.
         ring.len.store(u64::from(self.position), Ordering::Release);
     }
@@ -243,5 +244,21 @@ mod tests {
             Trail::default().note(&step(thread + 1000 + other, 1), 0, &[]);
         }
         assert_eq!(read(ThreadId(thread)), None, "but not for ever");
+    }
+
+    #[test]
+    fn numbers_of_notes_begin_anew() {
+        let thread = 2_000_001;
+        let mut trail = Trail {
+            position: u32::MAX - 3,
+            ring: None,
+        };
+        for number in 0..10_u32 {
+            let position = trail.position().wrapping_add(1);
+            trail.note(&step(thread, position), number as usize, &[]);
+        }
+        let (first, notes) = read(ThreadId(thread)).expect("the trail is known");
+        let addresses: Vec<_> = notes.iter().map(|note| note.address).collect();
+        assert_eq!((first, addresses), (0, vec![4, 5, 6, 7, 8, 9]));
     }
 }

@@ -99,6 +99,8 @@ pub(super) enum Kind {
     Log {
         options: Options,
         first_epoch: u32,
+        /// Threads go on in other slots after this epoch.
+        last_epoch: Option<u32>,
     },
     /// A log with C20's rules for accesses, and RC20's fences: exact for RC20 where no access is seq_cst.
     LogByC20,
@@ -146,6 +148,7 @@ impl Variant {
             kind: Kind::Log {
                 options,
                 first_epoch: 0,
+                last_epoch: None,
             },
             mutant: None,
         }
@@ -229,12 +232,16 @@ impl Variant {
         let Kind::Log {
             options,
             first_epoch,
+            last_epoch,
         } = self.kind
         else {
             panic!("not a log form");
         };
         let mut log = WriteLog::new([], options);
         log.start_epochs_at(Epoch::new(first_epoch));
+        if let Some(last) = last_epoch {
+            log.renew_slots_after(Epoch::new(last));
+        }
         if let Some(mutant) = self.mutant {
             log.break_rule(mutant);
         }

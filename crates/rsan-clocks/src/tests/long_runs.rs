@@ -354,11 +354,39 @@ fn overflow_of_epochs_raises_no_false_alarm() {
                 variant.kind = super::forms::Kind::Log {
                     options,
                     first_epoch,
+                    last_epoch: None,
                 };
                 subjects.push((Demand::NoFalseAlarm, variant));
             }
         }
         run_all("overflow", 15, FORCED, model, &subjects);
         run_all("overflow", 10, EXACT, model, &subjects);
+    }
+}
+
+/// Threads that have come to the end of their epochs go on in other slots: nothing is lost and nothing is invented. Short ends, so that it happens
+/// all the time, and one after a start near the end of all epochs.
+#[test]
+fn threads_go_on_in_other_slots() {
+    for (model, runs) in [(Model::C20, 30), (Model::Rc20, 15)] {
+        let mut subjects = Vec::new();
+        for (first_epoch, last_epoch) in [(0, 3), (0, 20), (0xffbf_ff00, 0xffbf_ffe0)] {
+            for fast_paths in [true, false] {
+                let options = Options {
+                    fast_paths,
+                    saturation: fast_paths,
+                    ..Options::default()
+                };
+                let mut variant = Variant::log(model, options);
+                variant.kind = super::forms::Kind::Log {
+                    options,
+                    first_epoch,
+                    last_epoch: Some(last_epoch),
+                };
+                subjects.push((Demand::Equal, variant));
+            }
+        }
+        let total = run_all("other slots", runs, EXACT, model, &subjects);
+        assert!(total.flagged > 50, "{total:?}");
     }
 }

@@ -64,6 +64,12 @@ impl Epoch {
         self.generation() == other.generation() && !self.is_exhausted()
     }
 
+    /// Whether few are left: it is time for another slot ([`super::ThreadState::go_on_in`]).
+    #[inline]
+    pub fn is_ending(self) -> bool {
+        self.generation() >= Self::LAST_GENERATION - 1
+    }
+
     /// Whether epochs of this thread can no longer be told from each other.
     #[inline]
     pub fn is_exhausted(self) -> bool {
@@ -132,6 +138,8 @@ mod tests {
         let end = Epoch::new(u32::MAX);
         assert_eq!(end.next(), end);
         assert!(end.is_exhausted() && !end.same_generation(end));
+        let before = Epoch::new(u32::MAX - (1 << Epoch::COUNTER_BITS));
+        assert!(before.is_ending() && !before.is_exhausted() && !last_of_first.is_ending());
         assert_eq!(end.next_generation(), None);
     }
 }

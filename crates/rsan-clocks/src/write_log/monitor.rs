@@ -93,6 +93,8 @@ pub struct WriteLog<M> {
     slots: SlotTable,
     owners: Owners,
     shadow: Vec<RaceShadow>,
+    #[cfg(test)]
+    renew_after: Option<super::Epoch>,
 }
 
 impl<M: LogModel> WriteLog<M> {
@@ -116,6 +118,8 @@ impl<M: LogModel> WriteLog<M> {
             slots: SlotTable::new(options.slots),
             owners: Owners::default(),
             shadow: Vec::new(),
+            #[cfg(test)]
+            renew_after: None,
         }
     }
 
@@ -129,6 +133,24 @@ impl<M: LogModel> WriteLog<M> {
     #[cfg(test)]
     pub(crate) fn start_epochs_at(&mut self, epoch: super::Epoch) {
         self.slots.start_at(epoch);
+    }
+
+    /// Lets threads go on in other slots when they have come so far in theirs.
+    #[cfg(test)]
+    pub(crate) fn renew_slots_after(&mut self, epoch: super::Epoch) {
+        self.renew_after = Some(epoch);
+    }
+
+    #[cfg(test)]
+    fn renew_slot(&mut self, thread: ThreadId) {
+        if let Some(after) = self.renew_after
+            && let Some(Some(entry)) = self.threads.get_mut(thread.index())
+            && entry.state.epoch > after
+            && let Some(place) = self.slots.fresh()
+        {
+            let start = entry.state.go_on_in(place);
+            self.owners.add(start, thread);
+        }
     }
 
     /// A location, if it was used.
@@ -176,6 +198,8 @@ impl<M: LogModel> WriteLog<M> {
     }
 
     fn thread_mut(&mut self, thread: ThreadId) -> &mut ThreadState {
+        #[cfg(test)]
+        self.renew_slot(thread);
         let (slots, rules) = (&mut self.slots, self.rules);
         let thread_entry = entry(&mut self.threads, thread.index());
         let thread = thread_entry.get_or_insert_with(|| {

@@ -124,14 +124,24 @@ impl SlotTable {
                 return old.succeeded_at(next(&old).unwrap_or(old.epoch));
             }
         }
-        let slot = Slot(u16::try_from(self.used).expect("at most 65,536 threads live at a time"));
-        self.used += 1;
+        let fresh = self.fresh().expect("at most 65,536 threads live at a time");
         Assignment {
-            slot,
             epoch: self.first_epoch,
+            ..fresh
+        }
+    }
+
+    /// A slot that nobody had, from the start of its epochs, for a thread that has come to the end of its own
+    /// ([`ThreadState::go_on_in`]). `None` if there is none left.
+    pub fn fresh(&mut self) -> Option<Assignment> {
+        let slot = Slot(u16::try_from(self.used).ok()?);
+        self.used += 1;
+        Some(Assignment {
+            slot,
+            epoch: Epoch::START,
             fence_version: Version::first(slot),
             version: Version::first(slot),
-        }
+        })
     }
 
     /// The thread has ended: its slot may be given to another one.

@@ -106,6 +106,28 @@ impl ThreadState {
         child
     }
 
+    /// Goes on in another slot, which nobody had: as a thread would that this one creates, and that takes over all it has. Nobody can tell, but
+    /// that epochs begin anew (docs/theory/write-log.md, W14). Returns where it stands before its first event there.
+    pub fn go_on_in(&mut self, place: Assignment) -> Stamp {
+        let start = Stamp {
+            slot: place.slot,
+            epoch: place.epoch.next(),
+        };
+        self.slot = place.slot;
+        // What it knew at its last release fence is published with an epoch in which there is no event.
+        if self.released_at != Epoch::START {
+            self.released_at = start.epoch;
+            self.released.hb.set(start.slot, start.epoch);
+        }
+        self.fence_version = place.fence_version.next();
+        self.version = place.version.next();
+        self.fenced = Version::NONE;
+        self.past_version += 1;
+        self.epoch = start.epoch;
+        self.bump();
+        start
+    }
+
     /// Takes over what an ended thread knew.
     pub fn join(&mut self, child: &Self, rules: Rules) {
         let keeps_saturated = child.saturated || rules.breaks(Mutant::SaturatedJoin);

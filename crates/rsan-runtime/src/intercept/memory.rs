@@ -9,6 +9,7 @@ use crate::hooks;
 use crate::race;
 use crate::real;
 use crate::sched::heap as steady;
+use crate::sched::reuse;
 use crate::thread::{Context, Entered, current, enter_if_attached};
 use crate::{callers, handler, heap, sched, shadow, tls};
 use libc::{c_int, c_void, off_t};
@@ -277,8 +278,36 @@ unsafe extern "C" fn map(
 
 unsafe extern "C" fn unmap(address: *mut c_void, bytes: usize) -> c_int {
     ended(address, bytes);
+    let arguments = [address as usize, bytes, 0, 0, 0, 0];
     // SAFETY: the program's call.
-    unsafe { real::munmap(address, bytes) }
+    unsafe {
+        match reuse::call(libc::SYS_munmap, arguments) {
+            Some(result) => returned(result),
+            None => real::munmap(address, bytes),
+        }
+    }
+}
+
+/// Handlers of a program have another stack: Rust's standard library asks, for each thread.
+unsafe extern "C" fn alternate(new: *const c_void, old: *mut c_void) -> c_int {
+    let arguments = [new as usize, old as usize, 0, 0, 0, 0];
+    // SAFETY: the program's call.
+    unsafe {
+        match reuse::call(libc::SYS_sigaltstack, arguments) {
+            Some(result) => returned(result),
+            None => real::sigaltstack(new, old),
+        }
+    }
+}
+
+/// What a function of libc returns for a system call with this result.
+fn returned(result: isize) -> c_int {
+    if result < 0 {
+        // SAFETY: the thread's own word.
+        unsafe { *libc::__errno_location() = -result as c_int };
+        return -1;
+    }
+    result as c_int
 }
 
 unsafe extern "C" fn remap(
@@ -341,6 +370,7 @@ interceptors! {
     mmap => map;
     mmap64 => map;
     munmap => unmap;
+    sigaltstack => alternate;
     mremap => remap;
     valloc => allocate_page;
     pvalloc => allocate_pages;

@@ -139,7 +139,6 @@ unsafe extern "C-unwind" fn run_lent(lent: &mut Lent, start: usize) {
     let outermost = &raw const frame as usize;
     if let Some(me) = enter() {
         let [lowest, end] = lent.stack();
-        shadow::forget(lowest, end - lowest);
         thread::set_stack(me.state.id(), [lowest, outermost, end]);
         sched::stacks::add(me.state.id().index(), lowest, end);
     }

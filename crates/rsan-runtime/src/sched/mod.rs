@@ -31,7 +31,7 @@ mod life;
 pub(crate) mod meetings;
 pub(crate) mod places;
 mod queues;
-mod reuse;
+pub(crate) mod reuse;
 mod run;
 pub(crate) mod scopes;
 pub mod server;

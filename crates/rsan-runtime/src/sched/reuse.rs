@@ -23,6 +23,8 @@ mod pages;
 
 pub(super) use keeper::stand;
 
+use crate::stack::learnt::{self, Learnt};
+use crate::thread;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,7 @@ pub(super) struct Shared {
     timeout: AtomicU64,
     length: AtomicU64,
     line: [AtomicU32; ROOM / 4],
+    learnt: Learnt,
 }
 
 /// What a keeper does.
@@ -110,12 +113,29 @@ impl Shared {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
+    /// Whether it is time to learn, after so many runs, and there is something.
+    fn has_lesson(&self, runs: u64) -> bool {
+        LESSONS.contains(&runs) && !self.learnt.is_empty()
+    }
+
+    /// In a keeper, before its first run: what there is to learn is noted, as long as somebody will.
+    pub(super) fn take_notes(&'static self) {
+        // ORDERING: relaxed; there is one process that counts, at a time.
+        let runs = self.runs.load(Ordering::Relaxed);
+        if LESSONS.iter().any(|lesson| runs < *lesson) {
+            learnt::start(&self.learnt);
+        }
+    }
+
     /// How long the run may take, for who watches.
     pub(super) fn limit(&self, timeout: Option<u64>) {
         // ORDERING: relaxed; somebody looks at it now and then.
         self.timeout.store(timeout.unwrap_or(0), Ordering::Relaxed);
     }
 }
+
+/// After so many runs of all keepers the present one ends, if there is something to learn from it: the next one knows that from its start.
+const LESSONS: [u64; 2] = [16, 256];
 
 /// Times that keepers may give up early before there are no more.
 const PATIENCE: u32 = 3;
@@ -161,12 +181,16 @@ impl Keepers {
         let Some(shared) = self.shared else { return };
         // ORDERING: relaxed; the keeper has ended.
         let runs = shared.runs.load(Ordering::Relaxed);
-        if runs - self.before < WORTHWHILE {
+        let made = runs - self.before;
+        self.before = runs;
+        if shared.stage() == Stage::Idle && shared.has_lesson(runs) {
+            let own = thread::current().map(|me| &*me.stack());
+            shared.learnt.learn(own);
+        } else if made < WORTHWHILE {
             self.failures += 1;
         } else {
             self.failures = 0;
         }
-        self.before = runs;
     }
 }
 
@@ -203,6 +227,14 @@ impl Clock {
     pub(super) fn give_up(&self) -> bool {
         self.shared.claim(Stage::GivenUp)
     }
+}
+
+/// Makes a system call of the program's as the handler would, without the detour of a signal. `None`: it is not a keeper's business.
+///
+/// # Safety
+/// As the system call.
+pub(crate) unsafe fn call(number: i64, arguments: [usize; 6]) -> Option<isize> {
+    keeper::keeper().map(|keeper| keeper.decide(number, arguments))
 }
 
 /// The keeper cannot make the run that it was asked for.

@@ -122,7 +122,9 @@ fn start() {
             Err(error) => crate::fatal::die(&["RSAN_OPTIONS: ", &error]),
         }
     }
-    stacks::wipe(0);
+    if options.owns_schedule() {
+        stacks::wipe(0);
+    }
 }
 
 /// The schedule is that of this program, not of those that it executes.
@@ -207,6 +209,7 @@ fn serve(options: &Options, outermost: usize) {
                             return begin_run(plan, fresh, outermost);
                         };
                         drop(plan);
+                        shared.take_notes();
                         reuse::stand(shared, file);
                         return begin_kept(shared, &trace, outermost);
                     }

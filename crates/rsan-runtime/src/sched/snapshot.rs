@@ -8,7 +8,7 @@ use crate::stack::{self, Site};
 use crate::{allocator, location, shadow, thread, trail, unwind};
 
 /// Threads that copies are prepared for: they have as many without asking the system for memory.
-pub(super) const THREADS: usize = 4;
+pub(super) const THREADS: usize = 16;
 
 /// Bytes of a stack that short runs use.
 const TOP: usize = 64 << 10;
@@ -25,7 +25,9 @@ pub(super) fn prepare() {
     let here = 0u8;
     let here = &raw const here as usize;
     shadow::prepare(here, here + 1);
-    for [_, end] in lent::free_stacks() {
+    for [lowest, end] in lent::free_stacks() {
+        // Once for all runs: a thread has each of them once.
+        shadow::forget(lowest, end - lowest);
         shadow::prepare(end - TOP, end);
     }
     location::prepare();

@@ -239,10 +239,12 @@ impl Loop {
         }
         let mut hash = Hash::from(0x9e37_79b9_7f4a_7c15);
         registers.words().iter().for_each(|word| hash.add(*word));
-        let all_own = self.borrowed.is_empty();
-        for at in (stack..self.outermost).step_by(size_of::<u64>()) {
-            let own = if all_own { None } else { self.borrowed.own(at) };
-            hash.add(own.unwrap_or_else(|| word(at)));
+        let frames = stack..self.outermost;
+        match self.borrowed.is_empty() {
+            true => hash.add_all(frames, word),
+            false => hash.add_all(frames, |at| {
+                self.borrowed.own(at).unwrap_or_else(|| word(at))
+            }),
         }
         Some(hash.value)
     }
@@ -270,11 +272,38 @@ impl Hash {
         }
     }
 
+    #[inline(always)]
     fn add(&mut self, word: u64) {
+        self.value = self.mixed(self.value, word);
+    }
+
+    #[inline(always)]
+    fn mixed(&self, value: u64, word: u64) -> u64 {
         let word = match self.private.contains(&(word as usize)) {
             true => 0,
             false => word,
         };
-        self.value = (self.value.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        (value.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+    }
+
+    /// The words of a stack. Each of a few numbers gets every so manieth of them: the processor does not wait for one product to begin the next.
+    #[inline(always)]
+    fn add_all(&mut self, frames: Range<usize>, read: impl Fn(usize) -> u64) {
+        const LANES: usize = 4;
+        const WORD: usize = size_of::<u64>();
+        let mut lanes = [self.value; LANES];
+        let mut at = frames.start;
+        while at + LANES * WORD <= frames.end {
+            for (index, lane) in lanes.iter_mut().enumerate() {
+                *lane = self.mixed(*lane, read(at + index * WORD));
+            }
+            at += LANES * WORD;
+        }
+        for at in (at..frames.end).step_by(WORD) {
+            self.add(read(at));
+        }
+        for lane in lanes {
+            self.value = (self.value.rotate_left(5) ^ lane).wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! has few distinct stacks, whatever way it takes through a tree. A function is known by the address from which it
 //! announces its entry.
 
+use super::learnt;
 use super::{Node, SHOWN, Site};
 use crate::lock::Lock;
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ const MOST: usize = 1 << 24;
 
 /// A function, by an address in it; what two functions have in common here only makes them fold as one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Callee(u32);
+pub struct Callee(pub(super) u32);
 
 impl Callee {
     /// Not known, or no function.
@@ -153,13 +154,20 @@ impl Contexts {
             None if self.nodes.len() + 2 >= MOST => return Node::ROOT,
             None => {
                 self.nodes.push((parent, call.callee, call.pc));
-                Node(self.nodes.len() as u32 + 1)
+                let node = Node(self.nodes.len() as u32 + 1);
+                learnt::note(parent, call, node);
+                node
             }
         };
         let index = self.index.get_or_insert_default();
         index.insert((parent, call.pc), node);
         node
     }
+}
+
+/// The number that the next stack gets.
+pub(super) fn next() -> Node {
+    Node(CONTEXTS.lock().nodes.len() as u32 + 2)
 }
 
 /// The stack of a call in another stack.

@@ -118,7 +118,7 @@ pub fn spawn(me: &mut Entered) -> Option<Newborn> {
     let relaxed = RmwOrd::Relaxed;
     let create = Step::new(&body.state, &body.trail, Act::Create, relaxed, place);
     let mut begin = Step::new(&child.state, &child.trail, Act::Begin, relaxed, place);
-    begin.position += 1;
+    begin.position = begin.position.wrapping_add(1);
     child.trail.note(&begin, 0, &[create]);
     Some(Newborn(Handle(context)))
 }

@@ -102,7 +102,22 @@ impl Registry {
         };
         self.names.add(info);
         owners::add(state.stamp(), id);
+        let mut state = state;
+        if state.stamp().epoch.is_ending() {
+            self.renew_slot(&mut state);
+        }
         Context::new(state, self.options)
+    }
+
+    /// A thread goes on in a slot that nobody had. False if there is none.
+    fn renew_slot(&mut self, thread: &mut ThreadState) -> bool {
+        let is_allowed = self.options.first_epoch != u32::MAX;
+        let Some(place) = is_allowed.then(|| self.slots.fresh()).flatten() else {
+            return false;
+        };
+        let start = thread.go_on_in(place);
+        owners::add(start, thread.id());
+        true
     }
 
     /// What is known of a thread's creation.
@@ -128,6 +143,16 @@ impl Registry {
             horizon::end(thread.id());
         }
     }
+}
+
+/// A thread goes on in a slot that nobody had. False if there is none, or if it would have to wait for somebody to get one.
+pub(super) fn renew_slot(thread: &mut ThreadState) -> bool {
+    let Some(mut registry) = REGISTRY.try_lock() else {
+        return false;
+    };
+    registry
+        .as_mut()
+        .is_some_and(|registry| registry.renew_slot(thread))
 }
 
 /// How many threads have not ended.

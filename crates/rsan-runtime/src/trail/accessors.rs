@@ -88,7 +88,7 @@ impl Accessors {
         writer: impl FnOnce() -> Option<Step>,
     ) {
         if learnt {
-            step.position += 1;
+            step.position = step.position.wrapping_add(1);
             self.note(trail, &step, address, writer());
         }
         if step.act.writes() {

@@ -125,7 +125,7 @@ fn what_is_not_decided_is_no_proof() {
     let folder = built("undecided", "crowd");
     let program = ["./crowd", "words", "1", "-1"];
     let mut command = rsan(Path::new(&folder));
-    command.env("RSAN_OPTIONS", "first_epoch=4294967290");
+    command.env("RSAN_OPTIONS", "first_epoch=4294967295");
     command.args(["run", "--exhaustive", "--checkpoint", "saved.json", "--"]);
     let _ = std::fs::remove_file(Path::new(&folder).join("saved.json"));
     let counted = command.args(program).output().expect("rsan starts").into();

@@ -82,7 +82,7 @@ pub(super) unsafe extern "C" fn trap(_: c_int, _: *mut siginfo_t, context: *mut 
 }
 
 impl Keeper {
-    fn decide(&mut self, number: i64, arguments: [usize; 6]) -> isize {
+    pub(super) fn decide(&mut self, number: i64, arguments: [usize; 6]) -> isize {
         // SAFETY: the program's call, or one that differs in what is said below.
         let make = |arguments| unsafe { call(number, arguments) };
         if number == libc::SYS_exit_group {
