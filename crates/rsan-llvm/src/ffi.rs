@@ -240,6 +240,8 @@ api! {
         rmw_operation = c"LLVMGetAtomicRMWBinOp"(ValueRef) -> c_int;
         replace_uses = c"LLVMReplaceAllUsesWith"(ValueRef, ValueRef);
         void_type = c"LLVMVoidTypeInContext"(ContextRef) -> TypeRef;
+        int32_type = c"LLVMInt32TypeInContext"(ContextRef) -> TypeRef;
+        int_value = c"LLVMConstInt"(TypeRef, c_ulonglong, c_int) -> ValueRef;
         function_type = c"LLVMFunctionType"(TypeRef, *mut TypeRef, c_uint, c_int) -> TypeRef;
         inline_assembly = c"LLVMGetInlineAsm"(TypeRef, *const c_char, usize, *const c_char, usize, c_int, c_int, c_int, c_int) -> ValueRef;
         set_ordering = c"LLVMSetOrdering"(ValueRef, c_int);

@@ -7,6 +7,7 @@ use crate::machine::{Effort, Machine};
 use crate::module::Module;
 use crate::patch;
 use crate::private;
+use crate::weak;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -130,8 +131,10 @@ fn object(context: &Context<'_>, unit: &Unit, bytes: &[u8]) -> Result<Vec<u8>, S
 
 fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     module.set_attribute_everywhere(ATTRIBUTE, depth == Depth::Full);
-    if depth == Depth::Atomics {
-        module.set_text_attribute(UNSEEN, is_private);
+    match depth {
+        Depth::Atomics => module.set_text_attribute(UNSEEN, is_private),
+        // Those of the standard library only try again.
+        Depth::Full => weak::call(module),
     }
     patch::fences_at_assembly(module);
     entry::mark(module);

@@ -32,6 +32,7 @@ mod serve;
 mod title;
 mod ty;
 mod value;
+mod weak;
 
 pub use context::Context;
 pub use error::{Error, Place};

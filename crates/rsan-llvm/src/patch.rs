@@ -9,6 +9,7 @@ use crate::module::{Block, Module};
 use crate::opcode::Opcode;
 use crate::read::{self, function::numbered};
 use crate::value::{Value, ask};
+use crate::weak;
 use rsan_ir::module::{Change, Edit, Order};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
@@ -334,6 +335,37 @@ impl<'m> Builder<'m> {
         unsafe {
             (api.builder_before)(self.raw, before.raw);
             (api.build_call)(self.raw, ty, function, &raw mut argument, 1, c"".as_ptr());
+        }
+    }
+
+    /// A call in the place of a compare-exchange, of a function of another module that returns the same.
+    pub(crate) fn call_for_compare_exchange(&self, at: Value<'_>, name: &CStr) {
+        let Some(parts) = weak::Parts::of(at) else {
+            return;
+        };
+        let context = self.module.context();
+        let api = &context.library().api;
+        let mut arguments: Vec<ValueRef> = parts.operands.iter().map(|value| value.raw).collect();
+        let mut types: Vec<TypeRef> = parts.operands.iter().map(|value| value.ty().raw).collect();
+        // SAFETY: the context is alive, and as many parameters as are said. The instruction is in a function of the module, and so are its
+        // operands, which have the parameters' types; the call has the instruction's type, so its users can have it instead.
+        unsafe {
+            let number = (api.int32_type)(context.raw());
+            types.extend([number; 2]);
+            arguments.extend(parts.orders.map(|order| (api.int_value)(number, order, 0)));
+            let ty = (api.function_type)(parts.result, types.as_mut_ptr(), 5, 0);
+            let function = self.foreign(name, ty);
+            (api.builder_before)(self.raw, at.raw);
+            let call = (api.build_call)(
+                self.raw,
+                ty,
+                function,
+                arguments.as_mut_ptr(),
+                5,
+                c"".as_ptr(),
+            );
+            (api.replace_uses)(at.raw, call);
+            (api.erase)(at.raw);
         }
     }
 

@@ -99,6 +99,38 @@ unsafe extern "C" fn compare_exchange_weak<W: Word>(
     unsafe { compare_exchange(at, expected, new, orders, CasStrength::Weak) }
 }
 
+/// What a compare-exchange of LLVM is, in two registers.
+#[repr(C)]
+struct Exchanged {
+    old: u64,
+    succeeded: u64,
+}
+
+/// What `rsan-llvm` makes of a weak compare-exchange. Whoever calls it need not extend operands that are smaller.
+///
+/// It fails for no reason only where weak behaviour is executed. Otherwise it is strong, as those of LLVM's own instrumentation are: whether the program
+/// only tries again could rarely be told from its state, which is another one behind the first failure.
+unsafe extern "C" fn compare_exchange_pair<W: Word>(
+    at: *mut W,
+    expected: u64,
+    new: u64,
+    success: c_int,
+    failure: c_int,
+) -> Exchanged {
+    let orders = CasOrders { success, failure };
+    let [expected, new] = [expected, new].map(|operand| W::from_bits(operand.into()));
+    let strength = match sched::weak::is_active() {
+        true => CasStrength::Weak,
+        false => CasStrength::Strong,
+    };
+    // SAFETY: the program's own operation.
+    let (old, succeeded) = unsafe { compare_and_swap(at, expected, new, orders, strength) };
+    Exchanged {
+        old: old.bits() as u64,
+        succeeded: succeeded.into(),
+    }
+}
+
 /// A compare-and-swap: the old value, and whether it succeeded.
 ///
 /// # Safety
@@ -225,6 +257,13 @@ sizes! {
         __tsan_atomic128_fetch_or, __tsan_atomic128_fetch_xor, __tsan_atomic128_fetch_nand,
         __tsan_atomic128_compare_exchange_strong, __tsan_atomic128_compare_exchange_weak,
         __tsan_atomic128_compare_exchange_val;
+}
+
+atomic_entries! {
+    __rsan_atomic8_compare_exchange_weak => compare_exchange_pair::<u8>;
+    __rsan_atomic16_compare_exchange_weak => compare_exchange_pair::<u16>;
+    __rsan_atomic32_compare_exchange_weak => compare_exchange_pair::<u32>;
+    __rsan_atomic64_compare_exchange_weak => compare_exchange_pair::<u64>;
 }
 
 crate::entry::entries! {

@@ -6,11 +6,16 @@ use std::path::Path;
 
 /// Checks a program in a folder of the test's own.
 fn check(test: &str, source: &str, options: &[&str], words: &[&str]) -> Run {
+    command("check", test, source, options, words)
+}
+
+/// The same with another command.
+fn command(name: &str, test: &str, source: &str, options: &[&str], words: &[&str]) -> Run {
     let folder = scratch(test);
     fs::create_dir_all(&folder).expect("the scratch folder is writable");
     let file = Path::new(&folder).join("program.rs");
     fs::write(file, source).expect("the program can be written");
-    let words = [&["check"], options, &["program.rs"], words].concat();
+    let words = [&[name], options, &["program.rs"], words].concat();
     let output = rsan(Path::new(&folder)).args(words).output();
     output.expect("rsan starts").into()
 }
@@ -236,4 +241,25 @@ fn a_free_is_a_write() {
     );
     assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("data race"), "{}", run.stdout);
+}
+
+/// A weak compare-and-swap whose failure is taken for that of somebody else's.
+const IMPATIENT: &str = "
+use std::sync::atomic::{AtomicBool, Ordering::*};
+static TAKEN: AtomicBool = AtomicBool::new(false);
+fn main() {
+    assert!(TAKEN.compare_exchange_weak(false, true, Acquire, Relaxed).is_ok());
+    assert!(TAKEN.compare_exchange_weak(false, true, Acquire, Relaxed).is_err());
+}
+";
+
+#[test]
+fn weak_compare_exchanges_fail_for_no_reason_where_weak_behaviour_is_executed() {
+    let options = ["--runs", "100", "--jobs", "1"];
+    let run = command("explore", "rust_impatient", IMPATIENT, &options, &[]);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("exit status 101"), "{}", run.stdout);
+    let strong = IMPATIENT.replace("_weak", "");
+    let run = command("explore", "rust_patient", &strong, &options, &[]);
+    assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
 }

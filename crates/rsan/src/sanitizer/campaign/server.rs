@@ -10,6 +10,7 @@ use rsan_schedule::{Answer, Request, Settings};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -130,6 +131,8 @@ pub(super) struct Server<'a> {
 const START: Duration = Duration::from_secs(60);
 /// How long a server may be silent after a run should have ended.
 const SILENCE: Duration = Duration::from_secs(30);
+/// How long a server may take to end by itself.
+const FAREWELL: Duration = Duration::from_millis(200);
 /// How often it is looked whether the user asked to end, or the time is over.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -233,7 +236,16 @@ impl<'a> Server<'a> {
 }
 
 impl Drop for Server<'_> {
+    /// A server that nobody talks to any more ends, and waits for the process that makes its runs: only so does their CPU time count as
+    /// that of a child of ours.
     fn drop(&mut self) {
+        let _ = self.stream.get_ref().shutdown(Shutdown::Both);
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        while start.elapsed() < FAREWELL && matches!(self.child.try_wait(), Ok(None)) {
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
         end(&mut self.child);
     }
 }
