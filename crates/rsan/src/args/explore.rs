@@ -11,7 +11,7 @@ use std::time::Duration;
 /// What `explore` takes.
 #[derive(Args, Debug)]
 pub(crate) struct ExploreArgs {
-    /// C or C++ files, each a program of its own; without any, a program and its arguments stand after `--`
+    /// C, C++ or Rust files, each a program of its own; without any, a program and its arguments stand after `--`
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
