@@ -133,8 +133,7 @@ fn instrument(module: &mut Module<'_>, depth: Depth) -> Result<(), String> {
     module.set_attribute_everywhere(ATTRIBUTE, depth == Depth::Full);
     match depth {
         Depth::Atomics => module.set_text_attribute(UNSEEN, is_private),
-        // Those of the standard library only try again.
-        Depth::Full => weak::call(module),
+        Depth::Full => weak::call(module)?,
     }
     patch::fences_at_assembly(module);
     entry::mark(module);

@@ -101,6 +101,18 @@ impl<'c> Module<'c> {
         }
     }
 
+    /// Adds an attribute to functions that are defined here, by their names.
+    pub fn set_attribute_where(&mut self, attribute: &str, wanted: impl Fn(&str) -> bool) {
+        let api = &self.library().api;
+        // SAFETY: a name with its length.
+        let kind = unsafe { (api.attribute_kind)(attribute.as_ptr().cast(), attribute.len()) };
+        let is_wanted = |value: &Value<'_>| !value.is_declaration() && wanted(&value.name());
+        if kind != 0 {
+            let wanted = self.functions().filter(is_wanted);
+            wanted.for_each(|function| self.set(function, kind, true));
+        }
+    }
+
     fn set(&self, function: Value<'_>, kind: u32, set: bool) {
         let api = &self.library().api;
         // SAFETY: a function of the module, and an attribute without a value.

@@ -1,7 +1,7 @@
 //! A module of LLVM as rsan sees it: [`rsan_ir::module::Module`].
 
 mod calls;
-mod debug;
+pub(crate) mod debug;
 pub(crate) mod function;
 mod intrinsics;
 mod success;

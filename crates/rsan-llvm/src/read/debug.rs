@@ -7,6 +7,7 @@ use crate::value::{Value, text};
 use rsan_ir::module::{File, Inlined, Place};
 use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
+use std::path::Path;
 
 /// Scopes are not nested more deeply; broken metadata could be.
 const DEEPEST: usize = 256;
@@ -117,35 +118,68 @@ impl<'m> Debug<'m> {
         name
     }
 
-    fn find_function(&self, mut scope: MetadataRef) -> Option<String> {
-        let api = &self.context.library().api;
-        for _ in 0..DEEPEST {
-            // SAFETY: metadata of this context.
-            let (kind, value) = unsafe {
-                (
-                    (api.metadata_kind)(scope),
-                    (api.metadata_as_value)(self.context.raw(), scope),
-                )
-            };
-            let operands = self.context.value(value)?.node()?;
-            let operand = |index: usize| operands.get(index).copied().flatten();
-            match kind {
-                // Operands of a subprogram: file, scope, name, name for the linker.
-                metadata_kind::SUBPROGRAM => {
-                    let linked = operand(3).and_then(Value::string);
-                    let name = linked.or_else(|| operand(2).and_then(Value::string))?;
-                    return Some(title(&name));
-                }
-                // Of a block: file, scope.
-                metadata_kind::LEXICAL_BLOCK | metadata_kind::LEXICAL_BLOCK_FILE => {
-                    // SAFETY: an operand of a node, which is metadata.
-                    scope = unsafe { (api.value_as_metadata)(operand(1)?.raw) }.get()?;
-                }
-                _ => return None,
-            }
-        }
-        None
+    fn find_function(&self, scope: MetadataRef) -> Option<String> {
+        let (_, operands) = subprogram(self.context, scope)?;
+        let operand = |index: usize| operands.get(index).copied().flatten();
+        // Operands of a subprogram: file, scope, name, name for the linker.
+        let linked = operand(3).and_then(Value::string);
+        let name = linked.or_else(|| operand(2).and_then(Value::string))?;
+        Some(title(&name))
     }
+}
+
+/// The function that a scope is in, as a node and its operands.
+fn subprogram<'m>(
+    context: &'m Context<'m>,
+    mut scope: MetadataRef,
+) -> Option<(MetadataRef, Vec<Option<Value<'m>>>)> {
+    let api = &context.library().api;
+    for _ in 0..DEEPEST {
+        // SAFETY: metadata of this context.
+        let (kind, value) = unsafe {
+            (
+                (api.metadata_kind)(scope),
+                (api.metadata_as_value)(context.raw(), scope),
+            )
+        };
+        let operands = context.value(value)?.node()?;
+        match kind {
+            metadata_kind::SUBPROGRAM => return Some((scope, operands)),
+            // Operands of a block: file, scope.
+            metadata_kind::LEXICAL_BLOCK | metadata_kind::LEXICAL_BLOCK_FILE => {
+                let outer = operands.get(1).copied().flatten()?;
+                // SAFETY: an operand of a node, which is metadata.
+                scope = unsafe { (api.value_as_metadata)(outer.raw) }.get()?;
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The files of the functions that an instruction was written in, and inlined into: the innermost first, and empty where that is not known.
+pub(crate) fn files_of(context: &Context<'_>, instruction: Value<'_>) -> Vec<String> {
+    let api = &context.library().api;
+    let mut files = Vec::new();
+    let mut next = instruction.debug_location();
+    while let Some(location) = next.filter(|_| files.len() < DEEPEST) {
+        // SAFETY: a location of this context, and its function's node.
+        let (scope, outer) = unsafe {
+            (
+                (api.location_scope)(location).get(),
+                (api.location_inlined_at)(location).get(),
+            )
+        };
+        let function = scope.and_then(|scope| subprogram(context, scope));
+        // SAFETY: as above.
+        let node = function.and_then(|(node, _)| unsafe { (api.scope_file)(node) }.get());
+        files.push(node.map_or_else(String::new, |node| {
+            let name = Path::new(&part(node, api.file_directory)).join(part(node, api.file_name));
+            name.to_string_lossy().into_owned()
+        }));
+        next = outer;
+    }
+    files
 }
 
 fn part(
