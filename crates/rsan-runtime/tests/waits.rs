@@ -75,6 +75,27 @@ fn a_finding_says_what_the_program_does_with_the_old_value() {
     }
 }
 
+/// The same step is the same only if the program came to it by the same way.
+#[test]
+fn a_step_that_is_the_same_by_another_way_is_another_one() {
+    for compiler in compilers() {
+        for (name, wait) in [
+            (
+                "stale_unused.c",
+                "goes on as with the current value, with a store",
+            ),
+            ("stale_pointer.c", "goes on with a store"),
+            ("stale_caller.c", "goes on with a store"),
+        ] {
+            let program = support::compile("ways", compiler, name);
+            let (_, lines) = run(&program, "");
+            let wait = format!("\"wait\":\"{wait}\"");
+            let stale = lines.iter().filter(|line| line.contains(&wait));
+            assert_eq!((lines.len(), stale.count()), (1, 1), "{name}: {lines:?}");
+        }
+    }
+}
+
 /// Places that always waited are trusted, but looked at again now and then.
 #[test]
 fn the_number_of_questions_is_bounded() {

@@ -28,8 +28,9 @@ extern "C" fn func_entry(returns_to: usize, pc: usize) {
 #[cold]
 extern "C" fn first_func_entry(returns_to: usize, pc: usize) {
     crate::tls::set_caller(pc);
-    if let Some(context) = attach() {
-        context.stack().push(returns_to, Callee::at(pc));
+    match attach() {
+        Some(context) => context.stack().push(returns_to, Callee::at(pc)),
+        None => probe::enter(returns_to),
     }
 }
 

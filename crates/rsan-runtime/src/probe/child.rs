@@ -8,6 +8,7 @@ use super::answer::{Answer, Place};
 use super::arrivals::{Arrivals, Point, mix, stack_pointer};
 use super::process;
 use super::question::{Kind, Question};
+use super::way::Way;
 use super::writes::Writes;
 use crate::finding::{Step, Unknown};
 use crate::thread;
@@ -31,6 +32,7 @@ struct Child {
     arrivals: Arrivals,
     pauses: usize,
     writes: Writes,
+    way: Way,
     /// The program has read the current value of the location.
     knows: bool,
     /// The program has acquired something since it was handed the old value.
@@ -53,6 +55,7 @@ static CHILD: Global = Global(UnsafeCell::new(Child {
     arrivals: Arrivals::NONE,
     pauses: 0,
     writes: Writes::NONE,
+    way: Way::NONE,
     knows: false,
     acquired: false,
     doubtful: false,
@@ -191,15 +194,23 @@ enum Target {
 }
 
 impl Child {
-    /// A digest of a visible step: where it is, what it does, and what the program wrote before. 0 if that cannot be told.
+    /// A digest of a visible step: where it is, what it does, and what the program read and wrote before. 0 if that cannot be
+    /// told.
     fn mark(&self, step: Step) -> u64 {
         match step {
             Step::Store | Step::Rmw | Step::Cas => {
                 let place = (tls::caller() as u64).rotate_left(17) ^ self.operands;
-                place.wrapping_add(self.writes.digest()).max(1)
+                let before = self.writes.digest() ^ self.way.digest();
+                place.wrapping_add(before).max(1)
             }
             _ => 0,
         }
+    }
+
+    /// Whether that is a part of the innermost stack.
+    fn is_own(&self, address: usize, bytes: usize) -> bool {
+        let (low, high) = self.own;
+        low <= address && address + bytes <= high
     }
 
     fn target(&self, address: usize, bytes: usize) -> Target {
@@ -313,12 +324,30 @@ pub(super) fn store(address: usize, bytes: usize, releases: bool) {
     child.note_write(address, bytes);
 }
 
+/// The program calls a function that returns there.
+pub(super) fn enter(returns_to: usize) {
+    Inside::enter().child().way.enter(returns_to);
+}
+
+/// The program leaves a function.
+pub(super) fn leave() {
+    Inside::enter().child().way.leave();
+}
+
+/// A plain read.
+pub(super) fn plain_read(address: usize, bytes: usize) {
+    let mut inside = Inside::enter();
+    let child = inside.child();
+    if !child.is_own(address, bytes) {
+        child.way.read(address, bytes);
+    }
+}
+
 /// A plain write, which is made if this returns.
 pub(super) fn plain_write(address: usize, bytes: usize) {
     let mut inside = Inside::enter();
     let child = inside.child();
-    let (low, high) = child.own;
-    if low <= address && address + bytes <= high {
+    if child.is_own(address, bytes) {
         return;
     }
     if child.target(address, bytes) == Target::Same {

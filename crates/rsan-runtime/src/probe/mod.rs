@@ -27,8 +27,8 @@
 //!    written again. If the load acquires, the failure must, too. Another child, which is handed the current value,
 //!    must come to a compare-and-swap that writes the same.
 //! 4. *Passes*: something visible comes first. That is a finding. If the program comes to the same visible step with the
-//!    current value, and has written the same until then, the finding says so: it is a minor one, and does not hide later
-//!    ones at the same places.
+//!    current value, from the same callers, and has read the same plain memory and written the same until then, the finding
+//!    says so: it is a minor one, and does not hide later ones at the same places.
 //! 5. *Not known*: neither in the time allowed. That is a finding, marked as not recognised.
 //!
 //! **Why that is right**: the events of an iteration (1) are reads and fences between two equal states of a thread.
@@ -68,12 +68,15 @@ mod process;
 mod question;
 mod sites;
 mod trace;
+mod way;
 mod weak;
 mod writes;
 
 pub use answer::Answer;
 pub(crate) use child::is_probing;
-pub(crate) use operations::{compare_exchange, fence, free, load, pauses, plain, rmw, store};
+pub(crate) use operations::{
+    compare_exchange, enter, fence, free, load, pauses, plain, rmw, store,
+};
 pub(crate) use plain::{exit, plain_access, plain_entry};
 pub(crate) use sites::{counts, lock};
 

@@ -113,6 +113,14 @@ pub(crate) fn compare_exchange<W: Word>(
     (W::from_bits(got), false)
 }
 
+/// A function is called outside of the monitors, which returns there.
+#[cold]
+pub(crate) fn enter(returns_to: usize) {
+    if is_probing() && !weak::is_on() {
+        child::enter(returns_to);
+    }
+}
+
 /// A block is freed outside of the monitors.
 #[cold]
 pub(crate) fn free(address: usize, bytes: usize) {
@@ -125,7 +133,12 @@ pub(crate) fn free(address: usize, bytes: usize) {
 /// A plain access outside of the monitors.
 #[cold]
 pub(crate) fn plain(address: usize, bytes: usize, writes: bool) {
-    if is_probing() && !super::plain::range(address, bytes, writes) && writes && bytes > 0 {
+    if bytes == 0 || !is_probing() || super::plain::range(address, bytes, writes) {
+        return;
+    }
+    if writes {
         child::plain_write(address, bytes);
+    } else {
+        child::plain_read(address, bytes);
     }
 }
