@@ -17,9 +17,9 @@ pub(crate) struct Args {
     /// Only this kind of programs, for example spinning, retrying, guarded or readers
     #[arg(long, value_parser = Profile::looping)]
     profile: Option<Profile>,
-    /// Only this optimisation level, or `written`; otherwise sources are compiled as they are written
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: Option<Level>,
+    /// Optimisation level from 0 to 3, or `written`: sources are compiled as they are written
+    #[arg(long, value_name = "LEVEL", default_value_t = Level::Written)]
+    level: Level,
     /// The command to be tested; built from this repository if not given
     #[arg(long, value_name = "PATH")]
     rsan: Option<PathBuf>,
@@ -99,7 +99,7 @@ fn campaign(args: &Args, rsan: PathBuf, folder: PathBuf) -> LoopReport {
             Some(profile) => vec![profile],
             None => Profile::LOOPS.to_vec(),
         },
-        levels: vec![args.level.unwrap_or(Level::Written)],
+        levels: vec![args.level],
         seed: args.seed,
         programs: args.programs,
         until: args
@@ -168,4 +168,36 @@ fn conclude(report: &LoopReport) -> ExitCode {
     }
     println!("no difference");
     ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::Parser;
+    use rsan_crosscheck::Profile;
+    use rsan_crosscheck::loops::{Level, again};
+
+    #[derive(Parser)]
+    struct Chore {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn what_reproduces_a_program_is_understood() {
+        let levels = (0..=3).map(Level::Optimised).chain([Level::Written]);
+        let all = levels.flat_map(|level| Profile::LOOPS.iter().map(move |p| (*p, level)));
+        for (profile, level) in all {
+            let command = again(profile, 7, level);
+            let words = command.strip_prefix("cargo xtask ").expect("a chore");
+            let chore = Chore::try_parse_from(words.split(' '));
+            let args = chore.unwrap_or_else(|why| panic!("{command}: {why}")).args;
+            let read = (args.profile, args.seed, args.programs, args.level);
+            assert_eq!(read, (Some(profile), 7, 1, level));
+        }
+        for level in ["4", "256", "-1", "fast", ""] {
+            let level = format!("--level={level}");
+            assert!(Chore::try_parse_from(["crosscheck-c", &level]).is_err());
+        }
+    }
 }

@@ -100,11 +100,12 @@ impl Report {
         };
         let mark = if row.as_expected { "" } else { " WRONG" };
         let mut line = format!(
-            "| {name} | {}{property} | {}{mark} | {} | {} |",
+            "| {name} | {}{property} | {}{mark} | {} | {} | {} |",
             row.model,
             row.verdict,
             row.states,
-            cost(&row.ours)
+            cost(&row.ours),
+            one_worker(row)
         );
         match (&row.peer, Ratios::of(row)) {
             (Some(peer), Some(ratios)) => {
@@ -123,7 +124,11 @@ impl Report {
                 );
             }
             (Some(peer), None) => line += &format!(" ({}) | | | | | | |", peer.verdict),
-            (None, _) => line += " | | | | | | |",
+            (None, _) => {
+                let why = row.peer_failed.as_ref();
+                let why = why.map_or(String::new(), |why| format!(" ({why})"));
+                line += &format!("{why} | | | | | | |");
+            }
         }
         line
     }
@@ -134,16 +139,23 @@ fn cost(cost: &Cost) -> String {
     format!("{:.3} | {:.3} | {:.1}", cost.wall, cost.cpu, cost.memory)
 }
 
+/// Wall seconds with one worker, and states per second of its CPU time, where that was measured.
+fn one_worker(row: &Row) -> String {
+    row.one_worker.as_ref().map_or("|".to_owned(), |cost| {
+        format!("{:.3} | {:.0}", cost.wall, row.states as f64 / cost.cpu)
+    })
+}
+
 impl fmt::Display for Report {
-    /// A Markdown table and its summary.
+    /// A Markdown table and its summary. States per second are those of one worker, where runs take long enough to tell.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "| program | model | verdict | states | time (s) | CPU (s) | MiB | peer: states | time (s) | CPU (s) | MiB | time ratio | CPU ratio | memory ratio |"
+            "| program | model | verdict | states | time (s) | CPU (s) | MiB | one worker (s) | states per CPU second | peer: states | time (s) | CPU (s) | MiB | time ratio | CPU ratio | memory ratio |"
         )?;
         writeln!(
             f,
-            "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+            "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
         )?;
         for row in &self.rows {
             writeln!(f, "{}", Self::line(row))?;

@@ -2,7 +2,7 @@
 
 use super::corpus::{self, Program};
 use super::measure::{Cost, measure};
-use super::peer::{self, PeerAnswer};
+use super::peer::{self, Peer, PeerAnswer};
 use super::published::{self, Published};
 use super::report::Report;
 use crate::steps::{cargo, root};
@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// Do not run the peer, even if it is installed
     #[arg(long)]
     no_peer: bool,
+    /// End the peer, with all that it has started, after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    peer_limit: Option<u64>,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -50,8 +53,13 @@ pub(crate) struct Row {
     /// Whether the manifest says the same.
     pub(crate) as_expected: bool,
     pub(crate) states: u64,
+    /// With a worker per core.
     pub(crate) ours: Cost,
+    /// With one worker, where the program takes long enough for a second one.
+    pub(crate) one_worker: Option<Cost>,
     pub(crate) peer: Option<PeerAnswer>,
+    /// Why the peer, which was asked, has no answer.
+    pub(crate) peer_failed: Option<String>,
 }
 
 /// A small program, with the default options.
@@ -65,6 +73,10 @@ pub(crate) struct Small {
 pub(crate) fn run(args: &Args) -> Result<(), String> {
     let rsan = build()?;
     let peer = std::env::var(peer::VARIABLE).ok().filter(|_| !args.no_peer);
+    let peer = peer.map(|command| Peer {
+        command,
+        limit: args.peer_limit,
+    });
     if peer.is_none() {
         eprintln!(
             "xtask: no peer ({} is not set, or --no-peer)",
@@ -74,8 +86,8 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
     let mut report = Report::default();
     let only = args.only.as_deref().unwrap_or_default();
     match &args.peer_programs {
-        Some(folder) => measure_published(&rsan, peer.as_deref(), folder, only, &mut report)?,
-        None => measure_corpus(&rsan, peer.as_deref(), only, &mut report)?,
+        Some(folder) => measure_published(&rsan, peer.as_ref(), folder, only, &mut report)?,
+        None => measure_corpus(&rsan, peer.as_ref(), only, &mut report)?,
     }
     if args.json {
         println!("{}", report.json());
@@ -88,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), String> {
 /// The programs of our own.
 fn measure_corpus(
     rsan: &Path,
-    peer: Option<&str>,
+    peer: Option<&Peer>,
     only: &str,
     report: &mut Report,
 ) -> Result<(), String> {
@@ -128,7 +140,7 @@ fn measure_corpus(
 /// Programs that the user has, as far as they can be read and their authors say what is right.
 fn measure_published(
     rsan: &Path,
-    peer: Option<&str>,
+    peer: Option<&Peer>,
     folder: &Path,
     only: &str,
     report: &mut Report,
@@ -194,7 +206,7 @@ struct Question<'a> {
     limits: &'a [&'a str],
 }
 
-fn row(rsan: &Path, peer: Option<&str>, question: &Question<'_>) -> Result<Row, String> {
+fn row(rsan: &Path, peer: Option<&Peer>, question: &Question<'_>) -> Result<Row, String> {
     let Question {
         name,
         file,
@@ -205,11 +217,21 @@ fn row(rsan: &Path, peer: Option<&str>, question: &Question<'_>) -> Result<Row, 
     let mut arguments = vec!["--model", model, "--property", property];
     arguments.extend(question.limits);
     let (answer, ours) = best(rsan, file, &arguments)?;
-    let text = |field: &str| answer[field].as_str().unwrap_or("none").to_owned();
-    let verdict = text("verdict");
+    let verdict = answer["verdict"].as_str().unwrap_or("none").to_owned();
+    let one_worker = if ours.wall >= REPEATED_BELOW {
+        arguments.extend(["--jobs", "1"]);
+        Some(best(rsan, file, &arguments)?.1)
+    } else {
+        None
+    };
     // The peer reads TPL only, and has no observational mode for RA.
     let suits = name.ends_with(".tpl") && (*model, *property) != ("ra", "observational");
-    let peer = peer.filter(|_| suits);
+    let asked = peer.filter(|_| suits);
+    let (peer, peer_failed) = match asked.map(|peer| peer.ask(file, model, property)) {
+        Some(Ok(answer)) => (Some(answer), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
     Ok(Row {
         program: (*name).to_owned(),
         model,
@@ -218,9 +240,9 @@ fn row(rsan: &Path, peer: Option<&str>, question: &Question<'_>) -> Result<Row, 
         verdict,
         states: answer["stats"]["states"].as_u64().unwrap_or(0),
         ours,
-        peer: peer
-            .map(|command| peer::ask(command, file, model, property))
-            .transpose()?,
+        one_worker,
+        peer,
+        peer_failed,
     })
 }
 

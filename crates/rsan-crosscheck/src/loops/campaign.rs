@@ -347,10 +347,14 @@ impl fmt::Display for Odd {
         let text = rsan_lang::mini::print(program).unwrap_or_else(|_| crate::listing(program));
         writeln!(f, "program:\n  {text}\n")?;
         writeln!(f, "{}", self.looping.in_c())?;
-        let profile = self.profile.name();
-        write!(
-            f,
-            "to reproduce: cargo xtask crosscheck-c --profile {profile} --seed {seed} --programs 1 --level {level}"
-        )
+        write!(f, "to reproduce: {}", again(self.profile, seed, level))
     }
+}
+
+/// The command that explores a program again.
+pub fn again(profile: Profile, seed: u64, level: Level) -> String {
+    let profile = profile.name();
+    format!(
+        "cargo xtask crosscheck-c --profile {profile} --seed {seed} --programs 1 --level {level}"
+    )
 }

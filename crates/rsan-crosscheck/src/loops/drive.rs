@@ -74,8 +74,8 @@ impl FromStr for Level {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.parse() {
             _ if text == "written" => Ok(Self::Written),
-            Ok(level) => Ok(Self::Optimised(level)),
-            Err(_) => Err("a level is a number, or `written`".to_owned()),
+            Ok(level @ 0..=3) => Ok(Self::Optimised(level)),
+            _ => Err("a level is a number from 0 to 3, or `written`".to_owned()),
         }
     }
 }

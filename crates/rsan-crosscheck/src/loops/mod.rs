@@ -37,7 +37,7 @@ mod shrink;
 mod tests;
 mod written;
 
-pub use campaign::{Checked, LoopCampaign, LoopReport, LoopTally, Odd};
+pub use campaign::{Checked, LoopCampaign, LoopReport, LoopTally, Odd, again};
 pub use drive::{Answer, Level, Tool};
 pub use expect::{Difference, Expected};
 

@@ -38,7 +38,7 @@ pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(crate) shard: ShardArgs,
 
-    /// Stop all runs after this time (500ms, 30s, 5m)
+    /// Stop all runs after this time (500ms, 30s, 5m); with --exhaustive 5m, unless --max-executions, --checkpoint or --shard is given
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) time_limit: Option<Duration>,
 

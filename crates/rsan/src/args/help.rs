@@ -158,7 +158,8 @@ Strategies:
   pctwm          random priorities, and depth reads from other threads (depth=3), from their last writes (history=2)
   random         threads and writes at random
 The schedule of the first run of each finding is saved in --out with as few stale reads as possible; --replay repeats the run.
-With --exhaustive every weak execution is made once. Without it, runs without a finding prove nothing.
+With --exhaustive every weak execution is made once, within 5 minutes unless --time-limit, --max-executions, --checkpoint or --shard says
+otherwise. Without it, runs without a finding prove nothing.
 
 Exit status: 0 no finding; 1 a finding; 2 wrong usage or bad input; 3 undecided (a run reached a limit that sequentially consistent runs
 reach, too, was interrupted, or left the schedule that it should follow); 4 the program fails without weak memory, too, at the first try, and

@@ -61,7 +61,7 @@ fn explore(
     preemptions: Option<usize>,
     weak: Option<Weak>,
 ) -> Result<(Reply, sharded::Made), String> {
-    let clock = Clock::new(request.time_limit);
+    let clock = request.clock();
     let bounds = Bounds {
         runs: request.schedule.max_executions,
         steps: Some(request.thread_limit()),

@@ -74,6 +74,11 @@ pub(crate) enum Memory<'a> {
     Weak(&'a WeakArgs),
 }
 
+/// Whether all executions are wanted, however many, and none is kept for later.
+fn is_endless(args: &ControlArgs) -> bool {
+    args.exhaustive && args.max_executions.is_none() && args.checkpoint.is_none()
+}
+
 /// Whether the user asks for controlled scheduling.
 pub(crate) fn is_wanted(args: &ScheduleArgs) -> bool {
     args.sched.is_some() || args.control.replay.is_some() || args.control.exhaustive
@@ -85,6 +90,8 @@ const EXHAUSTIVE: &str = "exhaustive";
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Steps of one run.
 const STEPS: u64 = 100_000;
+/// For all runs of a weak exploration, unless the user bounds it in some way, or can go on with it.
+const EXPLORATION: Duration = Duration::from_secs(5 * 60);
 /// Steps of one thread in a run of an exploration.
 const THREAD_STEPS: u32 = 10_000;
 
@@ -125,6 +132,28 @@ impl Request<'_> {
 
     fn timeout(&self) -> Duration {
         self.schedule.timeout.unwrap_or(TIMEOUT)
+    }
+
+    /// The time for all runs.
+    fn clock(&self) -> Clock {
+        Clock::new(self.time_limit.or_else(|| self.default_limit()))
+    }
+
+    /// The time for all runs if the user says none. Weak executions are many more than sequentially consistent ones, and small programs
+    /// have billions of them.
+    fn default_limit(&self) -> Option<Duration> {
+        let unbounded = self.time_limit.is_none() && self.portion.is_whole();
+        let weak = matches!(self.memory, Memory::Weak(_));
+        (unbounded && weak && is_endless(self.schedule)).then_some(EXPLORATION)
+    }
+
+    /// What is said when the time is over.
+    fn out_of_time(&self) -> String {
+        let reached = "the time limit was reached";
+        self.default_limit().map_or(reached.to_owned(), |limit| {
+            let minutes = limit.as_secs() / 60;
+            format!("{reached}, {minutes} minutes unless --time-limit says another")
+        })
     }
 
     /// Steps after which a run is cut off.
@@ -246,7 +275,29 @@ fn refusal(problem: Problem) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{is_endless, quoted};
+    use crate::args::ControlArgs;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Control {
+        #[command(flatten)]
+        args: ControlArgs,
+    }
+
+    #[test]
+    fn an_exploration_is_endless_unless_it_is_bounded_or_kept() {
+        for (words, endless) in [
+            ("rsan", false),
+            ("rsan --exhaustive", true),
+            ("rsan --exhaustive --max-steps 9", true),
+            ("rsan --exhaustive --max-executions 9", false),
+            ("rsan --exhaustive --checkpoint kept", false),
+        ] {
+            let control = Control::try_parse_from(words.split(' ')).expect("known options");
+            assert_eq!(is_endless(&control.args), endless, "{words}");
+        }
+    }
 
     #[test]
     fn words_are_quoted_for_the_shell() {

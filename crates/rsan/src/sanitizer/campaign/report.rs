@@ -123,7 +123,7 @@ pub(super) fn conclude(
     include_libraries(&mut found, request.sanitizer);
     let (mut status, mut notes) = judge(&runs, &request.program[0], &found);
     if course.out_of_time {
-        notes.push("the time limit was reached".to_owned());
+        notes.push(request.out_of_time());
         status = status.and(Status::Undecided);
     }
     for (more, note) in course.notes {
