@@ -1,10 +1,11 @@
 // Work-stealing deque of Chase and Lev (SPAA 2005), indices only, one owner and two thieves, endless;
-// a bounded number of pushes keeps the indices from wrapping. Fences in take and steal as published
-// for C11 by Le et al. (PPoPP 2013), and two more in steal, before top is read again and before the
-// CAS, without which two thieves may disagree about top or bottom.
+// it has room for 20, and 200 pushes keep the indices from wrapping. Fences in take and steal as published
+// for C11 by Le et al. (PPoPP 2013), and two more: before top is read again in steal, without which two
+// thieves may disagree about top or bottom, and before push looks whether there is room. A thief that loses
+// its element to another one waits.
 // Search depth that Rocker needs, as a power of ten: spin_depth 7
 
-max_value 4;
+max_value 200;
 global top = 1, bottom = 1;
 track top: all;
 
@@ -13,7 +14,9 @@ fn owner {
     while (1) {
         oneof({
             b = bottom.load(acq);
-            if (b < 4) {
+            fence;
+            t = top.load(acq);
+            if (b < 200 && b < t + 20) {
                 bottom.store(b + 1, rel);
             }
         } {
@@ -42,8 +45,7 @@ fn thief1 {
         fence;
         b = bottom.load(acq);
         if (t < b) {
-            fence;
-            old = CAS(top, t, t + 1, acq, rel);
+            BCAS(top, t, t + 1, acq, rel);
         }
     }
 }
@@ -56,8 +58,7 @@ fn thief2 {
         fence;
         b = bottom.load(acq);
         if (t < b) {
-            fence;
-            old = CAS(top, t, t + 1, acq, rel);
+            BCAS(top, t, t + 1, acq, rel);
         }
     }
 }

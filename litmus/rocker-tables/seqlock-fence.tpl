@@ -1,16 +1,16 @@
 // Sequence lock (Boehm, Can seqlocks get along with programming language memory models?, MSPC 2012),
-// three threads that each either write (up to three rounds) or read; data relaxed, ordered by fences.
+// three threads that each either write (up to four rounds) or read; data relaxed, ordered by fences.
 // The reader may read stale data, but then it retries without having used it: only observationally
 // robust.
 // Search depth that Rocker needs, as a power of ten: spin_depth 7
 
-max_value 20;
+max_value 30;
 global version, left, right;
 track version: all;
 
 fn peer0 {
     local k, seq, old, before, after, l, r;
-    while (k < 3) {
+    while (k < 4) {
         oneof({
             k = k + 1;
             take: seq = version.load(rlx);
@@ -36,7 +36,7 @@ fn peer0 {
 
 fn peer1 {
     local k, seq, old, before, after, l, r;
-    while (k < 3) {
+    while (k < 4) {
         oneof({
             k = k + 1;
             take: seq = version.load(rlx);
@@ -62,7 +62,7 @@ fn peer1 {
 
 fn peer2 {
     local k, seq, old, before, after, l, r;
-    while (k < 3) {
+    while (k < 4) {
         oneof({
             k = k + 1;
             take: seq = version.load(rlx);

@@ -26,14 +26,14 @@ fn outcome_of(program: &Program) -> Outcome {
 
 #[test]
 fn many_states() {
-    let outcome = outcome_of(&tpl(&corpus("rocker-tables/seqlock.tpl")));
+    let outcome = outcome_of(&tpl(&corpus("locks/seqlock-2r2w.tpl")));
     assert_eq!(outcome.verdict, Verdict::Robust);
     assert!(outcome.stats.states > 100_000, "{:?}", outcome.stats);
 }
 
 #[test]
 fn a_fault_behind_many_states() {
-    let text = corpus("rocker-tables/seqlock.tpl").replace("assert(l == r)", "assert(before < 8)");
+    let text = corpus("locks/seqlock-2r2w.tpl").replace("assert(l == r)", "assert(before < 8)");
     let outcome = outcome_of(&tpl(&text));
     let Verdict::Violation(witness) = outcome.verdict else {
         panic!("the version reaches 8");
