@@ -40,6 +40,10 @@ fn explored(program: &Program, attempts: bool) -> Result<(BTreeSet<Shape>, Count
             Outcome::Execution { .. } | Outcome::Excess => {}
             outcome => return Err(format!("{outcome:?} by {job:?}")),
         }
+        if attempts {
+            // Nothing is lost when it is saved.
+            explorer = Explorer::load(&explorer.save()).map_err(|error| format!("{error:?}"))?;
+        }
     }
     let progress = explorer.progress();
     if !progress.is_complete() || (progress.share - 1.0).abs() > 1e-6 {
