@@ -2,12 +2,12 @@
 
 use rsan_axioms::{Limits, Stop, executions};
 use rsan_model::{
-    EvalError, Event, EventId, Expr, Graph, Instr, LocId, Model, Pc, Program, Start, ThreadId,
-    Value,
+    CasStrength, EvalError, Event, EventId, Expr, Graph, Instr, LocId, Model, Pc, Program, Start,
+    ThreadId, Value,
 };
 use rsan_schedule::End;
 use rsan_schedule::explore::{Pending, Trace};
-use rsan_schedule::{Candidate, Kind, Op, Step, Strategy};
+use rsan_schedule::{Candidate, Kind, Op, Reading, Step, Strategy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -88,7 +88,7 @@ enum Phase {
     Stopped(Stop),
 }
 
-/// A program that is run. Choices and weak compare-and-swaps are not for it.
+/// A program that is run. Choices are not for it.
 #[derive(Clone, Debug)]
 pub struct Controlled<'p> {
     program: &'p Program,
@@ -103,6 +103,14 @@ pub struct Controlled<'p> {
     attempts: bool,
     /// By thread: its attempt failed.
     failed: Vec<bool>,
+    /// The compare-and-swap that comes next fails for no reason.
+    fails: bool,
+}
+
+/// Whether it may fail for no reason.
+fn is_weak(instr: &Instr) -> bool {
+    let weak = CasStrength::Weak;
+    matches!(instr, Instr::Cas { strength, .. } if *strength == weak)
 }
 
 /// More steps that nobody notices are an endless loop.
@@ -122,6 +130,7 @@ impl<'p> Controlled<'p> {
             shape: Shape::default(),
             attempts: false,
             failed: vec![false; threads.len()],
+            fails: false,
         };
         let mut roots = 0;
         for (t, thread) in threads.iter().enumerate() {
@@ -174,6 +183,9 @@ impl<'p> Controlled<'p> {
                 break End::Ended;
             };
             let (Candidate { thread, op }, t) = ready[chosen];
+            let place = 0;
+            let reading = Reading { thread, op, place };
+            self.fails = self.may_fail(t) && strategy.fails(&reading);
             let step = match self.is_enabled(t) {
                 true => self.step(t, thread, op),
                 false => self.attempt(t, thread, op),
@@ -265,6 +277,19 @@ impl<'p> Controlled<'p> {
         self.attempts && !self.failed[t] && kind != Kind::WaitAny
     }
 
+    /// Whether it is about to make a weak compare-and-swap that would succeed.
+    fn may_fail(&self, t: usize) -> bool {
+        let Phase::At(pc) = self.phases[t] else {
+            return false;
+        };
+        let instr = self.program.threads[t].instr(pc);
+        let Instr::Cas { expected, .. } = instr else {
+            return false;
+        };
+        let old = self.memory[self.location(t, pc).index()];
+        is_weak(instr) && self.eval(t, expected) == Ok(old)
+    }
+
     fn location(&self, t: usize, pc: Pc) -> LocId {
         let place = self.program.threads[t].instr(pc).place();
         let place = place.expect("an access has a place");
@@ -342,7 +367,9 @@ impl<'p> Controlled<'p> {
             Instr::Rmw { op, operand, .. } => {
                 Some(domain.wrap(op.apply(old, i64::from(eval(operand)))))
             }
-            Instr::Cas { expected, new, .. } => (eval(expected) == old).then(|| eval(new)),
+            Instr::Cas { expected, new, .. } => {
+                (eval(expected) == old && !self.fails).then(|| eval(new))
+            }
             Instr::Bcas { new, .. } => Some(eval(new)),
             _ => None,
         };
@@ -350,6 +377,8 @@ impl<'p> Controlled<'p> {
         step.read = old as u64;
         step.wrote = written.unwrap_or_default() as u64;
         step.writes = written.is_some();
+        step.spurious = self.fails;
+        step.may_fail = is_weak(instr);
         if let Instr::Cas { expected, .. } | Instr::Bcas { expected, .. } = instr {
             step.expected = eval(expected) as u64;
         } else if let Instr::Wait { values, .. } = instr {

@@ -40,6 +40,10 @@ fn explored(program: &Program, attempts: bool) -> Result<(BTreeSet<Shape>, Count
             Outcome::Execution { .. } | Outcome::Excess => {}
             outcome => return Err(format!("{outcome:?} by {job:?}")),
         }
+        if attempts {
+            // Nothing is lost when it is saved.
+            explorer = Explorer::load(&explorer.save()).map_err(|error| format!("{error:?}"))?;
+        }
     }
     let progress = explorer.progress();
     if !progress.is_complete() || (progress.share - 1.0).abs() > 1e-6 {
@@ -59,17 +63,22 @@ fn counted(program: &Program) -> Option<BTreeSet<Shape>> {
 }
 
 /// The program without what a deterministic run cannot do; `None` when that is not possible.
-fn deterministic(mut program: Program) -> Option<Program> {
+fn deterministic(program: Program) -> Option<Program> {
+    let chooses = |(_, _, instr): (_, _, &Instr)| matches!(instr, Instr::Choose(_));
+    let chooses = program.instructions().any(chooses);
+    (!chooses).then_some(program)
+}
+
+/// The program without failures for no reason, which a walk does not know.
+fn strong(mut program: Program) -> Program {
     for thread in &mut program.threads {
         for instr in &mut thread.code {
-            match instr {
-                Instr::Choose(_) => return None,
-                Instr::Cas { strength, .. } => *strength = CasStrength::Strong,
-                _ => {}
+            if let Instr::Cas { strength, .. } = instr {
+                *strength = CasStrength::Strong;
             }
         }
     }
-    Some(program)
+    program
 }
 
 /// What is wrong with the exploration of a program, and the number of runs in excess; `None` when the oracle cannot tell.
@@ -181,7 +190,9 @@ fn the_monitor_on_every_execution_gives_the_verdict_of_the_oracle() {
                     | Instr::PlainStore { .. }
             )
         };
-        let program = deterministic(program).filter(|p| !p.instructions().any(other));
+        let program = deterministic(program)
+            .map(strong)
+            .filter(|p| !p.instructions().any(other));
         let answer = program.as_ref().and_then(|program| {
             let answer = robustness(program, Model::C20, &Limits::default()).ok()?;
             answer.cut.is_none().then_some((program, answer.robust))

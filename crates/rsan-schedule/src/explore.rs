@@ -519,6 +519,9 @@ impl Explorer {
         }
         self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));
         self.counts.limited += u64::from(trace.steps.iter().any(|s| s.limited));
+        let tired =
+            |e: u32| replayed.graph.events[e as usize].may_fail && replayed.graph.is_tired(e);
+        self.counts.undecided += u64::from(replayed.new.clone().any(tired));
         self.counts.mixed += u64::from(replayed.graph.uniform.contains(&false));
         let outcome = match trace.end {
             End::CutOff => Outcome::Cut,
@@ -550,7 +553,9 @@ fn has_hidden_unlock(graph: &Graph) -> bool {
 fn outcome(graph: &Graph, objects: &Objects, trace: &Trace) -> Outcome {
     let last = |object: u32| graph.last_write(object, NONE);
     let late = |e: &graph::Event| e.waits && e.rf != last(e.object);
-    if graph.events.iter().any(late) || has_starved(objects, &trace.steps) {
+    // Whoever failed for no reason need not have.
+    let for_no_reason = trace.steps.iter().any(|s| s.vain && s.spurious);
+    if for_no_reason || graph.events.iter().any(late) || has_starved(objects, &trace.steps) {
         return Outcome::Excess;
     }
     let waits = graph.events.iter().any(|e| e.waits);

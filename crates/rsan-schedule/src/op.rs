@@ -18,7 +18,7 @@ pub enum Kind {
     Store,
     /// Read-modify-write that always writes.
     Update,
-    /// Compare-and-swap: a read, and a write when it succeeds. It never fails without a reason.
+    /// Compare-and-swap: a read, and a write when it succeeds. A weak one may fail without a reason.
     Compare,
     /// Read that is enabled only while the expected value is there.
     Wait,
@@ -314,9 +314,9 @@ pub struct Step {
     pub from: ReadsFrom,
     /// Weak executions: that is not the last of those that it could have read.
     pub stale: bool,
-    /// Weak executions: a compare-and-swap that failed although it found what it expected.
+    /// A compare-and-swap that failed although it found what it expected.
     pub spurious: bool,
-    /// Weak executions: a compare-and-swap that may do so.
+    /// A compare-and-swap that may do so.
     pub may_fail: bool,
     /// What is known of its thread alone, for [`crate::explore`].
     pub local: Local,

@@ -41,7 +41,7 @@ pub trait Strategy: Debug + Send {
         writes.len() - 1
     }
 
-    /// Whether a weak compare-and-swap fails although it finds what it expects. Only weak executions ask.
+    /// Whether a weak compare-and-swap fails although it finds what it expects. Of the runtime's runs, only weak executions ask.
     fn fails(&mut self, _reading: &Reading) -> bool {
         false
     }

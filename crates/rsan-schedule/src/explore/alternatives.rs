@@ -24,15 +24,23 @@ pub(super) enum Choice {
         writes: bool,
         guessed: bool,
     },
+    /// The event reads `rf`, which is what it expects, and fails for no reason (docs/theory/sc-runs.md, S12); it may be that it is not
+    /// what it expects.
+    Failure { rf: u32, guessed: bool },
     /// All reads that could read the event, if it reads this.
     Writer(Writer),
-    /// This read reads the event; a store can be at several places.
-    Reader { writer: Writer, read: u32 },
+    /// This read reads the event, and may fail for no reason then; a store can be at several places.
+    Reader {
+        writer: Writer,
+        read: u32,
+        fails: bool,
+    },
     /// This read reads the event, which is behind this write.
     ReaderAt {
         writer: Writer,
         read: u32,
         after: u32,
+        fails: bool,
     },
 }
 
@@ -137,7 +145,7 @@ impl<'g> Alternatives<'g> {
             true => 0,
             false => {
                 let (first, last) = self.places();
-                last - first
+                last - first + usize::from(event.writes && self.graph.can_fail(self.event))
             }
         };
         let readers = match event.writes {
@@ -184,15 +192,34 @@ impl<'g> Alternatives<'g> {
                 Opened::One(self.change(&writer, writes.then_some(rf), guessed))
             }
             Choice::Writer(writer) => Opened::Several(self.of_writer(&writer)),
-            Choice::Reader { writer, read } if writer.rf == NONE => {
-                Opened::Several(self.of_reader(writer, read))
+            Choice::Failure { rf, guessed } => {
+                let writer = Writer {
+                    rf,
+                    wrote: None,
+                    unready: Unready::Refused,
+                };
+                let fails = true;
+                Opened::One(Change {
+                    fails,
+                    ..self.change(&writer, None, guessed)
+                })
             }
-            Choice::Reader { writer, read } => Opened::One(self.revisit(&writer, read, writer.rf)),
+            Choice::Reader {
+                writer,
+                read,
+                fails,
+            } if writer.rf == NONE => Opened::Several(self.of_reader(writer, read, fails)),
+            Choice::Reader {
+                writer,
+                read,
+                fails,
+            } => Opened::One(self.revisit(&writer, (read, fails), writer.rf)),
             Choice::ReaderAt {
                 writer,
                 read,
                 after,
-            } => Opened::One(self.revisit(&writer, read, after)),
+                fails,
+            } => Opened::One(self.revisit(&writer, (read, fails), after)),
         }
     }
 
@@ -205,16 +232,18 @@ impl<'g> Alternatives<'g> {
             wrote: writer.wrote,
             unready: writer.unready,
             guessed,
+            fails: false,
             revisit: None,
         }
     }
 
-    fn revisit(&self, writer: &Writer, read: u32, after: u32) -> Change {
+    fn revisit(&self, writer: &Writer, (read, fails): (u32, bool), after: u32) -> Change {
         let event = self.event();
         let other = writer.rf != event.rf && event.kind == Kind::Compare;
-        let guessed = other && writer.wrote.is_none();
+        let guessed = (other || fails) && self.known(writer.wrote).is_none();
         let revisit = Revisit {
             read,
+            fails,
             prefix: self.index.before(self.graph, self.event, writer.rf),
         };
         Change {
@@ -242,7 +271,11 @@ impl<'g> Alternatives<'g> {
     fn of_source(&self, rf: u32) -> Vec<Choice> {
         let event = self.event();
         if rf == event.rf {
+            let failure = Choice::Failure { rf, guessed: false };
             return match event.writes {
+                true if self.graph.can_fail(self.event) => {
+                    vec![failure, Choice::Writer(self.writer())]
+                }
                 true => vec![Choice::Writer(self.writer())],
                 false => Vec::new(),
             };
@@ -251,8 +284,7 @@ impl<'g> Alternatives<'g> {
         if self.graph.passes(event, rf, value) == Some(false) {
             return Vec::new();
         }
-        let comparable = self.graph.uniform[event.object as usize];
-        let known = value.filter(|_| comparable);
+        let known = self.known(value);
         let writes: &[bool] = match event.kind {
             Kind::Load | Kind::Wait | Kind::WaitAny => &[false],
             Kind::Compare => match known.map(|v| v == event.expected) {
@@ -275,6 +307,9 @@ impl<'g> Alternatives<'g> {
                 });
             }
             if writes {
+                if !ruled_out && self.graph.can_fail(self.event) {
+                    all.push(Choice::Failure { rf, guessed });
+                }
                 all.push(Choice::Writer(Writer {
                     rf,
                     wrote: None,
@@ -283,6 +318,11 @@ impl<'g> Alternatives<'g> {
             }
         }
         all
+    }
+
+    /// A value of the event's object, if it can be compared.
+    fn known(&self, value: Option<u64>) -> Option<u64> {
+        value.filter(|_| self.graph.uniform[self.event().object as usize])
     }
 
     /// The reads that may be those that could read the event, among others.
@@ -317,8 +357,20 @@ impl<'g> Alternatives<'g> {
         reads.retain(|r| since.is_none_or(|since| added(r) > since));
         reads.sort_unstable();
         let writer = *writer;
-        let reader = |read| Choice::Reader { writer, read };
-        reads.into_iter().map(reader).collect()
+        let reader = |read| {
+            let one = |fails| Choice::Reader {
+                writer,
+                read,
+                fails,
+            };
+            let expected = graph.events[read as usize].expected;
+            let suits = self
+                .known(writer.wrote)
+                .is_none_or(|wrote| wrote == expected);
+            let fails = suits && graph.can_fail(read);
+            [Some(one(false)), fails.then(|| one(true))]
+        };
+        reads.into_iter().flat_map(reader).flatten().collect()
     }
 
     /// When the last part was added, after `first`, that is not what the exploration does first.
@@ -342,8 +394,8 @@ impl<'g> Alternatives<'g> {
 
     /// The places that a store can have when a read reads it: behind all writes that sequential consistency puts before the
     /// store or the read.
-    fn of_reader(&self, writer: Writer, read: u32) -> Vec<Choice> {
-        let change = self.revisit(&writer, read, INIT);
+    fn of_reader(&self, writer: Writer, read: u32, fails: bool) -> Vec<Choice> {
+        let change = self.revisit(&writer, (read, fails), INIT);
         let stays = |q: u32| {
             let added = self.graph.events[q as usize].added;
             q != read && q != self.event && change.stays(self.graph, self.index, q, added)
@@ -364,6 +416,7 @@ impl<'g> Alternatives<'g> {
                 writer,
                 read,
                 after,
+                fails,
             })
         };
         places.filter_map(at).collect()

@@ -126,13 +126,20 @@ impl Branches {
     fn spins(&self, choice: Choice, moves: &Moves) -> bool {
         let e = self.current.0 as usize;
         let (event, state) = (&self.graph.events[e], self.seen.get(e));
-        let (Choice::Source(rf), Some(state)) = (choice, state.map(|s| s.local.state)) else {
+        let Some(state) = state.map(|s| s.local.state) else {
             return false;
+        };
+        let rf = match choice {
+            Choice::Source(rf) => rf,
+            Choice::Failure { guessed: false, .. } => return moves.spins(state, event.expected),
+            _ => return false,
         };
         let reads = matches!(event.kind, Kind::Load | Kind::Compare | Kind::Update);
         let comparable = reads && rf != event.rf && self.graph.uniform[event.object as usize];
         let value = self.graph.value(rf, event.object).filter(|_| comparable);
-        value.is_some_and(|value| moves.spins(state, value))
+        // A compare-and-swap that finds what it expects has spun there only if it failed for no reason.
+        let succeeds = |value| event.kind == Kind::Compare && value == event.expected;
+        value.is_some_and(|value| !succeeds(value) && moves.spins(state, value))
     }
 
     /// Looks at the next alternative; `None` when there is none. Spin iterations that are known to fail are left out.
@@ -163,6 +170,7 @@ impl Branches {
     /// Where a thread stops if it reads what it is made to read, as that ends a round that comes to nothing.
     fn stop_behind(&self, change: &Change, moves: &Moves) -> Option<Stop> {
         let (read, rf, value) = match &change.revisit {
+            Some(_) if change.guessed => return None,
             Some(revisit) => (revisit.read, change.event, change.wrote?),
             None if change.after.is_some() || change.guessed || change.rf == NONE => return None,
             None => {
@@ -182,7 +190,8 @@ impl Branches {
             index: &self.index,
             seen: &self.seen,
         };
-        Some(search.planned(read, rf, value, moves)?.stop)
+        let fails = change.fails || change.revisit.as_ref().is_some_and(|r| r.fails);
+        Some(search.planned((read, fails), rf, value, moves)?.stop)
     }
 
     /// Adds choices that have this weight together.

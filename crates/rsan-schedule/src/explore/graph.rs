@@ -23,6 +23,10 @@ pub(super) struct Event {
     pub(super) wrote: Option<u64>,
     /// The value that it compares with.
     pub(super) expected: u64,
+    /// Whether it is a compare-and-swap that may fail for no reason.
+    pub(super) may_fail: bool,
+    /// Whether it does: it finds what it expects, and only reads.
+    pub(super) spurious: bool,
     /// When it was added; for a read-modify-write, its read part.
     pub(super) added: u32,
     /// When its write part was added; for others the same.
@@ -36,6 +40,9 @@ impl Event {
         self.rf != NONE
     }
 }
+
+/// How often a thread fails for no reason before it writes again.
+const FAILURES: usize = 3;
 
 /// An execution graph: the events that were executed, in an order in which they can be, then those that wait.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -93,6 +100,21 @@ impl Graph {
             INIT => self.initial[object as usize],
             w => self.events[w as usize].wrote,
         }
+    }
+
+    /// Whether the compare-and-swap can be made to fail for no reason: its thread has not done so too often since it last wrote.
+    pub(super) fn can_fail(&self, e: u32) -> bool {
+        self.events[e as usize].may_fail && !self.is_tired(e)
+    }
+
+    /// Whether the thread of the event has failed for no reason so often since it last wrote that nobody asks what comes of another
+    /// failure: it may count them.
+    pub(super) fn is_tired(&self, e: u32) -> bool {
+        let thread = self.events[e as usize].thread;
+        let before = self.events[..e as usize].iter().rev();
+        let own = before.filter(|event| event.thread == thread);
+        let since = own.take_while(|event| !event.writes);
+        since.filter(|event| event.spurious).count() >= FAILURES
     }
 
     /// The last write of an object that is there at time `now`.

@@ -45,6 +45,8 @@ pub(super) struct Change {
     pub(super) unready: Unready,
     /// Whether it can be that the event does not do what was guessed.
     pub(super) guessed: bool,
+    /// Whether it fails for no reason.
+    pub(super) fails: bool,
     /// The read that now reads the event.
     pub(super) revisit: Option<Revisit>,
 }
@@ -52,6 +54,8 @@ pub(super) struct Change {
 /// A read that is made to read a later write.
 pub(super) struct Revisit {
     pub(super) read: u32,
+    /// Whether it fails for no reason then.
+    pub(super) fails: bool,
     /// The events before the write; they stay although they were added after the read.
     pub(super) prefix: Clock,
 }
@@ -108,6 +112,7 @@ impl Graph {
         events[e].writes = change.after.is_some();
         events[e].wrote = change.wrote;
         events[e].waits = false;
+        events[e].spurious = change.fails;
         let mut read_may_wait = false;
         if let Some(revisit) = &change.revisit {
             open.retain(|&q| q != revisit.read);
@@ -116,9 +121,10 @@ impl Graph {
             read.rf = change.event;
             read.writes = false;
             read.wrote = None;
+            read.spurious = revisit.fails;
             read.waits = passes == Some(false);
             read_may_wait = passes != Some(false);
-            if read.kind.may_write() && !read.waits {
+            if read.kind.may_write() && !read.waits && !read.spurious {
                 open.push(revisit.read);
             }
         }
@@ -230,8 +236,9 @@ impl Item {
 
     /// What a run has to do first, and how many steps a thread can make in it.
     pub(super) fn plan(&self, most: Option<u32>) -> Plan {
-        let step = |(event, &unready): (&Event, &Unready)| {
-            PlanStep::new(ThreadId(event.thread), event.kind, unready)
+        let step = |(event, &unready): (&Event, &Unready)| PlanStep {
+            fails: event.spurious,
+            ..PlanStep::new(ThreadId(event.thread), event.kind, unready)
         };
         let steps = self.events.iter().zip(&self.unready).map(step).collect();
         Plan {

@@ -44,7 +44,7 @@ pub struct PlanStep {
     pub unready: Unready,
     /// Weak executions: the write that it reads, if it matters.
     pub from: Option<Origin>,
-    /// Weak executions: a compare-and-swap that fails although it finds what it expects.
+    /// A compare-and-swap that fails although it finds what it expects.
     pub fails: bool,
 }
 

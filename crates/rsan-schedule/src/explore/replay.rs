@@ -160,7 +160,7 @@ impl Follower<'_> {
             self.ended.insert(step.thread.0);
         }
         if step.vain {
-            let chosen = unready == Unready::Refused;
+            let chosen = unready == Unready::Refused || event.spurious;
             self.vain.insert(step.thread.0, (step.op.kind, chosen));
         }
         let e = self.builder.step(step, event.added, self.write_times[i]);
@@ -277,6 +277,7 @@ impl Follower<'_> {
             let found = &graph.events[self.places[i] as usize];
             let open = self.is_open[i];
             let writes = open || event.writes == found.writes;
+            let writes = writes && event.spurious == found.spurious;
             let same_size = found.object == NONE || graph.uniform[found.object as usize];
             if writes && (found.rf == self.source(event) || !same_size) {
                 continue;

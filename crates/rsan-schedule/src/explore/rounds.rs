@@ -155,12 +155,18 @@ impl Search<'_> {
         self.rounds_to(events, last, ending, rounds);
     }
 
-    /// The round that a read ends if it reads this write, with this value, if one is known to come to nothing.
-    pub(super) fn planned(&self, end: u32, rf: u32, value: u64, moves: &Moves) -> Option<Round> {
+    /// The round that a read ends if it reads this write, with this value, and perhaps fails for no reason, if one is known to come to nothing.
+    pub(super) fn planned(
+        &self,
+        (end, fails): (u32, bool),
+        rf: u32,
+        value: u64,
+        moves: &Moves,
+    ) -> Option<Round> {
         let event = self.event(end);
         let reads = match event.kind {
             Kind::Load => true,
-            Kind::Compare => event.expected != value,
+            Kind::Compare => fails || event.expected != value,
             _ => false,
         };
         let to = moves.get(self.seen(end).local.state, value)?;

@@ -148,6 +148,8 @@ impl<'t> Builder<'t> {
             waits: false,
             wrote: writes.then_some(step.wrote),
             expected: step.expected,
+            may_fail: step.may_fail && kind == Kind::Compare,
+            spurious: step.spurious && kind == Kind::Compare,
             added,
             write_added,
             peer: match kind {
@@ -179,6 +181,8 @@ impl<'t> Builder<'t> {
             waits: true,
             wrote: None,
             expected: pending.expected,
+            may_fail: false,
+            spurious: false,
             added,
             write_added: write_time(kind, added),
             peer: NONE,

@@ -96,9 +96,11 @@ fn write_item(text: &mut String, item: &Item) {
 fn write_event(text: &mut String, event: &Event, unready: Unready) {
     let writes = if event.writes { "w" } else { "" };
     let waits = if event.waits { "b" } else { "" };
+    let may_fail = if event.may_fail { "m" } else { "" };
+    let spurious = if event.spurious { "s" } else { "" };
     let _ = writeln!(
         text,
-        "event thread={} kind={} object={} rf={} flags={writes}{waits} wrote={} expected={} added={},{} peer={} unready={}",
+        "event thread={} kind={} object={} rf={} flags={writes}{waits}{may_fail}{spurious} wrote={} expected={} added={},{} peer={} unready={}",
         event.thread,
         event.kind,
         index(event.object),
@@ -125,6 +127,8 @@ impl Fields<'_> {
             waits: flags.contains('b'),
             wrote: self.optional("wrote")?,
             expected: self.number("expected")?,
+            may_fail: flags.contains('m'),
+            spurious: flags.contains('s'),
             added: added.parse().ok()?,
             write_added: match write_added {
                 "-" => NONE,

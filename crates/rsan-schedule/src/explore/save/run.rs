@@ -55,13 +55,22 @@ fn write_choice(text: &mut String, choice: Choice, weight: f64) {
             };
             ("read", Writer { rf, ..nobody }, NONE, NONE, flags)
         }
+        Choice::Failure { rf, guessed } => {
+            let flags = if guessed { "g" } else { "" };
+            ("failure", Writer { rf, ..nobody }, NONE, NONE, flags)
+        }
         Choice::Writer(writer) => ("writer", writer, NONE, NONE, ""),
-        Choice::Reader { writer, read } => ("reader", writer, read, NONE, ""),
+        Choice::Reader {
+            writer,
+            read,
+            fails,
+        } => ("reader", writer, read, NONE, failing(fails)),
         Choice::ReaderAt {
             writer,
             read,
             after,
-        } => ("reader-at", writer, read, after, ""),
+            fails,
+        } => ("reader-at", writer, read, after, failing(fails)),
     };
     let _ = writeln!(
         text,
@@ -73,6 +82,13 @@ fn write_choice(text: &mut String, choice: Choice, weight: f64) {
         writer.unready as u8,
         weight.to_bits(),
     );
+}
+
+fn failing(fails: bool) -> &'static str {
+    match fails {
+        true => "f",
+        false => "",
+    }
 }
 
 impl Fields<'_> {
@@ -101,12 +117,21 @@ impl Fields<'_> {
                 writes: flags.contains('w'),
                 guessed: flags.contains('g'),
             },
+            "failure" => Choice::Failure {
+                rf,
+                guessed: flags.contains('g'),
+            },
             "writer" => Choice::Writer(writer),
-            "reader" => Choice::Reader { writer, read },
+            "reader" => Choice::Reader {
+                writer,
+                read,
+                fails: flags.contains('f'),
+            },
             "reader-at" => Choice::ReaderAt {
                 writer,
                 read,
                 after,
+                fails: flags.contains('f'),
             },
             _ => return None,
         };
@@ -165,13 +190,19 @@ fn fits(
     };
     let source = |writer: Writer| writer.rf == NONE || write(writer.rf);
     let sound = |&(choice, _): &(Choice, f64)| match choice {
-        Choice::Place(w) | Choice::Source(w) | Choice::Read { rf: w, .. } => write(w),
+        Choice::Place(w)
+        | Choice::Source(w)
+        | Choice::Read { rf: w, .. }
+        | Choice::Failure { rf: w, .. } => write(w),
         Choice::Writer(writer) => source(writer),
-        Choice::Reader { writer, read: r } => source(writer) && read(r),
+        Choice::Reader {
+            writer, read: r, ..
+        } => source(writer) && read(r),
         Choice::ReaderAt {
             writer,
             read: r,
             after,
+            ..
         } => source(writer) && read(r) && write(after),
     };
     let slots = slots.iter().all(|slot| object(slot.event) != NONE);
