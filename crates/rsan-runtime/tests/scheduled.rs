@@ -2,9 +2,8 @@
 
 mod support;
 
-use rsan_model::ThreadId;
 use rsan_schedule::shared::{Header, LENGTH};
-use rsan_schedule::{End, Kind, Op, Step};
+use rsan_schedule::{End, Kind, Step};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -247,46 +246,34 @@ fn runs_from_a_snapshot_are_those_of_their_seeds() {
     server.end();
 }
 
-/// A step without the state of its thread, which has the numbers of its process.
-type Visible = (ThreadId, Op, u64);
-
-/// The steps of runs of a program, whose statuses are as expected.
-fn steps_of_runs(program: &Path, more: &str, status: fn(i32) -> i32) -> Vec<Vec<Visible>> {
-    let mut server = Server::start_with(program, more);
-    let runs = (1..=8).map(|number| {
-        let line = format!("strategy=random seed={number} timeout=60000");
-        let answer = server.ask(&line);
-        // The last byte of a program's status is the second one of the system's.
-        let expected = format!("end status={} timeout=0", status(number) << 8);
-        assert_eq!(answer, expected, "{more}: {line}");
-        let (header, steps) = trace(&server.trace);
-        assert_eq!(header.end, End::Ended);
-        let visible = steps
-            .into_iter()
-            .map(|step| (step.thread, step.op, step.wrote));
-        visible.collect()
-    });
-    let runs = runs.collect();
-    server.end();
-    runs
-}
-
 /// Where a run leaves nothing behind that cannot be undone, one process makes all of them, and they are those that copies make.
 #[test]
 fn runs_of_one_process_are_those_of_copies() {
     let program = own("undone", "undone");
-    let copies = steps_of_runs(&program, "reuse=0", |_| 1);
+    let run = |more: &str, status: fn(i32) -> i32| {
+        let mut server = Server::start_with(&program, more);
+        let runs = (1..=8).map(|number| {
+            let line = format!("strategy=random seed={number} timeout=60000");
+            let answer = server.ask(&line);
+            // The last byte of a program's status is the second one of the system's.
+            let expected = format!("end status={} timeout=0", status(number) << 8);
+            assert_eq!(answer, expected, "{more}: {line}");
+            let (header, steps) = trace(&server.trace);
+            assert_eq!(header.end, End::Ended);
+            // The state of a thread has the numbers of its process.
+            let steps = steps
+                .into_iter()
+                .map(|step| (step.thread, step.op, step.wrote));
+            steps.collect::<Vec<_>>()
+        });
+        let runs: Vec<_> = runs.collect();
+        server.end();
+        runs
+    };
+    let copies = run("reuse=0", |_| 1);
     if can_switch() {
-        let runs = steps_of_runs(&program, "reuse=1", |number| number);
-        assert_eq!(runs, copies);
+        assert_eq!(run("reuse=1", |number| number), copies);
     }
-}
-
-#[test]
-fn signals_are_blocked_in_one_process_as_in_copies() {
-    let program = own("blocked", "blocked");
-    let copies = steps_of_runs(&program, "reuse=0", |_| 0);
-    assert_eq!(steps_of_runs(&program, "reuse=1", |_| 0), copies);
 }
 
 /// Whether the processor lets threads be switched without a system call, which a process that makes several runs needs.

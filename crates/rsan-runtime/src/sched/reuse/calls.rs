@@ -2,20 +2,12 @@
 
 use super::filter::call;
 use super::keeper::{Keeper, keeper};
-use super::left::{ACTION, Action, only_reads};
+use super::left::{ACTION, only_reads};
 use super::pages::PAGE;
-use crate::system::SIGNAL_SET;
 use libc::{c_int, c_void, siginfo_t};
 
 /// Signals that the keeper needs.
 const NEEDED: [c_int; 2] = [libc::SIGSEGV, libc::SIGSYS];
-
-/// A set of signals without those that the keeper needs, which are never blocked.
-fn without_needed(set: u64) -> u64 {
-    NEEDED
-        .iter()
-        .fold(set, |set, signal| set & !(1 << (signal - 1)))
-}
 
 /// Bytes that a call writes to.
 struct Written {
@@ -50,7 +42,6 @@ fn harmless(number: i64, arguments: &[usize; 6]) -> Option<Written> {
         libc::SYS_poll if arguments[2] == 0 => {
             written(0, arguments[1].saturating_mul(size_of::<libc::pollfd>()))
         }
-        libc::SYS_rt_sigpending => written(0, arguments[1]),
         libc::SYS_rt_sigaction if arguments[1] == 0 => written(2, ACTION),
         libc::SYS_newfstatat => written(2, size_of::<libc::stat>()),
         libc::SYS_ioctl if arguments[1] == libc::TCGETS as usize => {
@@ -71,10 +62,7 @@ fn harmless(number: i64, arguments: &[usize; 6]) -> Option<Written> {
 /// A call came that is not known to be harmless by its number alone.
 pub(super) unsafe extern "C" fn trap(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: what the system passes to a handler.
-    let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
-    // The system's set is the first word of libc's.
-    let blocked = (&raw mut context.uc_sigmask).cast::<u64>();
-    let registers = &mut context.uc_mcontext.gregs;
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let number = registers[libc::REG_RAX as usize];
     let arguments = [
         libc::REG_RDI,
@@ -86,10 +74,6 @@ pub(super) unsafe extern "C" fn trap(_: c_int, _: *mut siginfo_t, context: *mut 
     ]
     .map(|register| registers[register as usize] as usize);
     let result = match keeper() {
-        // SAFETY: the signals that are blocked when the handler returns.
-        Some(keeper) if number == libc::SYS_rt_sigprocmask => unsafe {
-            keeper.block(arguments, &mut *blocked)
-        },
         Some(keeper) => keeper.decide(number, arguments),
         // SAFETY: the program's call.
         None => unsafe { call(number, arguments) },
@@ -115,6 +99,7 @@ impl Keeper {
                 make(arguments)
             }
             libc::SYS_munmap if self.pages.lose(arguments[0], mapped_bytes(arguments[1])) => 0,
+            libc::SYS_rt_sigprocmask => self.block(arguments),
             libc::SYS_sigaltstack => self.alternate(arguments),
             libc::SYS_mmap if is_private(&arguments) => {
                 let place = make(arguments);
@@ -128,7 +113,10 @@ impl Keeper {
                 self.spoil(number);
                 make(arguments)
             }
-            libc::SYS_rt_sigaction if self.left.keep_action(arguments[0]) => self.act(arguments),
+            libc::SYS_rt_sigaction if self.left.keep_action(arguments[0]) => {
+                self.touch(arguments[2], ACTION);
+                make(arguments)
+            }
             libc::SYS_open if only_reads(arguments[1]) => self.open(number, make(arguments)),
             libc::SYS_openat if only_reads(arguments[2]) => self.open(number, make(arguments)),
             _ => self.resign(number),
@@ -168,42 +156,19 @@ impl Keeper {
         }
     }
 
-    /// Changes the signals that are blocked when the handler returns: the system lets those in then that waited, where the program is.
-    fn block(&mut self, [how, set, old, bytes, ..]: [usize; 6], blocked: &mut u64) -> isize {
-        let before = *blocked;
-        if bytes != SIGNAL_SET {
-            return -libc::EINVAL as isize;
+    /// The signals that the keeper needs are never blocked.
+    fn block(&mut self, mut arguments: [usize; 6]) -> isize {
+        let needed = NEEDED.map(|signal| 1_u64 << (signal - 1));
+        let place = arguments[1] as *const u64;
+        // SAFETY: null, or the program's set of signals.
+        let set = unsafe { place.as_ref() }.map(|set| set & !needed[0] & !needed[1]);
+        if let Some(set) = &set {
+            arguments[1] = &raw const *set as usize;
         }
-        if set != 0 {
-            // SAFETY: the program's set of signals.
-            let set = unsafe { (set as *const u64).read_unaligned() };
-            let after = match how as c_int {
-                libc::SIG_BLOCK => before | set,
-                libc::SIG_UNBLOCK => before & !set,
-                libc::SIG_SETMASK => set,
-                _ => return -libc::EINVAL as isize,
-            };
-            *blocked = without_needed(after);
-            self.blocks = true;
-        }
-        if old != 0 {
-            self.touch(old, bytes);
-            // SAFETY: the program's room for a set of signals.
-            unsafe { (old as *mut u64).write_unaligned(before) };
-        }
-        0
-    }
-
-    /// Changes the action of a signal.
-    fn act(&mut self, [signal, action, old, bytes, ..]: [usize; 6]) -> isize {
-        self.touch(old, ACTION);
-        // SAFETY: the program's action.
-        let mut action = unsafe { (action as *const Action).read_unaligned() };
-        let [.., mask] = &mut action;
-        *mask = without_needed(*mask);
-        let arguments = [signal, action.as_ptr() as usize, old, bytes, 0, 0];
-        // SAFETY: the program's call, with fewer signals that are blocked in the handler.
-        unsafe { call(libc::SYS_rt_sigaction, arguments) }
+        self.blocks = true;
+        self.touch(arguments[2], size_of::<u64>());
+        // SAFETY: the program's call, with other signals.
+        unsafe { call(libc::SYS_rt_sigprocmask, arguments) }
     }
 
     /// Pages that the system is about to write to are kept first: it asks no handler.

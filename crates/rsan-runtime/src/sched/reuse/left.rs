@@ -7,7 +7,7 @@ const FILES: usize = 64;
 /// Signals that there are.
 const SIGNALS: usize = 64;
 /// What the system keeps for a signal: handler, flags, where the handler returns to, mask.
-pub(super) type Action = [u64; 4];
+type Action = [u64; 4];
 pub(super) const ACTION: usize = size_of::<Action>();
 
 /// All zeroes: nothing.
