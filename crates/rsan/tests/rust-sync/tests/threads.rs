@@ -22,6 +22,20 @@ fn one_after_the_other() {
     assert_eq!(text.len(), rounds);
 }
 
+/// A thread that starts another one, and does not wait for it, and so on.
+fn relay(length: usize) -> Option<thread::JoinHandle<()>> {
+    let rest = length.checked_sub(1)?;
+    Some(thread::spawn(move || drop(relay(rest))))
+}
+
+/// All of them own the place where the output of the test goes, and the last owner frees it.
+#[test]
+fn threads_that_nobody_waits_for() {
+    for length in 1..=rounds().min(6) {
+        relay(length).unwrap().join().unwrap();
+    }
+}
+
 #[test]
 fn scopes() {
     for _ in 0..rounds() {
