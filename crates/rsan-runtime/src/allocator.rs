@@ -16,6 +16,7 @@
 //! and `syscall` are intercepted.
 
 use crate::lock::{Lock, RawLock};
+use crate::mapping;
 use crate::system::system_call;
 use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
@@ -162,6 +163,7 @@ impl Reserve {
         let start = map(bytes).next_multiple_of(SLAB);
         // The first slab is lost if the mapping is not aligned.
         (self.next, self.end) = (start, start + bytes - SLAB);
+        mapping::note(start, bytes - SLAB);
     }
 
     fn slab(&mut self) -> usize {

@@ -11,7 +11,7 @@
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
 use crate::finding::{Operation, Side};
-use crate::mapping::map_zeroed;
+use crate::mapping::{self, map_zeroed};
 use crate::stack::Node;
 use crate::thread::Entered;
 use rsan_model::ThreadId;
@@ -95,6 +95,7 @@ fn region(address: usize) -> Option<&'static Region> {
     let region = match result {
         Ok(_) => fresh,
         Err(other) => {
+            mapping::forget(fresh as usize);
             // SAFETY: the mapping was just made here and nobody else knows it.
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Region>()) };
             other

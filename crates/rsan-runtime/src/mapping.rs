@@ -2,6 +2,51 @@
 
 use crate::fatal::not_mapped;
 use crate::system::system_call;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Mappings of the runtime that are remembered. One that is not is only taken for the program's.
+const OWN: usize = 1024;
+
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+/// The start and the end of each; zeroes if it is gone.
+static MAPPED: [[AtomicUsize; 2]; OWN] = [const { [const { AtomicUsize::new(0) }; 2] }; OWN];
+
+/// The runtime has mapped memory for itself.
+pub(crate) fn note(start: usize, bytes: usize) {
+    // ORDERING: relaxed, here and below; they are looked at where there is one thread.
+    let index = NUMBER.fetch_add(1, Ordering::Relaxed);
+    if let Some([from, to]) = MAPPED.get(index) {
+        // ORDERING: relaxed, as above.
+        from.store(start, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        to.store(start + bytes, Ordering::Relaxed);
+    }
+}
+
+/// It gives back such memory.
+pub(crate) fn forget(start: usize) {
+    // ORDERING: relaxed, as in `note`.
+    let found = MAPPED
+        .iter()
+        .find(|part| part[0].load(Ordering::Relaxed) == start);
+    if let Some([from, to]) = found {
+        // ORDERING: relaxed, as above.
+        to.store(0, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        from.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Memory of the runtime alone: starts and ends. To be asked where there is one thread.
+pub(crate) fn own() -> impl Iterator<Item = (usize, usize)> {
+    // ORDERING: relaxed, as in `note`.
+    let number = NUMBER.load(Ordering::Relaxed).min(OWN);
+    // ORDERING: relaxed, as above.
+    let word = |word: &AtomicUsize| word.load(Ordering::Relaxed);
+    MAPPED[..number]
+        .iter()
+        .map(move |[start, end]| (word(start), word(end)))
+}
 
 /// Fresh zeroed memory for a `T` that is valid when all bytes are zero. Aborts if there is none.
 pub(crate) fn map_zeroed<T>(count: usize) -> *mut T {
@@ -9,8 +54,11 @@ pub(crate) fn map_zeroed<T>(count: usize) -> *mut T {
     let place = map(size);
     // SAFETY: advice for a mapping of our own. Huge pages would fill in what stays empty.
     unsafe { libc::syscall(libc::SYS_madvise, place, size, libc::MADV_NOHUGEPAGE) };
+    note(place, size.next_multiple_of(PAGE));
     place as *mut T
 }
+
+const PAGE: usize = 4096;
 
 /// As many as fit in a huge page of the processor, where the system has one for us; for what will all be used, and in no
 /// order.
@@ -24,6 +72,7 @@ pub(crate) fn map_huge<T>() -> *mut [T] {
         libc::syscall(libc::SYS_munmap, start + HUGE, place + HUGE - start);
         libc::syscall(libc::SYS_madvise, start, HUGE, libc::MADV_HUGEPAGE);
     }
+    note(start, HUGE);
     std::ptr::slice_from_raw_parts_mut(start as *mut T, HUGE / size_of::<T>())
 }
 

@@ -1,7 +1,7 @@
 //! Where findings are printed: standard error, another descriptor, or a file of each process.
 
 use crate::lock::{Lock, RawLock};
-use crate::system::{SIGNAL_SET, system_call};
+use crate::system::{SIGNAL_SET, own_call, system_call};
 use std::ffi::{CString, c_char, c_int};
 use std::os::fd::RawFd;
 
@@ -116,35 +116,40 @@ pub(crate) fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> std::io::Result<
 
 /// Writes without the signals that a failed write raises: the program did not write, so it must not get them.
 pub(crate) fn quietly<R>(write: impl FnOnce() -> R) -> R {
-    // SAFETY: the sets are filled in before they are used; only this thread's mask changes, and it is restored.
-    unsafe {
-        let mut raised = std::mem::zeroed::<libc::sigset_t>();
-        let (mut before, mut pending) = (raised, raised);
-        libc::sigemptyset(&raw mut raised);
-        libc::sigaddset(&raw mut raised, libc::SIGPIPE);
-        libc::sigaddset(&raw mut raised, libc::SIGXFSZ);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const raised, &raw mut before);
-        libc::sigpending(&raw mut pending);
-        let result = write();
-        for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
-            // One that was pending before is the program's.
-            if libc::sigismember(&raw const pending, signal) == 0 {
-                let mut one = std::mem::zeroed::<libc::sigset_t>();
-                libc::sigemptyset(&raw mut one);
-                libc::sigaddset(&raw mut one, signal);
-                let now = libc::timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
-                // By the system call: a schedule of ours would take libc's function for the program's wait.
-                let (set, time) = (&raw const one as usize, &raw const now as usize);
-                let arguments = [set, 0, time, SIGNAL_SET, 0, 0];
-                system_call(libc::SYS_rt_sigtimedwait, arguments);
-            }
+    let raised = 1u64 << (libc::SIGPIPE - 1) | 1 << (libc::SIGXFSZ - 1);
+    let mask = |how: c_int, set: u64| {
+        let mut before = 0u64;
+        let [set, place] = [&raw const set as usize, &raw mut before as usize];
+        // SAFETY: two sets; only this thread's mask changes, and it is restored.
+        unsafe {
+            own_call(
+                libc::SYS_rt_sigprocmask,
+                [how as usize, set, place, SIGNAL_SET, 0, 0],
+            )
+        };
+        before
+    };
+    let before = mask(libc::SIG_BLOCK, raised);
+    let mut pending = 0u64;
+    let place = &raw mut pending as usize;
+    // SAFETY: a place for a set.
+    unsafe { own_call(libc::SYS_rt_sigpending, [place, SIGNAL_SET, 0, 0, 0, 0]) };
+    let result = write();
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
+        let one = 1u64 << (signal - 1);
+        // One that was pending before is the program's.
+        if pending & one == 0 {
+            let now = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            };
+            let [set, time] = [&raw const one as usize, &raw const now as usize];
+            // SAFETY: a set and a time.
+            unsafe { own_call(libc::SYS_rt_sigtimedwait, [set, 0, time, SIGNAL_SET, 0, 0]) };
         }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        result
     }
+    mask(libc::SIG_SETMASK, before);
+    result
 }
 
 /// A text with nothing in it that a terminal obeys: names of files and of what the program has may be anything.

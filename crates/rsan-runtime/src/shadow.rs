@@ -19,7 +19,8 @@ pub(crate) use kept::{keep, lock as kept_lock, with_kept};
 pub use kind::Kind;
 pub(crate) use kind::{FREED, stamp};
 
-use crate::mapping::map_zeroed;
+use crate::mapping::{self, map_zeroed};
+use crate::system::own_call;
 use crate::upcall::upcalls;
 use std::arch::asm;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -123,7 +124,12 @@ pub(crate) fn inherit(inherit: bool) {
     };
     let advise = |start: usize, end: usize| {
         // SAFETY: chunks are mappings that are never freed; the advice does not change what they hold.
-        unsafe { libc::syscall(libc::SYS_madvise, start, end - start, advice) };
+        unsafe {
+            own_call(
+                libc::SYS_madvise,
+                [start, end - start, advice as usize, 0, 0, 0],
+            )
+        };
     };
     // ORDERING: acquire, with the exchange in `remember`.
     let mut chunk = LAST.load(Ordering::Acquire);
@@ -320,6 +326,7 @@ fn create(slot: &AtomicPtr<Chunk>) {
     ) {
         Ok(_) => remember(fresh),
         Err(_) => {
+            mapping::forget(fresh as usize);
             // SAFETY: the mapping was just made here and nobody else knows it.
             unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
         }

@@ -18,7 +18,7 @@ pub use contexts::Callee;
 pub(crate) use contexts::lock as contexts_lock;
 
 use crate::lock::Lock;
-use crate::mapping::map_zeroed;
+use crate::mapping::{self, map_zeroed};
 use contexts::{Call, child};
 use std::ffi::{CStr, c_char};
 
@@ -310,6 +310,7 @@ impl Drop for Stack {
             spare.memory.push(self.memory as usize);
             return;
         }
+        mapping::forget(self.memory as usize);
         // SAFETY: made by `map_zeroed` with this size, and owned.
         unsafe { libc::syscall(libc::SYS_munmap, self.memory, size_of::<Memory>()) };
     }

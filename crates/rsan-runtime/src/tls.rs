@@ -140,6 +140,24 @@ pub fn stack_pointer() -> usize {
     pointer
 }
 
+/// Sets what [`caller`] and [`stack_pointer`] answer; returns what they did.
+#[inline(always)]
+pub(crate) fn swap_trace([mut pc, mut pointer]: [usize; 2]) -> [usize; 2] {
+    // SAFETY: exchanges this thread's own words.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + rsan_tls_pc@GOTTPOFF]",
+            "xchg qword ptr fs:[{0}], {1}",
+            "xchg qword ptr fs:[{0} + 8], {2}",
+            out(reg) _,
+            inout(reg) pc,
+            inout(reg) pointer,
+            options(nostack, preserves_flags),
+        );
+    }
+    [pc, pointer]
+}
+
 /// Sets what [`caller`] answers.
 #[inline]
 pub fn set_caller(pc: usize) {
@@ -153,4 +171,12 @@ pub fn set_caller(pc: usize) {
             options(nostack, preserves_flags),
         );
     }
+}
+
+/// The base of the calling thread's memory.
+pub(crate) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: the thread's first word is its own address.
+    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly)) };
+    pointer
 }

@@ -2,8 +2,9 @@
 
 mod support;
 
+use rsan_model::ThreadId;
 use rsan_schedule::shared::{Header, LENGTH};
-use rsan_schedule::{End, Kind, Step};
+use rsan_schedule::{End, Kind, Op, Step};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -274,6 +275,50 @@ fn runs_of_one_process_are_those_of_copies() {
     if can_switch() {
         assert_eq!(run("reuse=1", |number| number), copies);
     }
+}
+
+/// The steps of runs of a program, and what they log, without the numbers of processes.
+fn runs_and_log(program: &Path, more: &str) -> (Vec<Vec<(ThreadId, Op)>>, Vec<String>) {
+    let log = program.with_extension("log");
+    let _ = std::fs::remove_file(&log);
+    let options = format!("log={} text=0 {more}", log.display());
+    let mut server = Server::start_with(program, &options);
+    let runs = (0..60).map(|seed| {
+        let answer = server.ask(&format!("strategy=random seed={seed} timeout=60000"));
+        assert!(answer.starts_with("end status="), "{more}: {answer}");
+        let steps = trace(&server.trace).1.into_iter();
+        steps.map(|step| (step.thread, step.op)).collect()
+    });
+    let runs = runs.collect();
+    server.end();
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let without_process = |line: &str| {
+        let (start, rest) = line.split_once("\"pid\":").expect("a process");
+        format!(
+            "{start}{}",
+            rest.trim_start_matches(|c: char| c.is_ascii_digit())
+        )
+    };
+    (runs, text.lines().map(without_process).collect())
+}
+
+/// Questions that were answered in an earlier run, and findings that were written in one, change nothing.
+#[test]
+fn questions_and_findings_of_one_process_are_those_of_copies() {
+    let mut findings = 0;
+    for name in [
+        "wait_two_pass",
+        "seqlock_retry",
+        "cas_retry",
+        "ticket_long",
+        "wait_bounded",
+    ] {
+        let program = compile("asked", compilers()[0], &format!("{name}.c"));
+        let copies = runs_and_log(&program, "reuse=0");
+        assert_eq!(runs_and_log(&program, "reuse=1"), copies, "{name}");
+        findings += copies.1.len();
+    }
+    assert!(findings > 0);
 }
 
 /// Whether the processor lets threads be switched without a system call, which a process that makes several runs needs.

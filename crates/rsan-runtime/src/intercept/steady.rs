@@ -3,7 +3,7 @@
 use super::Call;
 use crate::entry::entries;
 use crate::real;
-use crate::sched::{self, active};
+use crate::sched::{self, active, reuse};
 #[cfg(not(test))]
 use libc::c_char;
 use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval};
@@ -72,6 +72,7 @@ pub(crate) fn sleep(nanoseconds: u64) {
 
 /// Seconds and nanoseconds.
 fn now() -> (u64, u64) {
+    reuse::copy::depend();
     // ORDERING: relaxed; see `sleep`.
     let nanoseconds = CLOCK.fetch_add(LOOK, Ordering::Relaxed);
     (START + nanoseconds / SECOND, nanoseconds % SECOND)
@@ -126,6 +127,7 @@ unsafe extern "C-unwind" fn seconds(time: *mut time_t) -> time_t {
 static RANDOM: AtomicU64 = AtomicU64::new(0);
 
 fn random() -> u64 {
+    reuse::copy::depend();
     // ORDERING: relaxed; see `sleep`.
     let state = sched::draw().map_or_else(
         || RANDOM.fetch_add(Random::STEP, Ordering::Relaxed),

@@ -2,7 +2,9 @@
 
 use super::exact::Outcome;
 use crate::finding::{Step, Unknown};
-use crate::system::system_call;
+use crate::sched::reuse::copy::Touched;
+use crate::sched::reuse::memo;
+use crate::system::own_call;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -48,6 +50,14 @@ impl Answer {
         }
     }
 
+    /// What was remembered, and the mark.
+    pub(super) fn of_memo(
+        memo::Answer([code, low, high, mark]): memo::Answer,
+    ) -> Option<(Self, u64)> {
+        let new = u128::from(high) << 64 | u128::from(low);
+        Some((Self::from_code(code as u32, new)?, mark))
+    }
+
     fn from_code(code: u32, new: u128) -> Option<Self> {
         let index = |first: u32| code.checked_sub(first).map(|index| index as usize);
         let unknown = || Unknown::ALL.get(index(UNKNOWNS)?);
@@ -73,6 +83,8 @@ struct Page {
     high: AtomicU64,
     /// A digest of the visible step that the program came to; 0 if there is none.
     mark: AtomicU64,
+    /// The pages of the program's that it touched, if that was to be noted.
+    touched: Touched,
     /// What a child in exact mode hands over, written before the answer.
     outcome: UnsafeCell<Outcome>,
 }
@@ -93,7 +105,7 @@ impl Place {
         let flags = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as usize;
         // SAFETY: a fresh mapping of zeros, which are valid numbers.
         unsafe {
-            let page = system_call(
+            let page = own_call(
                 libc::SYS_mmap,
                 [0, LENGTH, protection, flags, usize::MAX, 0],
             );
@@ -141,6 +153,19 @@ impl Place {
         unsafe { *self.0.outcome.get() }
     }
 
+    /// Where the child notes the pages that it touches.
+    pub(super) fn touched(self) -> &'static Touched {
+        &self.0.touched
+    }
+
+    /// The answer that was said, and the mark, to be remembered; none if it may be another one the next time.
+    pub(super) fn lasting(self) -> Option<memo::Answer> {
+        let answer = self.get()?;
+        let (code, new) = answer.code();
+        let words = [u64::from(code), new as u64, (new >> 64) as u64, self.mark()];
+        (!matches!(answer, Answer::Unknown(_))).then_some(memo::Answer(words))
+    }
+
     /// What was said.
     pub(super) fn get(&self) -> Option<Answer> {
         // ORDERING: relaxed; the child has ended.
@@ -153,7 +178,7 @@ impl Place {
     /// Gives the page back.
     pub(super) fn free(self) {
         // SAFETY: made by `new`; the value is consumed, and its copy in the child is another mapping.
-        unsafe { system_call(libc::SYS_munmap, [self.address(), LENGTH, 0, 0, 0, 0]) };
+        unsafe { own_call(libc::SYS_munmap, [self.address(), LENGTH, 0, 0, 0, 0]) };
     }
 }
 

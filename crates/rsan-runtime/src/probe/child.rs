@@ -11,6 +11,7 @@ use super::question::{Kind, Question};
 use super::way::Way;
 use super::writes::Writes;
 use crate::finding::{Step, Unknown};
+use crate::sched::reuse::copy;
 use crate::thread;
 use crate::tls;
 use crate::upcall::answers;
@@ -90,9 +91,9 @@ impl Drop for Inside {
 }
 
 /// Sets the child up; when it returns, the program goes on with what it is handed.
-pub(super) fn start(question: Question, place: Place) {
+pub(super) fn start(question: Question, place: Place, dead: Option<(usize, usize)>) {
     let ready = super::maps::protect(stack_pointer(), place.address());
-    let own = match ready.and_then(|own| process::confine().map(|()| own)) {
+    let own = match ready.and_then(|own| process::confine(dead.is_some()).map(|()| own)) {
         Ok((low, high)) => (low, high.min(stack_pointer() + WINDOW)),
         Err(unknown) => {
             place.set(Answer::Unknown(unknown));
@@ -105,16 +106,18 @@ pub(super) fn start(question: Question, place: Place) {
     child.place = Some(place);
     child.own = own;
     child.knows = question.handed == question.current && question.is_reference;
+    copy::begin(stack_pointer(), dead, place.touched());
     tls::set_context_word(tls::PROBING);
 }
 
 /// Sets a child of exact mode up; when it returns, the program goes on with what it is handed.
 pub(super) fn start_exact(place: Place) {
     let ready = super::maps::protect(stack_pointer(), place.address());
-    if let Err(unknown) = ready.and_then(|_| process::confine()) {
+    if let Err(unknown) = ready.and_then(|_| process::confine(false)) {
         place.set(Answer::Unknown(unknown));
         process::end();
     }
+    copy::begin(stack_pointer(), None, place.touched());
     // SAFETY: the only thread, before it is inside.
     unsafe { (*CHILD.0.get()).place = Some(place) };
     tls::set_context_word(tls::PROBING);

@@ -16,7 +16,7 @@
 
 use super::answer::Answer;
 use super::question::{Kind, Question};
-use super::{Reply, child, run};
+use super::{Reply, State, child, run};
 
 /// What the program does when a weak compare-and-swap fails for no reason.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub(crate) fn ask(success: Success) -> Failure {
         failed_in: Some((success.state, success.outermost)),
         ..Question::NONE
     };
-    let text = match run(question).0 {
+    let text = match run(&State::UNKNOWN, question).0 {
         Reply::Handed(_) => return Failure::Happens,
         Reply::Answer(Answer::Iterates) => return Failure::Retries,
         Reply::Answer(Answer::Passes(step)) => format!("goes on with {}", step.name()),

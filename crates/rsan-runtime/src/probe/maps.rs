@@ -1,7 +1,7 @@
 //! The child's memory, from `/proc/self/maps`: which of it is shared with others, and which is the thread's stack.
 
 use crate::finding::Unknown;
-use crate::system::system_call;
+use crate::system::own_call;
 
 /// A range of addresses with what is allowed there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -54,14 +54,14 @@ pub(super) fn protect(stack: usize, answer: usize) -> Result<(usize, usize), Unk
     let path = c"/proc/self/maps".as_ptr() as usize;
     let flags = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
     // SAFETY: the path is a C string.
-    let file = unsafe { system_call(libc::SYS_open, [path, flags, 0, 0, 0, 0]) };
+    let file = unsafe { own_call(libc::SYS_open, [path, flags, 0, 0, 0, 0]) };
     let Ok(file) = usize::try_from(file) else {
         return Err(Unknown::NoMaps);
     };
     loop {
         let arguments = [file, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0];
         // SAFETY: the buffer is valid.
-        let count = unsafe { system_call(libc::SYS_read, arguments) };
+        let count = unsafe { own_call(libc::SYS_read, arguments) };
         let Ok(count @ 1..) = usize::try_from(count) else {
             break;
         };
@@ -73,7 +73,7 @@ pub(super) fn protect(stack: usize, answer: usize) -> Result<(usize, usize), Unk
             if mapping.shared && mapping.writable && !(start..end).contains(&answer) {
                 let read = libc::PROT_READ as usize;
                 // SAFETY: in this process only; a write there ends it.
-                unsafe { system_call(libc::SYS_mprotect, [start, end - start, read, 0, 0, 0]) };
+                unsafe { own_call(libc::SYS_mprotect, [start, end - start, read, 0, 0, 0]) };
             }
         }
     }

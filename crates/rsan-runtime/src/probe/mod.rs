@@ -85,14 +85,17 @@ use crate::chain::Search;
 use crate::finding::{Finding, Side, Step, Unknown, Wait};
 use crate::options::Approximation;
 use crate::report;
+use crate::sched::reuse::{self, memo, memo::Digest};
 use crate::stack::Node;
 use crate::thread::Entered;
+use crate::tls;
 use answer::Place;
 use process::Fork;
 use question::{Kind, Question, Replaceable};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Stamp, ThreadState};
 use rsan_model::{CasStrength, ReadOrd};
+use std::arch::asm;
 
 /// The sort of an access that can be weak.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -260,6 +263,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
         crate::thread::dismiss();
         return Judgement::Nothing;
     }
+    let state = State::of(me);
     let mut unknown = None;
     let mut ordered: Vec<&Candidate> = all.iter().collect();
     ordered.sort_by_key(|candidate| !tells(candidate));
@@ -270,7 +274,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             continue;
         }
         let (answer, mark) = match value {
-            Some(stale) => match ask(suspicion, stale, current) {
+            Some(stale) => match ask(&state, suspicion, stale, current) {
                 (Reply::Answer(answer), mark) => (answer, mark),
                 (Reply::Handed(value), _) => return Judgement::Handed(value),
             },
@@ -283,7 +287,7 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
             Answer::Passes(step) => {
-                let wait = match is_alike(suspicion, mark, current) {
+                let wait = match is_alike(&state, suspicion, mark, current) {
                     Ok(true) => Wait::Alike(step),
                     Ok(false) => Wait::Passes(step),
                     Err(handed) => return Judgement::Handed(handed),
@@ -338,12 +342,12 @@ fn question(suspicion: &Suspicion, handed: u128, current: u128) -> Question {
 }
 
 /// What the program does with an old value, and the mark of a visible step.
-fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> (Reply, u64) {
+fn ask(state: &State, suspicion: &Suspicion, stale: u128, current: u128) -> (Reply, u64) {
     let mut question = question(suspicion, stale, current);
-    let (mut reply, mut mark) = run(question);
+    let (mut reply, mut mark) = run(state, question);
     if let Reply::Answer(Answer::Doubtful) = reply {
         question.everywhere = false;
-        (reply, mark) = run(question);
+        (reply, mark) = run(state, question);
     }
     let Reply::Answer(Answer::Retries { new }) = reply else {
         return (reply, mark);
@@ -356,7 +360,7 @@ fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> (Reply, u64) {
         _ => {
             question.handed = current;
             question.is_reference = true;
-            run(question).0
+            run(state, question).0
         }
     };
     let reply = match expected {
@@ -371,32 +375,84 @@ fn ask(suspicion: &Suspicion, stale: u128, current: u128) -> (Reply, u64) {
 
 /// Whether a load leads the program to the visible step with this mark with the current value, too. An error, in a child, is the
 /// value to go on with.
-fn is_alike(suspicion: &Suspicion, mark: u64, current: u128) -> Result<bool, u128> {
+fn is_alike(state: &State, suspicion: &Suspicion, mark: u64, current: u128) -> Result<bool, u128> {
     if mark == 0 || !matches!(suspicion.sort, Suspect::Load { .. }) {
         return Ok(false);
     }
-    match run(question(suspicion, current, current)) {
+    match run(state, question(suspicion, current, current)) {
         (Reply::Answer(Answer::Passes(_)), other) => Ok(other == mark),
         (Reply::Answer(_), _) => Ok(false),
         (Reply::Handed(value), _) => Err(value),
     }
 }
 
-/// Lets a child find something out. The number is the mark of the visible step that the program comes to.
-fn run(question: Question) -> (Reply, u64) {
+/// The state of a thread that asks, as far as it is not in memory.
+struct State {
+    /// A digest of it, if it is known.
+    digest: Option<Digest>,
+    /// Where the stack of the program ends, and begins.
+    stack: usize,
+    outermost: usize,
+}
+
+impl State {
+    const UNKNOWN: Self = Self {
+        digest: None,
+        stack: 0,
+        outermost: 0,
+    };
+
+    fn of(me: &Entered) -> Self {
+        let stack = me.registers[6] as usize;
+        if !reuse::is_keeper() || stack == 0 || stack >= me.outermost {
+            return Self::UNKNOWN;
+        }
+        // SAFETY: the end of the thread's stack at an access: where that returns to, if these are its registers.
+        let caller = unsafe { ((stack - size_of::<usize>()) as *const usize).read() };
+        let (mut control, pointer) = (0u32, tls::thread_pointer());
+        // SAFETY: a place for the register.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack)) };
+        let more = [caller as u64, pointer as u64, u64::from(control)];
+        let digest = Digest::NONE.with(&me.registers).with(&more);
+        Self {
+            digest: (caller == me.caller).then_some(digest),
+            stack,
+            outermost: me.outermost,
+        }
+    }
+
+    /// The question in this state, if the same one may be asked again.
+    fn asks(&self, question: &Question) -> Option<memo::Question> {
+        let key = self.digest?.with(&question.words());
+        memo::Question::new(question.pc, key, self.stack, self.outermost)
+    }
+}
+
+/// Lets a child find something out, unless it did before. The number is the mark of the visible step that the program comes to.
+fn run(state: &State, question: Question) -> (Reply, u64) {
     let nothing = (Reply::Answer(Answer::Unknown(Unknown::NoProcess)), 0);
+    let again = state.asks(&question);
+    let known = again.as_ref().and_then(memo::Question::recall);
+    if let Some((answer, mark)) = known.and_then(Answer::of_memo) {
+        sites::count_question();
+        return (Reply::Answer(answer), mark);
+    }
     let Some(place) = Place::new() else {
         return nothing;
     };
     sites::count_question();
     match process::fork(false) {
         Fork::Child => {
-            child::start(question, place);
+            let dead = again.as_ref().map(memo::Question::dead);
+            child::start(question, place, dead);
             (Reply::Handed(question.handed), 0)
         }
         Fork::Parent(pid) => {
             let answer = process::wait(pid, &place);
             let mark = place.mark();
+            if let (Some(again), Some(lasting)) = (again, place.lasting()) {
+                again.remember(place.touched(), lasting);
+            }
             place.free();
             (Reply::Answer(answer), mark)
         }

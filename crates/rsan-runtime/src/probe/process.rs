@@ -8,8 +8,9 @@
 use super::answer::{Answer, Place};
 use super::child;
 use crate::finding::{Step, Unknown};
+use crate::sched::reuse;
 use crate::shadow;
-use crate::system::{ALL_SIGNALS, SIGNAL_SET, block_signals, system_call};
+use crate::system::{ALL_SIGNALS, GATE, SIGNAL_SET, gate_address, own_call};
 use crate::tls;
 use libc::{c_int, c_void, siginfo_t, sock_filter, ucontext_t};
 use std::arch::naked_asm;
@@ -31,7 +32,7 @@ pub(super) enum Fork {
 
 /// Makes a copy of the process with this thread only, and with the shadow of its memory if that is wanted.
 pub(super) fn fork(shadow: bool) -> Fork {
-    let blocked = block_signals(ALL_SIGNALS);
+    let blocked = block(ALL_SIGNALS);
     // The program's own fork takes the same lock, and its child gets everything.
     let alone = super::lock();
     alone.lock();
@@ -39,7 +40,7 @@ pub(super) fn fork(shadow: bool) -> Fork {
         shadow::inherit(false);
     }
     // SAFETY: a copy without shared memory, on a copy of this stack. The child goes on with what is said in `child`.
-    let pid = unsafe { system_call(libc::SYS_clone, [0; 6]) };
+    let pid = unsafe { own_call(libc::SYS_clone, [0; 6]) };
     match pid {
         0 => {
             crate::shadow::plain::stop();
@@ -50,7 +51,7 @@ pub(super) fn fork(shadow: bool) -> Fork {
                 shadow::inherit(true);
             }
             alone.unlock();
-            block_signals(blocked);
+            block(blocked);
             if pid > 0 {
                 Fork::Parent(pid as i32)
             } else {
@@ -58,6 +59,18 @@ pub(super) fn fork(shadow: bool) -> Fork {
             }
         }
     }
+}
+
+/// Sets the blocked signals; returns those of before. A process that makes many runs goes on handling those that it needs, and so does
+/// its child.
+fn block(set: u64) -> u64 {
+    let set = set & !reuse::needed();
+    let mut old = 0u64;
+    let [set, place] = [&raw const set as usize, &raw mut old as usize];
+    let arguments = [libc::SIG_SETMASK as usize, set, place, SIGNAL_SET, 0, 0];
+    // SAFETY: both sets are valid.
+    unsafe { own_call(libc::SYS_rt_sigprocmask, arguments) };
+    old
 }
 
 /// Waits for a child's end. What it did not say itself is concluded from how it ended.
@@ -73,7 +86,7 @@ pub(super) fn wait(pid: i32, place: &Place) -> Answer {
             0,
         ];
         // SAFETY: the status is valid.
-        let waited = unsafe { system_call(libc::SYS_wait4, arguments) };
+        let waited = unsafe { own_call(libc::SYS_wait4, arguments) };
         if waited != -(libc::EINTR as isize) {
             break;
         }
@@ -95,25 +108,26 @@ pub(super) fn wait(pid: i32, place: &Place) -> Answer {
 pub(super) fn end() -> ! {
     loop {
         // SAFETY: ends the process without running anything of the program's.
-        unsafe { system_call(libc::SYS_exit_group, [0; 6]) };
+        unsafe { own_call(libc::SYS_exit_group, [0; 6]) };
     }
 }
 
-/// Makes a child harmless. To be called in it, first of all.
+/// Makes a child harmless. To be called in it, first of all. `apart`: handlers have a stack of their own, since the system cannot write to all of
+/// the program's.
 ///
 /// # Errors
 /// Why the child must not go on.
-pub(super) fn confine() -> Result<(), Unknown> {
+pub(super) fn confine(apart: bool) -> Result<(), Unknown> {
     let call = |number, arguments: [usize; 4]| {
         let [a, b, c, d] = arguments;
         // SAFETY: settings of this process only; pointers among them are valid where they are made.
-        unsafe { system_call(number, [a, b, c, d, 0, 0]) }
+        unsafe { own_call(number, [a, b, c, d, 0, 0]) }
     };
     // A crash leaves no core file, and the end of the parent is that of the child.
     call(libc::SYS_prctl, [libc::PR_SET_DUMPABLE as usize, 0, 0, 0]);
     let death = libc::PR_SET_PDEATHSIG as usize;
     call(libc::SYS_prctl, [death, libc::SIGKILL as usize, 0, 0]);
-    handle_signals();
+    handle_signals(apart);
     for (timer, seconds) in [
         (libc::ITIMER_PROF, PROCESSOR_SECONDS),
         (libc::ITIMER_REAL, SECONDS),
@@ -154,13 +168,15 @@ struct Action {
 
 const SA_RESTORER: u64 = 0x0400_0000;
 
-fn handle_signals() {
+fn handle_signals(apart: bool) {
+    let stack = if apart { libc::SA_ONSTACK as u64 } else { 0 };
     let set = |signal: c_int, handler: usize| {
         let action = Action {
             handler,
-            flags: libc::SA_SIGINFO as u64 | SA_RESTORER,
+            flags: libc::SA_SIGINFO as u64 | SA_RESTORER | stack,
             restorer: restore as *const () as usize,
-            mask: ALL_SIGNALS,
+            // A page may be touched for the first time there.
+            mask: ALL_SIGNALS & !reuse::needed(),
         };
         let arguments = [
             signal as usize,
@@ -171,15 +187,15 @@ fn handle_signals() {
             0,
         ];
         // SAFETY: the action is valid, and so are the functions in it.
-        unsafe { system_call(libc::SYS_rt_sigaction, arguments) };
+        unsafe { own_call(libc::SYS_rt_sigaction, arguments) };
     };
     set(libc::SIGSYS, at_system_call as *const () as usize);
-    let mut open = 1u64 << (libc::SIGSYS - 1);
+    let mut open = 1u64 << (libc::SIGSYS - 1) | reuse::needed();
     for limit in [libc::SIGALRM, libc::SIGPROF] {
         set(limit, libc::SIG_DFL);
         open |= 1 << (limit - 1);
     }
-    block_signals(ALL_SIGNALS & !open);
+    block(ALL_SIGNALS & !open);
 }
 
 /// Where a signal handler returns to.
@@ -225,10 +241,11 @@ fn is_futex_wait(operation: i64) -> bool {
     matches!(operation & 0x7f, 0 | 9)
 }
 
-/// Allows the child's end and the return from its handler, and traps everything else.
-fn filter() -> [sock_filter; 5] {
+/// Allows the child's end, the return from its handlers, and what the handler of pages does; traps everything else.
+fn filter() -> [sock_filter; 11] {
     let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let at_least = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
     let give = libc::BPF_RET | libc::BPF_K;
     let code = |code: u32, jt, jf, k| sock_filter {
         code: code as u16,
@@ -236,10 +253,19 @@ fn filter() -> [sock_filter; 5] {
         jf,
         k,
     };
+    // Where the number of the call is for a filter, and the two halves of its place.
+    let [number, low, high] = [0, 8, 12];
+    let gate = gate_address();
     [
-        code(load, 0, 0, 0),
-        code(equal, 2, 0, libc::SYS_exit_group as u32),
-        code(equal, 1, 0, libc::SYS_rt_sigreturn as u32),
+        code(load, 0, 0, number),
+        code(equal, 8, 0, libc::SYS_exit_group as u32),
+        code(equal, 7, 0, libc::SYS_rt_sigreturn as u32),
+        code(equal, 0, 5, libc::SYS_mprotect as u32),
+        code(load, 0, 0, high),
+        code(equal, 0, 3, (gate >> 32) as u32),
+        code(load, 0, 0, low),
+        code(at_least, 0, 1, gate as u32),
+        code(at_least, 0, 1, gate as u32 + GATE),
         code(give, 0, 0, libc::SECCOMP_RET_TRAP),
         code(give, 0, 0, libc::SECCOMP_RET_ALLOW),
     ]

@@ -3,6 +3,9 @@
 /// Old values that are remembered for compare-and-swaps.
 const REPLACEABLE: usize = 16;
 
+/// Numbers that a question is.
+const WORDS: usize = 5 + 2 * 3 + 3 * REPLACEABLE;
+
 /// What sort of access was handed an old value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -66,6 +69,42 @@ impl Question {
         failed_in: None,
         replaceable: [None; REPLACEABLE],
     };
+
+    /// All of it but the state in which a compare-and-swap failed, as numbers.
+    pub(super) fn words(&self) -> [u64; WORDS] {
+        let halves = |value: u128| [value as u64, (value >> 64) as u64];
+        let (kind, expected) = match self.kind {
+            Kind::Load => (0, 0),
+            Kind::Cas { expected } => (1, expected),
+            Kind::Rmw => (2, 0),
+        };
+        let flags = [self.acquires, self.is_reference, self.everywhere];
+        let flags = flags
+            .iter()
+            .fold(0, |all, &flag| all << 1 | u64::from(flag));
+        let head = [
+            self.pc as u64,
+            self.address as u64,
+            self.bytes as u64,
+            kind,
+            flags,
+        ];
+        let values = [expected, self.handed, self.current].into_iter();
+        let replaceable = self.replaceable.iter().flat_map(|old| {
+            let [low, high] = halves(old.map_or(0, |old| old.value));
+            [low, high, old.map_or(0, |old| 1 + u64::from(old.by_sc))]
+        });
+        let mut words = [0; WORDS];
+        let all = head
+            .into_iter()
+            .chain(values.flat_map(halves))
+            .chain(replaceable);
+        words
+            .iter_mut()
+            .zip(all)
+            .for_each(|(place, word)| *place = word);
+        words
+    }
 
     /// Whether a compare-and-swap that expects this value could replace an old write. If there are too many to tell,
     /// it could.

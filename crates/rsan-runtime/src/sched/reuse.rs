@@ -16,9 +16,11 @@
 //! **Invariant**: between two runs nothing but the keeper's own memory ([`keeper::Keeper`]) and the shared page differs from the snapshot.
 
 mod calls;
+pub(crate) mod copy;
 mod filter;
 mod keeper;
 mod left;
+pub(crate) mod memo;
 mod pages;
 
 pub(super) use keeper::stand;
@@ -44,6 +46,7 @@ pub(super) struct Shared {
     length: AtomicU64,
     line: [AtomicU32; ROOM / 4],
     learnt: Learnt,
+    memo: memo::Memo,
 }
 
 /// What a keeper does.
@@ -235,6 +238,17 @@ impl Clock {
 /// As the system call.
 pub(crate) unsafe fn call(number: i64, arguments: [usize; 6]) -> Option<isize> {
     keeper::keeper().map(|keeper| keeper.decide(number, arguments))
+}
+
+/// Whether this process makes many runs.
+pub(crate) fn is_keeper() -> bool {
+    keeper::keeper().is_some()
+}
+
+/// The signals that must not be blocked, as a set.
+pub(crate) fn needed() -> u64 {
+    let set = |signals: [libc::c_int; 2]| signals.iter().fold(0, |set, s| set | 1 << (s - 1));
+    keeper::keeper().map_or(0, |_| set(calls::NEEDED))
 }
 
 /// The keeper cannot make the run that it was asked for.

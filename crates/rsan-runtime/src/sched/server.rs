@@ -365,7 +365,7 @@ fn watch(
             continue;
         }
         let before = std::mem::replace(&mut steps, trace.published().steps);
-        if before != steps || !is_asleep(child) {
+        if before != steps || !is_asleep(child) || clock.is_some() && has_child(child) {
             continue;
         }
         match &clock {
@@ -427,6 +427,13 @@ fn end_others() {
             break;
         }
     }
+}
+
+/// Whether a process of one thread has a child: what makes many runs has none but those that find something out, which take as long as
+/// they take.
+fn has_child(process: c_int) -> bool {
+    let path = format!("/proc/{process}/task/{process}/children");
+    std::fs::read_to_string(path).is_ok_and(|children| !children.is_empty())
 }
 
 /// Whether no thread of a process runs.

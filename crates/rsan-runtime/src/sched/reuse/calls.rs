@@ -7,7 +7,7 @@ use super::pages::PAGE;
 use libc::{c_int, c_void, siginfo_t};
 
 /// Signals that the keeper needs.
-const NEEDED: [c_int; 2] = [libc::SIGSEGV, libc::SIGSYS];
+pub(super) const NEEDED: [c_int; 2] = [libc::SIGSEGV, libc::SIGSYS];
 
 /// Bytes that a call writes to.
 struct Written {

@@ -1,42 +1,7 @@
 //! Which system calls of a run the system makes at once, and which come to the handler (`SIGSYS`) first.
 
-use std::arch::naked_asm;
-
-/// A system call that no filter stops; negative results are errors.
-///
-/// # Safety
-/// As the system call.
-pub(super) unsafe fn call(number: i64, [a, b, c, d, e, f]: [usize; 6]) -> isize {
-    // SAFETY: the caller's promise.
-    unsafe { gate(number as usize, a, b, c, d, e, f) }
-}
-
-/// The one place whose calls pass: the filter knows its address.
-#[unsafe(naked)]
-unsafe extern "C" fn gate(
-    number: usize,
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-) -> isize {
-    naked_asm!(
-        "mov rax, rdi",
-        "mov rdi, rsi",
-        "mov rsi, rdx",
-        "mov rdx, rcx",
-        "mov r10, r8",
-        "mov r8, r9",
-        "mov r9, [rsp + 8]",
-        "syscall",
-        "ret",
-    )
-}
-
-/// Bytes of the gate's code, and a few more, in which there is no other call.
-const GATE: u32 = 32;
+pub(super) use crate::system::own_call as call;
+use crate::system::{GATE, gate_address};
 
 /// Calls that leave nothing behind in the process, and write nothing to its memory.
 const HARMLESS: [i64; 14] = [
@@ -96,7 +61,7 @@ fn program(gate: u64) -> Vec<libc::sock_filter> {
 
 /// From here on, and for good. False if the system does not let us.
 pub(super) fn install() -> bool {
-    let gate = gate as *const () as u64;
+    let gate = gate_address();
     // The two ends of the gate have the same upper half.
     if gate as u32 > u32::MAX - GATE {
         return false;

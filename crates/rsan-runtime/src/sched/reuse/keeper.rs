@@ -1,10 +1,11 @@
 //! The keeper: makes a run, puts everything back, asks for the next.
 
+use super::copy::Copy;
 use super::left::Left;
 use super::pages::{Kept, PAGE, Pages};
 use super::{Shared, Stage, filter};
 use crate::sched::switch::{self, Saved};
-use crate::{failing, real};
+use crate::{failing, modules, real, tls};
 use filter::call;
 use libc::{c_int, c_void, siginfo_t};
 use rsan_schedule::Answer;
@@ -33,6 +34,9 @@ pub(super) struct Keeper {
     pub(super) blocks: bool,
     /// The run has done what cannot be put back.
     pub(super) spoilt: bool,
+    /// Variables of the runtime.
+    pub(super) library: (usize, usize),
+    pub(super) copy: Copy,
 }
 
 static KEEPER: AtomicPtr<Keeper> = AtomicPtr::new(std::ptr::null_mut());
@@ -66,6 +70,7 @@ fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)
         (place, &mut *(place as *mut Keeper))
     };
     keeper.shared = Some(shared);
+    keeper.library = own_variables();
     // Out of the program's way.
     let far = [stream, libc::F_DUPFD_CLOEXEC as usize, 1000, 0, 0, 0];
     // SAFETY: a second number of a file, and the first one is gone.
@@ -134,6 +139,14 @@ impl Keeper {
     pub(super) fn is_copy(&self) -> bool {
         // SAFETY: no arguments.
         (unsafe { call(libc::SYS_getpid, [0; 6]) }) as usize != self.process
+    }
+
+    /// Where the stack's memory begins, if it is known how all memory of the program has come to be what it is.
+    pub(super) fn knows_all(&self, stack: usize, outermost: usize) -> Option<usize> {
+        let (start, end) = self.pages.range(stack)?;
+        let is_own = stack < outermost && outermost <= end;
+        let knows = is_own && !self.spoilt && !self.copy.is_one() && self.pages.is_told();
+        knows.then_some(start)
     }
 
     /// The run does what cannot be put back: it is the last one, as in a copy of its own.
@@ -304,6 +317,19 @@ extern "C" fn next(status: usize) -> ! {
     keeper.resume()
 }
 
+/// Where the runtime's own variables are.
+fn own_variables() -> (usize, usize) {
+    let modules = modules::modules();
+    let parts = modules.iter().flat_map(|module| &module.data);
+    let address = &raw const KEEPER as usize;
+    let own = parts
+        .copied()
+        .find(|&(start, end)| start <= address && address < end);
+    own.map_or((0, 0), |(start, end)| {
+        (start & !(PAGE - 1), end.next_multiple_of(PAGE))
+    })
+}
+
 /// What libc passes to the system with the memory of its restartable sequences.
 const SIGNATURE: usize = 0x5305_3053;
 const UNREGISTER: usize = 1;
@@ -319,7 +345,7 @@ fn is_left_alone() -> bool {
     }
     // SAFETY: as above.
     let (offset, size) = unsafe { (*offset.cast::<isize>(), *size.cast::<u32>() as usize) };
-    let place = thread_pointer().wrapping_add_signed(offset);
+    let place = tls::thread_pointer().wrapping_add_signed(offset);
     // Libc tells how much of it is used; it may have announced more.
     let announced = [size.max(32), size, size.next_multiple_of(32)];
     size == 0
@@ -330,13 +356,6 @@ fn is_left_alone() -> bool {
         })
 }
 
-fn thread_pointer() -> usize {
-    let pointer;
-    // SAFETY: the thread's first word is its own address.
-    unsafe { std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly)) };
-    pointer
-}
-
 type Handler = unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 /// A page is written to for the first time, or the program does what it must not.
@@ -344,6 +363,19 @@ unsafe extern "C" fn fault(signal: c_int, info: *mut siginfo_t, context: *mut c_
     // SAFETY: what the system passes to a handler.
     let address = unsafe { (*info).si_addr() } as usize;
     if let Some(keeper) = keeper() {
+        match keeper.let_in(address) {
+            None => {}
+            Some(true) => return,
+            // It is blocked when the handler returns, and ends the copy then.
+            Some(false) => {
+                // SAFETY: what the system passes to a handler, as below; the system's set is the first word of libc's.
+                unsafe {
+                    let blocked = &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask;
+                    *blocked.cast::<u64>() |= 1 << (libc::SIGSEGV - 1);
+                }
+                return;
+            }
+        }
         match keeper.pages.keep(address) {
             Kept::Now => return,
             Kept::NoRoom => return keeper.spoil(0),

@@ -39,7 +39,7 @@ pub(super) struct Pages {
     end: usize,
 }
 
-fn protect(start: usize, end: usize, protection: i32) -> bool {
+pub(super) fn protect(start: usize, end: usize, protection: i32) -> bool {
     let arguments = [start, end - start, protection as usize, 0, 0, 0];
     // SAFETY: memory that could be written to; a write that is not allowed comes to the handler.
     (unsafe { call(libc::SYS_mprotect, arguments) }) == 0
@@ -101,6 +101,30 @@ impl Pages {
     /// Whether an address is one of the snapshot's memory.
     pub(super) fn has(&self, address: usize) -> bool {
         self.ranges().iter().any(|range| is_in(address, range))
+    }
+
+    /// The memory of the snapshot around an address.
+    pub(super) fn range(&self, address: usize) -> Option<(usize, usize)> {
+        let mut ranges = self.ranges().iter();
+        ranges.find(|range| is_in(address, range)).copied()
+    }
+
+    /// All memory that a run may write to.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mapped = self.mapped[..self.mappings].iter();
+        let mapped = mapped.map(|&(start, bytes)| (start, start + bytes));
+        self.ranges().iter().copied().chain(mapped)
+    }
+
+    /// Whether a page is part of it now.
+    pub(super) fn is_there(&self, page: usize) -> bool {
+        self.has(page) && !self.is_gone(page) || self.is_mapped(page, PAGE)
+    }
+
+    /// Whether all of it is that of the snapshot, or was mapped by the run.
+    pub(super) fn is_told(&self) -> bool {
+        // SAFETY: asks for the end of the heap.
+        self.losses == 0 && unsafe { call(libc::SYS_brk, [0; 6]) } as usize == self.end
     }
 
     fn is_gone(&self, address: usize) -> bool {
