@@ -1,4 +1,4 @@
-//! The searches that a question is divided into, side by side.
+//! The searches that a question is divided into, side by side (docs/theory/finite.md, F20).
 //!
 //! A large program is searched once for every location (F14), and once for its assertions where the others leave out
 //! the values that only those ask for (F19). Each part is tried with everything that can be left out; what fails then
