@@ -35,6 +35,7 @@ mod sanitizer_faults;
 mod sanitizer_findings;
 mod sanitizer_header;
 mod sanitizer_libraries;
+mod sanitizer_space;
 mod scheduling;
 mod shards;
 mod suite;
