@@ -39,3 +39,4 @@ mod scheduling;
 mod shards;
 mod suite;
 mod verdicts;
+mod weak_swaps;
