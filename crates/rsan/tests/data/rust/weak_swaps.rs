@@ -182,7 +182,7 @@ fn channel() {
         STATE.add();
         state.store(to, RELEASES);
     }
-    both(|| (turn(0, 1), turn(0, 1)), || (turn(1, 0), turn(1, 0)));
+    both(|| turn(0, 1), || turn(1, 0));
 }
 
 /// Gives up after three attempts.
