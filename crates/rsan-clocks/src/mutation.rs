@@ -251,6 +251,12 @@ rsan_model::mutants! {
     ReleasedTakenForAlike,
     /// 84: A repeated write forgets its thread's seq_cst accesses since the last SC fence.
     RepeatForgetsAccesses,
+    /// 85: A read by the last writer does not carry the SC fence before it.
+    OwnReadWithoutFence,
+    /// 86: The last write carries what a later read by its writer carries.
+    OwnReadFenceNotFrozen,
+    /// 87: A message is renewed although it is that of a release write, or of a fence, and the next one is not.
+    MessageAcrossReleases,
 }
 
 /// A part of the crate that has rules.

@@ -208,6 +208,7 @@ api! {
         is_volatile = c"LLVMGetVolatile"(ValueRef) -> c_int;
         is_weak = c"LLVMGetWeak"(ValueRef) -> c_int;
         alignment = c"LLVMGetAlignment"(ValueRef) -> c_uint;
+        allocated_type = c"LLVMGetAllocatedType"(ValueRef) -> TypeRef;
         icmp_predicate = c"LLVMGetICmpPredicate"(ValueRef) -> c_int;
 
         metadata_kind_id = c"LLVMGetMDKindIDInContext"(ContextRef, *const c_char, c_uint) -> c_uint;
@@ -234,6 +235,8 @@ api! {
         builder_create = c"LLVMCreateBuilderInContext"(ContextRef) -> BuilderRef;
         builder_dispose = c"LLVMDisposeBuilder"(BuilderRef);
         builder_before = c"LLVMPositionBuilderBefore"(BuilderRef, ValueRef);
+        build_store = c"LLVMBuildStore"(BuilderRef, ValueRef, ValueRef) -> ValueRef;
+        build_gep = c"LLVMBuildGEP2"(BuilderRef, TypeRef, ValueRef, *mut ValueRef, c_uint, *const c_char) -> ValueRef;
         build_fence = c"LLVMBuildFence"(BuilderRef, c_int, c_int, *const c_char) -> ValueRef;
         build_call = c"LLVMBuildCall2"(BuilderRef, TypeRef, ValueRef, *mut ValueRef, c_uint, *const c_char) -> ValueRef;
         build_rmw = c"LLVMBuildAtomicRMW"(BuilderRef, c_int, ValueRef, ValueRef, c_int, c_int) -> ValueRef;
@@ -241,9 +244,11 @@ api! {
         replace_uses = c"LLVMReplaceAllUsesWith"(ValueRef, ValueRef);
         void_type = c"LLVMVoidTypeInContext"(ContextRef) -> TypeRef;
         int32_type = c"LLVMInt32TypeInContext"(ContextRef) -> TypeRef;
+        int_type = c"LLVMIntTypeInContext"(ContextRef, c_uint) -> TypeRef;
         int_value = c"LLVMConstInt"(TypeRef, c_ulonglong, c_int) -> ValueRef;
         function_type = c"LLVMFunctionType"(TypeRef, *mut TypeRef, c_uint, c_int) -> TypeRef;
         inline_assembly = c"LLVMGetInlineAsm"(TypeRef, *const c_char, usize, *const c_char, usize, c_int, c_int, c_int, c_int) -> ValueRef;
+        set_alignment = c"LLVMSetAlignment"(ValueRef, c_uint);
         set_ordering = c"LLVMSetOrdering"(ValueRef, c_int);
         set_success_ordering = c"LLVMSetCmpXchgSuccessOrdering"(ValueRef, c_int);
         set_failure_ordering = c"LLVMSetCmpXchgFailureOrdering"(ValueRef, c_int);

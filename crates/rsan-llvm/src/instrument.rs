@@ -1,5 +1,6 @@
 //! Instruments modules as `-fsanitize=thread` does, and makes object files of them.
 
+use crate::blank;
 use crate::context::Context;
 use crate::entry;
 use crate::error::Error;
@@ -129,6 +130,9 @@ fn object(context: &Context<'_>, unit: &Unit, bytes: &[u8]) -> Result<Vec<u8>, S
         false => Effort::None,
     };
     instrument(&mut module, unit.depth)?;
+    if unit.depth == Depth::Full && !unit.optimise {
+        blank::variables(&module);
+    }
     let machine = Machine::new(context.library(), &module.triple(), effort)?;
     machine.emit(&mut module)
 }

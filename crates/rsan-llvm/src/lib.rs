@@ -12,6 +12,7 @@
 //! version does not tell is read from LLVM's own text of the value.
 
 mod assembly;
+mod blank;
 mod context;
 mod entry;
 mod error;

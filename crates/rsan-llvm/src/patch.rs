@@ -338,6 +338,30 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// Stores of zeros to a variable of so many bytes, right behind the `alloca` that makes it.
+    pub(crate) fn clear(&self, variable: Value<'_>, bytes: u64) {
+        let Some(next) = Value::new(variable.library, ask!(variable, next_instruction)) else {
+            return;
+        };
+        let context = self.module.context();
+        let api = &context.library().api;
+        let words = (0..bytes / 8).map(|word| (8 * word, 64));
+        let rest = (bytes / 8 * 8..bytes).map(|at| (at, 8));
+        // SAFETY: the instruction is in a function of the module, the context is alive, and the stores stay inside of the variable.
+        unsafe {
+            let integer = |bits| (api.int_type)(context.raw(), bits);
+            (api.builder_before)(self.raw, next.raw);
+            for (at, bits) in words.chain(rest) {
+                let mut index = (api.int_value)(integer(64), at, 0);
+                let name = c"".as_ptr();
+                let place =
+                    (api.build_gep)(self.raw, integer(8), variable.raw, &raw mut index, 1, name);
+                let zero = (api.int_value)(integer(bits), 0, 0);
+                (api.set_alignment)((api.build_store)(self.raw, zero, place), 1);
+            }
+        }
+    }
+
     /// A call in the place of a compare-exchange, of a function of another module that returns the same.
     pub(crate) fn call_for_compare_exchange(&self, at: Value<'_>, name: &CStr) {
         let Some(parts) = weak::Parts::of(at) else {

@@ -311,6 +311,15 @@ impl<'m> Value<'m> {
         (self.is(Opcode::Load) || self.is(Opcode::Store)).then(|| ask!(self, alignment))
     }
 
+    /// The type of a variable on the stack, which an `alloca` makes.
+    pub(crate) fn allocated_type(self) -> Option<Type<'m>> {
+        let raw = self
+            .is(Opcode::Alloca)
+            .then(|| ask!(self, allocated_type))?;
+        let library = self.library;
+        raw.get().map(|raw| Type { library, raw })
+    }
+
     /// `Some(true)` for an `icmp eq`, `Some(false)` for an `icmp ne`.
     pub(crate) fn is_equality(self) -> Option<bool> {
         if !self.is(Opcode::ICmp) {

@@ -2,11 +2,12 @@
 //!
 //! Records of the runtime between the blocks of the program's heap would spread these over more pages, and each page of
 //! the heap costs many of shadow. So the runtime has mappings of its own: a block of up to [`LARGEST`] bytes has the size
-//! of its *class* and comes from the class's free list, or from its *slab*, which is taken into use from its start on; a
-//! larger block is a mapping, which goes back to the system when it is freed.
+//! of its *class* and comes from the class's free list, or from its *slab*, which is taken into use from its start on. A
+//! larger one is of a class, too, whose sizes are powers of two: its pages go back to the system when it is freed, but its addresses stay, for
+//! the next one, so that the size of the process does not move ([`crate::mapping`]). A block of more than [`HUGEST`] is a mapping, which goes back as a whole.
 //!
 //! A process that lives for a few steps only pays for each page that it writes. From `economise` on, blocks of all
-//! classes lie side by side, and those from before stay what they were.
+//! classes lie side by side, those from before stay what they were, and all larger blocks are mappings.
 //!
 //! **Cost**: a lock per class, held for a few instructions. A block is at most a quarter larger than asked for, beyond
 //! 128 bytes. Memory of a class stays its own: the peak of each class is kept.
@@ -20,7 +21,7 @@ use crate::mapping;
 use crate::system::system_call;
 use crate::thread;
 use std::alloc::{GlobalAlloc, Layout};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What `Vec`, `Box` and friends use in this library.
 #[derive(Debug)]
@@ -36,6 +37,9 @@ const LARGEST_BITS: usize = 16;
 /// The size of the largest blocks that are kept when they are freed.
 pub const LARGEST: usize = 1 << LARGEST_BITS;
 const COUNT: usize = SMALL + 4 * (LARGEST_BITS - SMALL_BITS);
+const HUGEST_BITS: usize = 25;
+/// The size of the largest blocks whose addresses stay ours.
+pub const HUGEST: usize = 1 << HUGEST_BITS;
 /// Bytes that a class gets at a time, and their alignment. Pages that are not used yet cost nothing.
 const SLAB: usize = 4 * LARGEST;
 /// Slabs that are mapped at a time.
@@ -68,9 +72,21 @@ fn space(layout: Layout) -> usize {
     };
     if size <= LARGEST {
         size_of_class(class_of(size))
+    } else if size <= HUGEST && !economises() {
+        size.next_power_of_two()
     } else {
         size.next_multiple_of(PAGE)
     }
+}
+
+/// Whether a block of this space is a mapping.
+fn is_mapping(space: usize) -> bool {
+    space > HUGEST || space > LARGEST && economises()
+}
+
+/// The class of a larger block that is none.
+fn large(space: usize) -> &'static Lock<Class> {
+    &LARGE[space.ilog2() as usize - LARGEST_BITS - 1]
 }
 
 /// A free block holds the next one.
@@ -93,6 +109,18 @@ unsafe impl Send for Class {}
 
 static CLASSES: [Lock<Class>; COUNT] = [const { Lock::new(Class::EMPTY) }; COUNT];
 
+/// Blocks of more than [`LARGEST`].
+static LARGE: [Lock<Class>; HUGEST_BITS - LARGEST_BITS] =
+    [const { Lock::new(Class::EMPTY) }; HUGEST_BITS - LARGEST_BITS];
+
+/// Set by `economise`.
+static ECONOMISES: AtomicBool = AtomicBool::new(false);
+
+fn economises() -> bool {
+    // ORDERING: relaxed; set while there is one thread.
+    ECONOMISES.load(Ordering::Relaxed)
+}
+
 /// Slabs that no class has yet.
 struct Reserve {
     next: usize,
@@ -112,6 +140,8 @@ static KEPT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// From now on blocks of all sizes lie side by side. The calling thread is the only one.
 pub(crate) fn economise() {
+    // ORDERING: relaxed; there is one thread.
+    ECONOMISES.store(true, Ordering::Relaxed);
     for class in &CLASSES {
         *class.lock() = Class::EMPTY;
     }
@@ -139,14 +169,9 @@ fn is_kept(block: *mut u8) -> bool {
     (start..end).contains(&(block as usize))
 }
 
-/// Fresh zeroed memory. Ends the process if there is none: the runtime cannot do without.
+/// Fresh zeroed memory, for good. Ends the process if there is none: the runtime cannot do without.
 fn map(bytes: usize) -> usize {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let arguments = [0, bytes, protection as usize, flags as usize, usize::MAX, 0];
-    // SAFETY: a fresh mapping; nothing else is touched.
-    let place = unsafe { system_call(libc::SYS_mmap, arguments) };
-    there(place)
+    there(mapping::map_bytes(bytes))
 }
 
 fn there(place: isize) -> usize {
@@ -213,6 +238,20 @@ impl Class {
         block as *mut u8
     }
 
+    /// A zeroed block, of a class of larger ones.
+    fn take_large(&mut self, size: usize) -> *mut u8 {
+        if self.free.is_null() {
+            return map(size) as *mut u8;
+        }
+        let block = self.free;
+        // SAFETY: a free block of the class; the rest of it is zero since it was freed.
+        unsafe {
+            self.free = (*block).next;
+            (*block).next = std::ptr::null_mut();
+        }
+        block.cast()
+    }
+
     /// # Safety
     /// The block is one of the class, and nobody uses it any more.
     unsafe fn give(&mut self, block: *mut u8) {
@@ -236,16 +275,18 @@ fn is_possible(layout: Layout) -> bool {
 }
 
 // SAFETY: blocks are disjoint, for each part of a slab is handed out once, and again only when it was given back; they
-// are as large as their class, and as aligned as `space` says. Mappings are aligned to pages.
+// are as large as their class, and as aligned as `space` says. Larger ones and mappings are aligned to pages.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = space(layout);
+        if size > LARGEST && !is_possible(layout) {
+            return std::ptr::null_mut();
+        }
+        if is_mapping(size) {
+            return there(mapping::map_anywhere(size)) as *mut u8;
+        }
         if size > LARGEST {
-            return if is_possible(layout) {
-                map(size) as *mut u8
-            } else {
-                std::ptr::null_mut()
-            };
+            return quietly(|| large(size).lock().take_large(size));
         }
         quietly(|| CLASSES[class_of(size)].lock().take(size, layout.align()))
     }
@@ -253,7 +294,7 @@ unsafe impl GlobalAlloc for Own {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
         let block = unsafe { self.alloc(layout) };
-        // Mappings are zeroed.
+        // Larger blocks are zeroed.
         if space(layout) <= LARGEST {
             // SAFETY: just allocated with this size.
             unsafe { block.write_bytes(0, layout.size()) };
@@ -263,10 +304,17 @@ unsafe impl GlobalAlloc for Own {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let size = space(layout);
-        if size > LARGEST {
+        if is_mapping(size) {
             // SAFETY: a mapping of this size, which nobody uses any more.
             unsafe { system_call(libc::SYS_munmap, [block as usize, size, 0, 0, 0, 0]) };
             return;
+        }
+        if size > LARGEST {
+            let forget = libc::MADV_DONTNEED as usize;
+            // SAFETY: whole pages of a private mapping, which nobody uses any more; they read as zero afterwards.
+            unsafe { system_call(libc::SYS_madvise, [block as usize, size, forget, 0, 0, 0]) };
+            // SAFETY: the caller's promise.
+            return quietly(|| unsafe { large(size).lock().give(block) });
         }
         if is_kept(block) {
             return;
@@ -282,7 +330,7 @@ unsafe impl GlobalAlloc for Own {
         if before == after {
             return block;
         }
-        if before > LARGEST && after > LARGEST {
+        if is_mapping(before) && is_mapping(after) {
             let may_move = libc::MREMAP_MAYMOVE as usize;
             let arguments = [block as usize, before, after, may_move, 0, 0];
             // SAFETY: a mapping of this size, which is the caller's.
@@ -303,7 +351,7 @@ static GLOBAL: Own = Own;
 
 /// In the order in which they are taken.
 fn locks() -> impl Iterator<Item = &'static RawLock> {
-    let classes = CLASSES.iter().map(Lock::raw);
+    let classes = CLASSES.iter().chain(&LARGE).map(Lock::raw);
     classes.chain(std::iter::once(RESERVE.raw()))
 }
 
@@ -384,7 +432,18 @@ mod tests {
             let mut block = Own.alloc_zeroed(before);
             assert_eq!(*block, 0);
             *block = 7;
-            for size in [20, 300, LARGEST, 3 * LARGEST, 9 * LARGEST, LARGEST + 1, 40] {
+            for size in [
+                20,
+                300,
+                LARGEST,
+                3 * LARGEST,
+                HUGEST,
+                HUGEST + 1,
+                3 * HUGEST,
+                9 * LARGEST,
+                LARGEST + 1,
+                40,
+            ] {
                 block = Own.realloc(block, before, size);
                 before = layout(size, 8);
                 assert_eq!(*block, 7);
@@ -403,6 +462,24 @@ mod tests {
         unsafe { class.give(first) };
         assert_eq!(class.take(48, 16), first);
         assert_eq!(class.take(48, 16) as usize - second as usize, 48);
+    }
+
+    #[test]
+    fn a_freed_larger_block_is_the_next_one_and_zeroed() {
+        let size = 2 * LARGEST;
+        let mut class = Class::EMPTY;
+        let block = class.take_large(size);
+        // SAFETY: a block of this size that is ours.
+        unsafe {
+            block.write_bytes(1, size);
+            let forget = libc::MADV_DONTNEED as usize;
+            system_call(libc::SYS_madvise, [block as usize, size, forget, 0, 0, 0]);
+            class.give(block);
+            assert_eq!(class.take_large(size), block);
+            let bytes = std::slice::from_raw_parts(block, size);
+            assert!(bytes.iter().all(|byte| *byte == 0));
+        }
+        assert_ne!(class.take_large(size), block);
     }
 
     #[test]

@@ -277,7 +277,7 @@ pub struct CasOrders {
     pub failure: c_int,
 }
 
-/// Atomic compare-and-swap; returns the old value, and whether it succeeded. A weak one does not fail spuriously here.
+/// Atomic compare-and-swap; returns the old value, and whether it succeeded. A weak one does not fail for no reason here.
 ///
 /// # Safety
 /// `at` is valid and aligned.
@@ -289,12 +289,42 @@ pub unsafe fn compare_exchange<W: Word>(
     orders: CasOrders,
     strength: CasStrength,
 ) -> (W, bool) {
-    let approach = approach(at, Intent::Access);
-    let (ord, fail) = (rmw_order(orders.success), read_order(orders.failure));
     // SAFETY: the caller's promise.
     let raw = || unsafe { W::compare_exchange(at, expected, new) };
+    compare(at, (expected, new), (orders, strength), true, raw)
+}
+
+/// A weak compare-and-swap that finds what it expects, and fails; returns the old value, and that it did not succeed.
+///
+/// # Safety
+/// `at` is valid and aligned.
+#[cold]
+pub unsafe fn compare_and_fail<W: Word>(
+    at: *mut W,
+    expected: W,
+    new: W,
+    orders: CasOrders,
+) -> (W, bool) {
+    // SAFETY: the caller's promise.
+    let raw = || unsafe { W::load(at) };
+    compare(at, (expected, new), (orders, CasStrength::Weak), false, raw)
+}
+
+/// A compare-and-swap that `raw` makes. Whether it writes if it finds what it expects.
+#[inline(always)]
+fn compare<W: Word>(
+    at: *mut W,
+    (expected, new): (W, W),
+    (orders, strength): (CasOrders, CasStrength),
+    may_write: bool,
+    raw: impl Fn() -> W,
+) -> (W, bool) {
+    let approach = approach(at, Intent::Access);
+    let (ord, fail) = (rmw_order(orders.success), read_order(orders.failure));
+    let writes = |old: W| may_write && old == expected;
     let Some(mut me) = enter_access() else {
-        return probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
+        let made = probe::compare_exchange(at, (expected, new), (ord, fail, strength), raw);
+        return (made.0, made.1 && may_write);
     };
     let write = WriteSite::new(me.leaf(), Operation::CompareExchange, ord);
     model::accept(&mut me, ord.is_sc() || fail.is_sc(), write.operation);
@@ -319,9 +349,9 @@ pub unsafe fn compare_exchange<W: Word>(
         }
         let old = raw();
         if let Some(suspicion) = &mut op.suspicion {
-            suspicion.wrote = old == expected;
+            suspicion.wrote = writes(old);
         }
-        if old == expected {
+        if writes(old) {
             let effect = |value| Effect::Rmw { value, ord };
             op.write(location, new.bits(), ord.releases(), effect);
             (old, Kind::ATOMIC_WRITE)
@@ -331,10 +361,10 @@ pub unsafe fn compare_exchange<W: Word>(
         }
     });
     match result {
-        Some(found) => (found.value, !found.handed && found.value == expected),
+        Some(found) => (found.value, !found.handed && writes(found.value)),
         None => {
             let old = raw();
-            (old, old == expected)
+            (old, writes(old))
         }
     }
 }

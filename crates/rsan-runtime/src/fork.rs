@@ -72,7 +72,7 @@ const LOCKS: &[Row] = &[
     row!("probe::exact::RELIED_ON" => probe::exact::lock),
     row!("location::messages::MESSAGES" => location::messages::lock),
     row!("shadow::kept::KEPT" => shadow::kept_lock),
-    row!("allocator::CLASSES" "allocator::RESERVE" => allocator::lock_all, allocator::unlock_all),
+    row!("allocator::CLASSES" "allocator::LARGE" "allocator::RESERVE" => allocator::lock_all, allocator::unlock_all),
 ];
 
 /// Takes all locks.

@@ -11,7 +11,7 @@
 //! which blocks start. A word counts the changes of a record, so that a reader notices one that is being changed.
 
 use crate::finding::{Operation, Side};
-use crate::mapping::{self, map_zeroed};
+use crate::mapping::{Spare, map_zeroed};
 use crate::stack::Node;
 use crate::thread::Entered;
 use rsan_model::ThreadId;
@@ -58,6 +58,9 @@ type Table = [AtomicPtr<Region>; REGIONS];
 
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Regions that were made in vain.
+static SPARE: Spare<Region> = Spare::none();
+
 /// Sets up the table. To be called once, before any thread context exists.
 pub fn start() {
     // ORDERING: release, with the acquire in `slot`.
@@ -84,7 +87,7 @@ fn region(address: usize) -> Option<&'static Region> {
     }
     // Before the start there is no table.
     let slot = slot(address)?;
-    let fresh = map_zeroed::<Region>(1);
+    let fresh = SPARE.or(|| map_zeroed(1));
     // ORDERING: acquire-release, with itself and the load in `existing`.
     let result = slot.compare_exchange(
         std::ptr::null_mut(),
@@ -95,9 +98,7 @@ fn region(address: usize) -> Option<&'static Region> {
     let region = match result {
         Ok(_) => fresh,
         Err(other) => {
-            mapping::forget(fresh as usize);
-            // SAFETY: the mapping was just made here and nobody else knows it.
-            unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Region>()) };
+            SPARE.keep(fresh);
             other
         }
     };

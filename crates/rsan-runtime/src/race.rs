@@ -194,7 +194,7 @@ extern "C" fn in_full<const WRITES: bool>(
         let bytes = mask.count_ones() as usize;
         match WRITES {
             true => sched::note_write(me, address, bytes),
-            false => sched::note_read(me, address),
+            false => sched::note_read(me, address, bytes),
         }
         sched::stacks::check(me, address, bytes, kind::<WRITES>());
     }
@@ -260,7 +260,7 @@ pub fn range_by(function: Function, address: usize, bytes: usize, kind: Kind) {
     if me.outermost != 0 {
         match kind.writes() {
             true => sched::note_write(me, address, bytes),
-            false => sched::note_read(me, address),
+            false => sched::note_read(me, address, bytes),
         }
         sched::stacks::check(me, address, bytes, kind);
     }

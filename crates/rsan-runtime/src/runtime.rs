@@ -5,7 +5,9 @@ use crate::options::{self, Options};
 #[cfg(not(test))]
 use crate::system::system_call;
 use crate::upcall::answers;
-use crate::{allocator, ending, fork, heap, inherited, journal, sched, shadow, suppress, thread};
+use crate::{
+    allocator, ending, fork, heap, inherited, journal, mapping, sched, shadow, suppress, thread,
+};
 #[cfg(not(test))]
 use libc::c_int;
 use libc::c_void;
@@ -69,7 +71,10 @@ pub fn start() {
     let tsan = tsan.unwrap_or_default();
     let (options, complaints) = Options::parse(&[], &text);
     crate::output::write_to(2, complaints.as_bytes());
-    if !options.server.is_empty() {
+    if options.server.is_empty() {
+        mapping::start();
+    } else {
+        // Many runs from a snapshot: what a run maps is given back at its end.
         allocator::economise();
     }
     journal::start(&options);

@@ -19,7 +19,7 @@ pub(crate) use kept::{keep, lock as kept_lock, with_kept};
 pub use kind::Kind;
 pub(crate) use kind::{FREED, stamp};
 
-use crate::mapping::{self, map_zeroed};
+use crate::mapping::{Spare, map_described, map_zeroed};
 use crate::system::own_call;
 use crate::upcall::upcalls;
 use std::arch::asm;
@@ -114,6 +114,9 @@ static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The chunk that was made last.
 static LAST: AtomicPtr<Chunk> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Chunks that were made in vain.
+static SPARE: Spare<Chunk> = Spare::none();
 
 /// Whether a copy of the process gets what is known of memory; otherwise it is made much faster, and must not look.
 pub(crate) fn inherit(inherit: bool) {
@@ -316,7 +319,7 @@ impl Granule {
 
 #[cold]
 fn create(slot: &AtomicPtr<Chunk>) {
-    let fresh = map_zeroed::<Chunk>(1);
+    let fresh = SPARE.or(map_described);
     // ORDERING: acquire-release, with itself and the load in `Granule::existing`.
     match slot.compare_exchange(
         std::ptr::null_mut(),
@@ -325,11 +328,7 @@ fn create(slot: &AtomicPtr<Chunk>) {
         Ordering::Acquire,
     ) {
         Ok(_) => remember(fresh),
-        Err(_) => {
-            mapping::forget(fresh as usize);
-            // SAFETY: the mapping was just made here and nobody else knows it.
-            unsafe { libc::syscall(libc::SYS_munmap, fresh, size_of::<Chunk>()) };
-        }
+        Err(_) => SPARE.keep(fresh),
     }
 }
 

@@ -8,6 +8,7 @@
 //!
 //! Slots of the clocks are given out by [`rsan_clocks::write_log::SlotTable`].
 
+pub(crate) mod accessed;
 pub mod fiber;
 mod hidden;
 mod learning;
@@ -37,6 +38,7 @@ use crate::tables::Set;
 use crate::tls::{self, PROBING};
 use crate::trail::Trail;
 use crate::upcall::upcalls;
+use accessed::Accessed;
 use hidden::Hidden;
 use rsan_clocks::write_log::{Rules, ThreadState};
 use std::cell::UnsafeCell;
@@ -122,6 +124,8 @@ pub struct Body {
     pub wrote: bool,
     /// It has accessed other memory than its stack, by plain accesses, since this was last unset, or its part of the heap has changed.
     pub touched: bool,
+    /// What memory that was, from its first weak compare-and-swap on, where all executions are explored.
+    pub(crate) accessed: Accessed,
     /// Registers that calls preserve, and the stack pointer, where it called its last operation that reads, under controlled scheduling.
     pub registers: [u64; 7],
     /// The stream that it is closing, or has closed last: when libc frees that, it does so for the program.
@@ -246,6 +250,7 @@ impl Context {
             outermost: 0,
             wrote: false,
             touched: false,
+            accessed: Accessed::NONE,
             registers: [0; 7],
             closing: 0,
             libc_number: 0,

@@ -54,6 +54,14 @@ impl<const W: usize> Bits<W> {
     }
 
     #[inline]
+    pub(crate) fn symmetric_difference(mut self, other: Self) -> Self {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a ^= b;
+        }
+        self
+    }
+
+    #[inline]
     pub(crate) fn intersection(mut self, other: Self) -> Self {
         self.keep(other);
         self

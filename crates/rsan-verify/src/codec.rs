@@ -22,7 +22,7 @@ pub(crate) struct Overflow(pub(crate) Value);
 #[derive(Clone, Debug)]
 pub(crate) struct Codec {
     threads: Vec<ThreadCodec>,
-    /// Locations that are ever written; the others keep their initial value.
+    /// Locations whose value ever changes; the others keep their initial one.
     variables: Vec<usize>,
     symmetry: Symmetry,
     value_bits: u32,
@@ -82,7 +82,7 @@ impl Codec {
         }
         let sparse = (0..layout.kinds.len()).any(|slot| layout.width(slot) >= SPARSE);
         let variables: Vec<usize> = (0..program.locations.len())
-            .filter(|&l| !facts.locations[l].writers.is_empty())
+            .filter(|&l| facts.locations[l].changes)
             .collect();
         let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
         let (memory, of_locations) = (
@@ -122,7 +122,7 @@ impl Codec {
         });
     }
 
-    /// Packs a state; `words` is overwritten.
+    /// Packs a state behind what is in `words`.
     pub(crate) fn pack<const W: usize>(
         &self,
         layout: &Layout<W>,
@@ -146,11 +146,16 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             out.skip_to(bit);
         }
-        let threads = self.threads.iter().zip(&s.pcs);
-        let own = threads.flat_map(|(thread, &pc)| thread.slots(pc).iter().copied());
-        for slot in own.chain(layout.shared..layout.kinds.len()) {
-            let bits = self.turned(layout, slot, s.slots[slot]);
-            out.put_bits(&bits, layout.width(slot));
+        let turn = self.turn(layout);
+        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
+            for &slot in thread.slots(pc) {
+                let kind = layout.kinds[slot];
+                out.put_bits(&turned(kind, s.slots[slot], turn), layout.width(slot));
+            }
+        }
+        let shared = s.slots[layout.shared..].iter();
+        for (&bits, &kind) in shared.zip(&layout.kinds[layout.shared..]) {
+            out.put_bits(&turned(kind, bits, turn), layout.width_of(kind));
         }
         out.finish(self.words);
         Ok(())
@@ -183,26 +188,26 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             input.skip_to(bit);
         }
+        let turn = self.turn(layout);
         for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
             s.slots[thread.all.clone()].fill(Bits::EMPTY);
             for &slot in thread.slots(pc) {
                 let bits = input.get_bits(layout.width(slot));
-                s.slots[slot] = self.turned(layout, slot, bits);
+                s.slots[slot] = turned(layout.kinds[slot], bits, turn);
             }
         }
-        for slot in layout.shared..layout.kinds.len() {
-            let bits = input.get_bits(layout.width(slot));
-            s.slots[slot] = self.turned(layout, slot, bits);
+        let shared = s.slots[layout.shared..].iter_mut();
+        for (slot, &kind) in shared.zip(&layout.kinds[layout.shared..]) {
+            *slot = turned(kind, input.get_bits(layout.width_of(kind)), turn);
         }
     }
 
-    /// The bits of a slot such that more of them make more checks fail, if that is asked for; and back.
-    #[inline]
-    fn turned<const W: usize>(&self, layout: &Layout<W>, slot: usize, bits: Bits<W>) -> Bits<W> {
-        if self.slots_at.is_some() && layout.kinds[slot] == SlotKind::Order {
-            layout.bottom(slot).difference(bits)
+    /// What an order slot is turned by, if more bits are to make more checks fail.
+    fn turn<const W: usize>(&self, layout: &Layout<W>) -> Bits<W> {
+        if self.slots_at.is_some() {
+            Bits::range(0, layout.order_bits)
         } else {
-            bits
+            Bits::EMPTY
         }
     }
 
@@ -219,6 +224,16 @@ impl Codec {
     #[inline]
     fn unvalue<const W: usize>(&self, layout: &Layout<W>, offset: u64) -> Value {
         (i64::from(layout.range.low) + offset as i64) as Value
+    }
+}
+
+/// The bits of a slot, turned if it is an order slot; and back.
+#[inline]
+fn turned<const W: usize>(kind: SlotKind, bits: Bits<W>, turn: Bits<W>) -> Bits<W> {
+    if kind == SlotKind::Order {
+        bits.symmetric_difference(turn)
+    } else {
+        bits
     }
 }
 
@@ -310,14 +325,16 @@ const SPARSE: usize = 16;
 /// Writes bit fields into words, low bits first.
 struct Writer<'a> {
     words: &'a mut Vec<u64>,
+    /// Where the state begins.
+    start: usize,
     word: u64,
     used: u32,
 }
 
 impl<'a> Writer<'a> {
     fn new(words: &'a mut Vec<u64>) -> Self {
-        words.clear();
         Self {
+            start: words.len(),
             words,
             word: 0,
             used: 0,
@@ -345,7 +362,7 @@ impl<'a> Writer<'a> {
     /// Zeros up to this bit.
     #[inline]
     fn skip_to(&mut self, bit: usize) {
-        let mut left = bit - (self.words.len() * 64 + self.used as usize);
+        let mut left = bit - ((self.words.len() - self.start) * 64 + self.used as usize);
         while left > 0 {
             let bits = left.min(64);
             self.put(0, bits as u32);
@@ -369,6 +386,9 @@ impl<'a> Writer<'a> {
             }
         }
         let mut left = width;
+        if left <= 64 {
+            return self.put(set.words()[0], left as u32);
+        }
         for &word in set.words() {
             let bits = left.min(64);
             self.put(word, bits as u32);
@@ -378,11 +398,11 @@ impl<'a> Writer<'a> {
 
     /// Writes what is left, and zeros up to `length`, if all states have one.
     fn finish(self, length: Option<usize>) {
-        if self.used > 0 || self.words.is_empty() {
+        if self.used > 0 || self.words.len() == self.start {
             self.words.push(self.word);
         }
         if let Some(length) = length {
-            self.words.resize(length, 0);
+            self.words.resize(self.start + length, 0);
         }
     }
 }

@@ -63,9 +63,13 @@ impl Counters {
             pcs.push(thread_guesses(thread, &is_counter, base));
             base += thread.registers.len();
         }
-        let some = pcs.iter().flatten().any(|pc| pc.waits.is_some());
-        some.then(|| Self {
-            is_counter,
+        // Others may be ones or not: nobody asks.
+        let mut is_waited_for = vec![false; is_counter.len()];
+        for guess in pcs.iter().flatten().filter_map(|pc| pc.waits) {
+            is_waited_for[guess.counter.index()] = true;
+        }
+        is_waited_for.contains(&true).then(|| Self {
+            is_counter: is_waited_for,
             initial: program.locations.iter().map(|l| l.init).collect(),
             pcs,
         })

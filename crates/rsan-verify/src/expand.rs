@@ -8,6 +8,9 @@ use crate::state::State;
 use crate::store::{PARTITIONS, Partition, StateId, partition_of};
 use rsan_model::{Pc, ThreadId};
 
+/// Successors of a state, about.
+const SUCCESSORS: usize = 3;
+
 /// States to expand: consecutive ones of a partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
@@ -48,10 +51,11 @@ pub(crate) enum Stop {
 }
 
 impl Found {
-    fn new() -> Self {
+    /// Nothing yet, with room for what this many states lead to.
+    fn new(states: usize, words: usize) -> Self {
         Self {
-            successors: Vec::new(),
-            words: Vec::new(),
+            successors: Vec::with_capacity(states * SUCCESSORS),
+            words: Vec::with_capacity(states * SUCCESSORS * words),
             offsets: Vec::new(),
             order: Vec::new(),
             stop: None,
@@ -63,21 +67,28 @@ impl Found {
         self.successors.len()
     }
 
-    /// The successors that belong to a partition, with their words, in the order in which they were found.
-    pub(crate) fn of_partition(
-        &self,
-        partition: usize,
-    ) -> impl Iterator<Item = (&Successor, &[u64])> {
+    /// The successors that belong to a partition, by number, in the order in which they were found.
+    pub(crate) fn of_partition(&self, partition: usize) -> &[u32] {
         let range = self.offsets[partition] as usize..self.offsets[partition + 1] as usize;
-        self.order[range].iter().map(move |&i| {
-            let i = i as usize;
-            let start = i.checked_sub(1).map_or(0, |i| self.successors[i].end);
-            let successor = &self.successors[i];
-            (
-                successor,
-                &self.words[start as usize..successor.end as usize],
-            )
-        })
+        &self.order[range]
+    }
+
+    /// A successor, and its words.
+    #[inline]
+    pub(crate) fn successor(&self, number: u32) -> (&Successor, &[u64]) {
+        let i = number as usize;
+        let start = i.checked_sub(1).map_or(0, |i| self.successors[i].end);
+        let successor = &self.successors[i];
+        (
+            successor,
+            &self.words[start as usize..successor.end as usize],
+        )
+    }
+
+    /// The hash of a successor.
+    #[inline]
+    pub(crate) fn hash(&self, number: u32) -> u64 {
+        self.successors[number as usize].hash
     }
 
     /// Sorts the successors by partition, keeping their order otherwise.
@@ -115,7 +126,6 @@ pub(crate) struct Expander<'c, 'm, 'a, const W: usize> {
     context: &'c Context<'m, 'a, W>,
     state: State<W>,
     scratch: Scratch<W>,
-    packed: Vec<u64>,
 }
 
 impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
@@ -125,7 +135,6 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             context,
             state: state.clone(),
             scratch: Scratch::new(state),
-            packed: Vec::new(),
         }
     }
 
@@ -136,7 +145,8 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
         partition: &Partition,
         asleep: &[ThreadSet],
     ) -> Found {
-        let mut found = Found::new();
+        let length = self.context.codec.words.unwrap_or(0);
+        let mut found = Found::new(task.states.len(), length);
         let Context { machine, codec, .. } = self.context;
         for (index, &asleep) in task.states.clone().zip(asleep) {
             let words = partition.get(index);
@@ -162,7 +172,6 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             context,
             state,
             scratch,
-            packed,
         } = self;
         let Context {
             machine,
@@ -184,12 +193,15 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
                 codec.canonicalise(&machine.layout, next, |a, b| {
                     swap_names(&mut asleep, a, b);
                 });
-                if let Err(o) = codec.pack(&machine.layout, next, packed) {
+                let start = found.words.len();
+                if let Err(o) = codec.pack(&machine.layout, next, &mut found.words) {
                     overflow = Some(o);
                 }
+                let packed = &found.words[start..];
                 // A step back to where it came from leads nowhere.
-                if packed != parent_words {
-                    found.words.extend_from_slice(packed);
+                if packed == parent_words {
+                    found.words.truncate(start);
+                } else {
                     found.successors.push(Successor {
                         hash: codec.key.hash(packed),
                         parent,

@@ -22,6 +22,8 @@ pub(crate) struct LocFacts {
     pub(crate) has_read: bool,
     /// A read of it may bring something into a view: it acquires, or an acquire fence may follow.
     pub(crate) message_matters: bool,
+    /// Its value may be another one than at first.
+    pub(crate) changes: bool,
     /// Some access of it is non-atomic, so all its accesses are race-checked.
     pub(crate) race_checked: bool,
     /// Every access takes it or gives it back.
@@ -124,6 +126,7 @@ impl Facts {
             }
             if instr.may_write() && !facts.writers.contains(&thread) {
                 facts.writers.push(thread);
+                facts.changes = true;
             }
             match instr {
                 Instr::Store { .. } => {

@@ -25,11 +25,6 @@ impl Forgetting {
         (counters.is_some() || clocks.is_some()).then_some(Self { counters, clocks })
     }
 
-    /// Whether values need not be told apart where many are.
-    pub(crate) fn merges(&self) -> bool {
-        self.counters.is_some()
-    }
-
     /// The locations whose values are readings of a clock, as bits.
     pub(crate) fn readings(&self) -> u64 {
         self.clocks.as_ref().map_or(0, Clocks::readings)

@@ -4,6 +4,8 @@
 //! location, with what concerns that location: the monitors of locations do not influence each other, so
 //! nothing is lost, and their states add up instead of multiplying (docs/theory/finite.md, F14).
 
+mod parts;
+
 use crate::codec::Codec;
 use crate::facts::Facts;
 use crate::forgetting::Forgetting;
@@ -12,7 +14,9 @@ use crate::machine::Machine;
 use crate::options::{Options, Property, Stats};
 use crate::search::{self, Bounds, End, Problem, Search};
 use crate::values::Range;
+use crate::workers::Workers;
 use crate::{Error, Outcome, Pass, witness};
+use parts::Reductions;
 use rsan_model::{Expr, Instr, LocId, Program, Reason, Value, Verdict};
 use std::time::Instant;
 
@@ -31,15 +35,29 @@ pub(crate) struct Job<'a> {
     /// Whether to give up when the program is not small.
     pub(crate) small: bool,
     pub(crate) started: Instant,
+    pub(crate) workers: &'a Workers,
 }
 
-/// A search: what it watches for, how far it goes, and what it leaves out.
+/// What a search runs: the program, or one that does more and of which less is kept.
+#[derive(Clone, Copy)]
+struct Subject<'c> {
+    program: &'c Program,
+    facts: &'c Facts,
+    /// What to forget.
+    forgetting: Option<&'c Forgetting>,
+    /// Values that decide nothing are left out (F19).
+    sliced: bool,
+    /// Values of which there are many are not told apart.
+    merged: bool,
+}
+
+/// A search: what it runs and watches for, and how far it goes.
 #[derive(Clone, Copy)]
 struct Plan<'c> {
+    property: Property,
     watched: Watched,
-    bounds: Bounds,
-    /// What to forget; then a failure need not be real.
-    forgetting: Option<&'c Forgetting>,
+    bounds: Bounds<'c>,
+    subject: Subject<'c>,
 }
 
 /// What a pass says.
@@ -63,7 +81,7 @@ enum Answer {
     Outcome(Outcome),
     /// There are more states than it was to look at.
     Larger(Stats),
-    /// Something failed, but so much was forgotten that it need not be real.
+    /// Something failed, but so much was left out that it need not be real.
     Unsure(Stats),
 }
 
@@ -71,42 +89,45 @@ impl Job<'_> {
     /// The answer, if there is one, and what it took.
     pub(crate) fn run(&self, progress: &mut dyn FnMut(&Stats)) -> Result<Decision, Error> {
         let mut range = Range::covering(constants(self.program));
-        let locations = self.locations();
-        // Where locations cannot be looked at one by one, forgetting may still help.
-        let safe = self.pass.property == Property::Safe && !self.facts.mutation.all_at_once();
-        let forgetting = (safe || !locations.is_empty())
-            .then(|| self.forgetting())
-            .flatten();
-        let bounded = self.small || !locations.is_empty() || forgetting.is_some();
-        let plan = Plan {
-            watched: self.pass.watched,
-            bounds: Bounds {
-                states: bounded.then(|| self.at_once()),
-                depth: None,
-            },
-            forgetting: None,
-        };
-        let stats = match self.widening(plan, &mut range, progress)? {
-            Answer::Outcome(outcome) => return Ok(outcome.into()),
-            Answer::Larger(stats) | Answer::Unsure(stats) => stats,
-        };
+        let reductions = Reductions::new(self);
+        let parts = self.parts(&reductions);
+        let mut stats = Stats::default();
+        // What is not small has been tried at once before this step of observational robustness.
+        let reducible = parts.len() > 1 || parts[0].attempts.len() > 1;
+        let tried = self.pass.property == Property::Observational;
+        if self.small || reducible && !tried {
+            let plan = Plan {
+                property: self.pass.property,
+                watched: self.pass.watched,
+                bounds: Bounds {
+                    states: Some(self.at_once()),
+                    ..Bounds::default()
+                },
+                subject: self.exact(),
+            };
+            match self.widening(plan, &mut range, progress)? {
+                Answer::Outcome(outcome) => return Ok(outcome.into()),
+                Answer::Larger(found) | Answer::Unsure(found) => stats = found,
+            }
+        }
         if self.small {
             return Ok(Decision {
                 verdict: None,
                 stats,
             });
         }
-        if locations.is_empty() {
-            let plan = Plan {
-                bounds: Bounds::default(),
-                forgetting: forgetting.as_ref(),
-                ..plan
-            };
-            let (outcome, _) = self.one(plan, stats, &mut range, progress)?;
-            return Ok(outcome.into());
+        Ok(self.all(&parts, stats, range, progress)?.into())
+    }
+
+    /// The program as it is.
+    fn exact(&self) -> Subject<'_> {
+        Subject {
+            program: self.program,
+            facts: self.facts,
+            forgetting: None,
+            sliced: false,
+            merged: false,
         }
-        let outcome = self.one_by_one(&locations, forgetting.as_ref(), stats, range, progress)?;
-        Ok(outcome.into())
     }
 
     /// The locations that can be looked at one by one; none when the property cannot be taken apart.
@@ -131,86 +152,6 @@ impl Job<'_> {
         }
     }
 
-    /// A search for every location. The shortest schedule to a fault counts, the first of those that are equally long.
-    fn one_by_one(
-        &self,
-        locations: &[LocId],
-        forgetting: Option<&Forgetting>,
-        mut stats: Stats,
-        mut range: Range,
-        progress: &mut dyn FnMut(&Stats),
-    ) -> Result<Outcome, Error> {
-        let mut verdict = Verdict::Robust;
-        let mut bounds = Bounds::default();
-        for &loc in locations {
-            let plan = Plan {
-                watched: Watched {
-                    robustness: Focus::One(loc),
-                    races: false,
-                    merged: forgetting.is_some_and(Forgetting::merges),
-                    readings: forgetting.map_or(0, Forgetting::readings),
-                },
-                bounds,
-                forgetting,
-            };
-            let (outcome, depth) = self.one(plan, stats, &mut range, progress)?;
-            stats = outcome.stats;
-            match outcome.verdict {
-                Verdict::Robust => {}
-                Verdict::Violation(witness) => {
-                    verdict = Verdict::Violation(witness);
-                    // Only a shorter one would be of interest from here on.
-                    bounds.depth = Some(depth);
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                Verdict::Unknown(reason) => {
-                    if verdict == Verdict::Robust {
-                        verdict = Verdict::Unknown(reason);
-                    }
-                    break;
-                }
-            }
-        }
-        Ok(Outcome { verdict, stats })
-    }
-
-    /// A search that may forget, and if something fails then, another one that does not. Gives the figures of all
-    /// searches so far, and the depth of this one.
-    fn one(
-        &self,
-        mut plan: Plan<'_>,
-        mut before: Stats,
-        range: &mut Range,
-        progress: &mut dyn FnMut(&Stats),
-    ) -> Result<(Outcome, u32), Error> {
-        loop {
-            let mut wider = *range;
-            let mut report = |stats: &Stats| progress(&before.and(stats));
-            match self.widening(plan, &mut wider, &mut report)? {
-                Answer::Outcome(mut outcome) => {
-                    let depth = outcome.stats.depth;
-                    outcome.stats = before.and(&outcome.stats);
-                    *range = wider;
-                    return Ok((outcome, depth));
-                }
-                Answer::Larger(stats) | Answer::Unsure(stats) => before = before.and(&stats),
-            }
-            plan.forgetting = None;
-            plan.watched.merged = false;
-            plan.watched.readings = 0;
-        }
-    }
-
-    /// What may be forgotten of the program.
-    fn forgetting(&self) -> Option<Forgetting> {
-        // A thread that waits for ever is not to be forgotten when it is looked for.
-        (!self.options.deadlock)
-            .then(|| Forgetting::new(self.program, self.facts))
-            .flatten()
-    }
-
     /// Searches, with more and more values until the range is large enough.
     fn widening(
         &self,
@@ -220,7 +161,8 @@ impl Job<'_> {
     ) -> Result<Answer, Error> {
         loop {
             let model = self.options.model;
-            let bits = layout::bits_needed(self.program, self.facts, model, plan.watched, *range);
+            let Subject { program, facts, .. } = plan.subject;
+            let bits = layout::bits_needed(program, facts, model, plan.watched, *range);
             let answer = match bits {
                 0..=64 => self.search::<1>(plan, *range, progress),
                 65..=128 => self.search::<2>(plan, *range, progress),
@@ -254,33 +196,40 @@ impl Job<'_> {
         range: Range,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<Answer, Value> {
-        let property = self.pass.property;
+        let Plan {
+            property,
+            subject,
+            watched,
+            ..
+        } = plan;
+        let Subject { program, facts, .. } = subject;
         let model = self.options.model;
-        let layout = Layout::<W>::new(self.program, self.facts, model, plan.watched, range);
+        let layout = Layout::<W>::new(program, facts, model, watched, range);
+        let inexact = subject.forgetting.is_some() || subject.sliced || layout.is_merged();
         let taints = property == Property::Observational;
-        let covering = matches!(plan.watched.robustness, Focus::One(_))
-            && !self.facts.mutation.without_covering();
-        let codec = Codec::new(self.program, self.facts, &layout, taints, covering);
-        let machine = Machine::new(self.program, self.facts, layout, property, plan.forgetting);
+        let covering =
+            matches!(watched.robustness, Focus::One(_)) && !facts.mutation.without_covering();
+        let codec = Codec::new(program, facts, &layout, taints, covering);
+        let machine = Machine::new(program, facts, layout, property, subject.forgetting);
         let mut search = Search::new(
             &machine,
             &codec,
             plan.bounds,
             self.options.deadlock,
             self.started,
+            self.workers,
         );
         let end = search.run(self.options, progress);
         search.stats.memory = search.memory();
-        let forgetful = plan.forgetting.is_some();
         let verdict = match end {
             End::Exhausted => Verdict::Robust,
             End::Larger => return Ok(Answer::Larger(search.stats)),
             End::Cut(reason) => Verdict::Unknown(reason),
-            // What forgetting adds may have no bounds.
-            End::Widen(_) if forgetful && range.bits >= FORGETFUL_BITS => {
+            // What is added may have no bounds.
+            End::Widen(_) if inexact && range.bits >= FORGETFUL_BITS => {
                 return Ok(Answer::Unsure(search.stats));
             }
-            End::Failed(..) if forgetful => return Ok(Answer::Unsure(search.stats)),
+            End::Failed(..) if inexact => return Ok(Answer::Unsure(search.stats)),
             End::Widen(overflow) => return Err(overflow.0),
             End::Failed(_, Problem::Step(failure)) if search::is_limit(&failure) => {
                 Verdict::Unknown(Reason::TooLarge(

@@ -318,6 +318,12 @@ impl<const W: usize> Layout<W> {
         }
     }
 
+    /// Whether values are not told apart although checks ask for them; then more of them fail (F15).
+    pub(crate) fn is_merged(&self) -> bool {
+        let merged = |l: &LocBits<W>| l.order.is_some() && l.classes.is_merged();
+        self.locations.iter().any(merged)
+    }
+
     fn slot(&mut self, kind: SlotKind) -> usize {
         self.kinds.push(kind);
         self.kinds.len() - 1
@@ -345,8 +351,15 @@ impl<const W: usize> Layout<W> {
     }
 
     /// Width in bits of a slot.
+    #[inline]
     pub(crate) fn width(&self, slot: usize) -> usize {
-        match self.kinds[slot] {
+        self.width_of(self.kinds[slot])
+    }
+
+    /// Width in bits of slots of a kind.
+    #[inline]
+    pub(crate) fn width_of(&self, kind: SlotKind) -> usize {
+        match kind {
             SlotKind::Current => self.current_bits,
             SlotKind::Psc => self.psc_bits,
             SlotKind::Order => self.order_bits,

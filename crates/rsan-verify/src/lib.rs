@@ -13,6 +13,7 @@
 //! - `machine`: the program under SC, one visible step at a time.
 //! - `codec`, `symmetry` and `store`: packed states, each kept once, up to the names of equal threads.
 //! - `job`: which searches decide a property; a location at a time where a program is large.
+//! - `slice`: the program without the values that decide nothing.
 //! - `search` and `expand`: breadth-first, parallel, deterministic; `commute`: fewer transitions.
 //! - `witness`: a failing schedule, replayed with real timestamps and explained.
 
@@ -32,11 +33,13 @@ mod monitor;
 mod mutation;
 mod options;
 mod search;
+mod slice;
 mod state;
 mod store;
 mod symmetry;
 mod values;
 mod witness;
+mod workers;
 
 pub use options::{Options, Property, Stats};
 
@@ -47,6 +50,7 @@ use mutation::Mutation;
 use rsan_model::{Model, Pc, Program, ThreadId, Verdict};
 use std::fmt;
 use std::time::Instant;
+use workers::Workers;
 
 /// The answer, and what it took.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,6 +117,7 @@ fn verify_mutated(
     let program = program.for_model(options.model);
     let facts = Facts::new(&program, options.model, mutation);
     let started = Instant::now();
+    let workers = Workers::new(options.workers);
     let mut total = Stats::default();
     for (i, &property) in steps(options.property, mutation).iter().enumerate() {
         let last = i + 1 == steps(options.property, mutation).len();
@@ -126,6 +131,7 @@ fn verify_mutated(
                 // The first of several steps is a try.
                 small: !last && i == 0,
                 started,
+                workers: &workers,
             };
             let outcome = job.run(&mut |stats| progress(&total.and(stats)))?;
             total = total.and(&outcome.stats);

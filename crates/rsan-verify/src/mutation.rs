@@ -29,6 +29,8 @@ rsan_model::mutants! {
         without_counters,
         /// Whether the readings of a clock are numbers, and budgets of loops are kept.
         without_clocks,
+        /// Whether values are kept that decide nothing, and told apart where there are many.
+        without_slices,
         /// Whether a state is kept although another one stands for it.
         without_covering,
         /// Whether threads rest although nobody can notice, because of a lock.

@@ -7,14 +7,15 @@
 
 use crate::codec::{Codec, Overflow};
 use crate::commute::{Commutation, ThreadSet};
-use crate::expand::{Context, Expander, Found, Stop, Task};
+use crate::expand::{Context, Expander, Found, Stop, Successor, Task};
 use crate::machine::{Failure, FailureKind, Machine};
 use crate::options::{Options, Stats};
 use crate::state::State;
 use crate::store::{Arrival, Key, PARTITION_LIMIT, PARTITIONS, Partition, StateId, partition_of};
+use crate::workers::Workers;
 use rsan_model::{Pc, Reason, ThreadId};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,8 @@ const TASK: usize = 256;
 const ROUND: usize = 1 << 14;
 /// States of a round from which on workers are worth their start.
 const PARALLEL: usize = 8_000;
+/// States that are looked up at once.
+const BATCH: usize = 16;
 /// Time between two calls of the progress function.
 const PROGRESS: Duration = Duration::from_millis(200);
 
@@ -44,11 +47,13 @@ pub(crate) enum End {
 
 /// How far a search goes by itself, whatever the user's limits are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bounds {
+pub(crate) struct Bounds<'b> {
     /// States, about.
     pub(crate) states: Option<u64>,
     /// Only schedules with fewer steps are of interest.
     pub(crate) depth: Option<u32>,
+    /// Set when nobody asks any more.
+    pub(crate) stop: Option<&'b AtomicBool>,
 }
 
 /// What is wrong with a state.
@@ -82,19 +87,41 @@ impl Share {
     }
 
     fn absorb(&mut self, which: usize, found: &[Found]) {
-        for (successor, words) in found.iter().flat_map(|f| f.of_partition(which)) {
-            match self
-                .partition
-                .insert(words, successor.hash, successor.parent)
-            {
-                Arrival::New => self.asleep.push(successor.asleep),
-                // Why threads may sleep there says nothing about the state that stands for it.
-                Arrival::Covered => {}
-                Arrival::Known(index) => {
-                    // A state that waits to be expanded: one more reason to let threads sleep in it.
-                    if let Some(waiting) = index.checked_sub(self.next) {
-                        self.asleep[waiting] |= successor.asleep;
-                    }
+        for found in found {
+            for batch in found.of_partition(which).chunks(BATCH) {
+                self.fetch(found, batch);
+                for &i in batch {
+                    self.add(found.successor(i));
+                }
+            }
+        }
+    }
+
+    /// Touches what [`add`](Self::add) will look at: a table larger than the caches is waited for once for all of them.
+    fn fetch(&self, found: &Found, batch: &[u32]) {
+        let mut entries = [0; BATCH];
+        for (entry, &i) in entries.iter_mut().zip(batch) {
+            *entry = self.partition.entry(found.hash(i));
+        }
+        let words = entries.iter().zip(batch);
+        let all = words.fold(0, |all, (&entry, &i)| {
+            all ^ self.partition.first_word(entry, found.hash(i))
+        });
+        std::hint::black_box(all);
+    }
+
+    fn add(&mut self, (successor, words): (&Successor, &[u64])) {
+        match self
+            .partition
+            .insert(words, successor.hash, successor.parent)
+        {
+            Arrival::New => self.asleep.push(successor.asleep),
+            // Why threads may sleep there says nothing about the state that stands for it.
+            Arrival::Covered => {}
+            Arrival::Known(index) => {
+                // A state that waits to be expanded: one more reason to let threads sleep in it.
+                if let Some(waiting) = index.checked_sub(self.next) {
+                    self.asleep[waiting] |= successor.asleep;
                 }
             }
         }
@@ -108,19 +135,21 @@ pub(crate) struct Search<'m, 'a, const W: usize> {
     pub(crate) codec: &'m Codec,
     pub(crate) stats: Stats,
     shares: Vec<Share>,
-    bounds: Bounds,
+    bounds: Bounds<'m>,
     deadlock: bool,
     started: Instant,
     last_progress: Instant,
+    workers: &'m Workers,
 }
 
 impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
     pub(crate) fn new(
         machine: &'m Machine<'a, W>,
         codec: &'m Codec,
-        bounds: Bounds,
+        bounds: Bounds<'m>,
         deadlock: bool,
         started: Instant,
+        workers: &'m Workers,
     ) -> Self {
         Self {
             machine,
@@ -133,6 +162,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             deadlock,
             started,
             last_progress: started,
+            workers,
         }
     }
 
@@ -161,10 +191,6 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         if let Err(overflow) = self.insert_initial(&state) {
             return End::Widen(overflow);
         }
-        let workers = match options.workers {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
-        };
         let context = Context {
             machine: self.machine,
             codec: self.codec,
@@ -175,7 +201,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             ),
             deadlock: self.deadlock,
         };
-        let mut expanders: Vec<_> = (0..workers)
+        let mut expanders: Vec<_> = (0..self.workers.count())
             .map(|_| Expander::new(&context, &state))
             .collect();
         loop {
@@ -184,7 +210,7 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
                 return End::Exhausted;
             }
             let found = self.expand(&tasks, &mut expanders);
-            if let Some(end) = self.absorb(&tasks, found, workers, options, progress) {
+            if let Some(end) = self.absorb(&tasks, found, options, progress) {
                 return end;
             }
         }
@@ -235,6 +261,15 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         tasks
     }
 
+    /// Takes idle workers for this much work, if it is worth their start.
+    fn helpers(&self, work: usize) -> usize {
+        if work < PARALLEL {
+            0
+        } else {
+            self.workers.take(self.workers.count())
+        }
+    }
+
     /// First phase: what the tasks lead to, in their order.
     fn expand(&self, tasks: &[Task], expanders: &mut [Expander<'_, 'm, 'a, W>]) -> Vec<Found> {
         let one = |expander: &mut Expander<'_, 'm, 'a, W>, task: &Task| {
@@ -243,7 +278,8 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             expander.expand(task, &share.partition, asleep)
         };
         let states: usize = tasks.iter().map(|t| t.states.len()).sum();
-        if states < PARALLEL || expanders.len() == 1 {
+        let helpers = self.helpers(states);
+        if helpers == 0 {
             let expander = &mut expanders[0];
             return tasks.iter().map(|task| one(expander, task)).collect();
         }
@@ -259,12 +295,13 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         };
         let (own, others) = expanders.split_at_mut(1);
         std::thread::scope(|scope| {
-            for expander in others {
+            for expander in others.iter_mut().take(helpers) {
                 // The system may have no more threads; those that are there take all tasks.
                 let _ = Builder::new().spawn_scoped(scope, || work(expander));
             }
             work(&mut own[0]);
         });
+        self.workers.give_back(helpers);
         let found = |result: Mutex<Option<Found>>| {
             let found = result.into_inner().expect("no worker panics with a result");
             found.expect("every task was taken by a worker")
@@ -277,7 +314,6 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         &mut self,
         tasks: &[Task],
         mut found: Vec<Found>,
-        workers: usize,
         options: &Options<'_>,
         progress: &mut dyn FnMut(&Stats),
     ) -> Option<End> {
@@ -297,12 +333,13 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Some((_, Stop::Widen(overflow))) => return Some(End::Widen(overflow)),
             None => {}
         }
-        if transitions < PARALLEL || workers == 1 {
+        let helpers = self.helpers(transitions);
+        if helpers == 0 {
             for (which, share) in self.shares.iter_mut().enumerate() {
                 share.absorb(which, &found);
             }
         } else {
-            let size = PARTITIONS.div_ceil(workers);
+            let size = PARTITIONS.div_ceil(helpers + 1);
             let queue = Mutex::new(self.shares.chunks_mut(size).enumerate());
             let next = || {
                 queue
@@ -318,12 +355,13 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
                 }
             };
             std::thread::scope(|scope| {
-                for _ in 1..workers {
+                for _ in 0..helpers {
                     // The system may have no more threads.
                     let _ = Builder::new().spawn_scoped(scope, work);
                 }
                 work();
             });
+            self.workers.give_back(helpers);
         }
         let cut = self.check_limits(options, progress).map(End::Cut);
         let larger = self.bounds.states.is_some_and(|b| self.stats.states > b);
@@ -340,10 +378,8 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         self.stats.states = sizes.sum::<usize>() as u64;
         self.stats.memory = self.memory();
         self.stats.elapsed = self.started.elapsed();
-        if options
-            .stop
-            .is_some_and(|stop| stop.load(Ordering::Relaxed))
-        {
+        let mut stops = [options.stop, self.bounds.stop].into_iter().flatten();
+        if stops.any(|stop| stop.load(Ordering::Relaxed)) {
             return Some(Reason::Interrupted);
         }
         if options.memory_limit.is_some_and(|l| self.stats.memory > l) {

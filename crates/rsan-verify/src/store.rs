@@ -5,6 +5,8 @@
 //! of the hash spare most comparisons with others. No hash ever stands for a state. A state costs its packed words, 4
 //! bytes for its parent, 5 to 10 for the index, and 4 more where states differ in length.
 
+use std::cmp::Ordering;
+
 /// Number of partitions; a power of two.
 pub(crate) const PARTITIONS: usize = 32;
 const PARTITION_BITS: u32 = PARTITIONS.trailing_zeros();
@@ -68,16 +70,26 @@ impl Key {
     /// Whether the state that is there stands for the new one, and whether it is the same.
     #[inline]
     fn covers(self, there: &[u64], new: &[u64]) -> Option<bool> {
+        // States are a few words: a call of `memcmp` would take longer than this.
+        let (mut same, mut superset) = (there.len() == new.len(), true);
         if self.words >= new.len() {
-            return (there == new).then_some(true);
+            same &= there.iter().zip(new).all(|(a, b)| a == b);
+            return same.then_some(true);
         }
-        let ((key, rest), (new_key, new_rest)) =
-            (there.split_at(self.words), new.split_at(self.words));
-        if key != new_key || (rest[0] ^ new_rest[0]) & self.mask != 0 {
-            return None;
+        for (i, (a, b)) in there.iter().zip(new).enumerate() {
+            let differ = a ^ b;
+            let key = match i.cmp(&self.words) {
+                Ordering::Less => u64::MAX,
+                Ordering::Equal => self.mask,
+                Ordering::Greater => 0,
+            };
+            if differ & key != 0 {
+                return None;
+            }
+            same &= differ == 0;
+            superset &= b & !a == 0;
         }
-        let superset = rest.iter().zip(new_rest).all(|(a, b)| b & !a == 0);
-        superset.then(|| rest == new_rest)
+        superset.then_some(same)
     }
 }
 
@@ -160,6 +172,26 @@ impl Partition {
     /// The state from which this one was first reached.
     pub(crate) fn parent(&self, index: usize) -> StateId {
         self.parents[index]
+    }
+
+    /// The index entry at which the search for a hash begins. Asking for those of several states first lets the
+    /// processor fetch them at the same time.
+    #[inline]
+    pub(crate) fn entry(&self, hash: u64) -> u32 {
+        let mask = self.index.len().wrapping_sub(1);
+        self.index.get(hash as usize & mask).map_or(EMPTY, |&e| e)
+    }
+
+    /// The first word of the state of an index entry, if it may be that of the hash; likewise.
+    #[inline]
+    pub(crate) fn first_word(&self, entry: u32, hash: u64) -> u64 {
+        let index = (entry >> 8) as usize;
+        match &self.layout {
+            Lengths::Fixed(length) if entry != EMPTY && entry & 0xff == tag(hash) => {
+                self.words[index * length]
+            }
+            _ => 0,
+        }
     }
 
     /// Adds a state unless it is there. The caller stops at [`PARTITION_LIMIT`].

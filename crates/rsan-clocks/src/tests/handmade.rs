@@ -117,6 +117,22 @@ pub(super) const PROGRAMS: &[(&str, &str)] = &[
         "78: a repeated fence between two seq_cst reads",
         "fence.sc; st.rlx w; ld.sc x; fence.sc; ld.sc x || st.rlx x; fence.sc; ld.rlx w",
     ),
+    (
+        "85: a write after a read that its last writer made after a repeated fence",
+        "fence.sc; st.rlx x; st.rlx w; fence.sc; ld.rlx x || st.rlx x 2; fence.sc; ld.rlx w",
+    ),
+    (
+        "86: a read after a read that the last writer made after a repeated fence",
+        "fence.sc; st.rlx x; st.rlx w; st.rlx v; fence.sc; ld.rlx x || ld.rlx x; ld.rlx v; fence.sc; ld.rlx w",
+    ),
+    (
+        "87: a relaxed write after a release write of a thread that acquired something since its fence",
+        "fence.sc; ld.acq y; st.rel x; st.rlx x 2 || st.rlx w; st.rel y || ld.acq x; ld.rlx w",
+    ),
+    (
+        "76: a relaxed write after a repeated fence, and another before it",
+        "fence.sc; st.rlx x; st.rlx w; fence.sc; st.rlx x 2 || ld.acq x; st.rlx v || st.rlx v 2; fence.sc; ld.rlx w",
+    ),
 ];
 
 /// Steps of threads in a fixed order, after all threads have lost saturation.

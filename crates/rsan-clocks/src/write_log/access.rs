@@ -36,7 +36,7 @@
 //! * What the last write carries is known to everybody who hb-knows that write, as `hb` and `eco` together.
 
 use super::epoch::{Epoch, Version};
-use super::location::LocationState;
+use super::location::{LocationState, Published};
 use super::log::{Reader, Record};
 use super::rules::Rules;
 use super::thread::ThreadState;
@@ -79,6 +79,16 @@ impl Mode {
             releases: false,
             sc: false,
             plain: true,
+        }
+    }
+
+    /// What it publishes, as far as it does not only add to a message.
+    #[inline]
+    pub(super) fn published(self) -> Published {
+        match (self.releases, self.sc) {
+            (false, _) => Published::Fence,
+            (true, false) => Published::Present,
+            (true, true) => Published::Before,
         }
     }
 
@@ -167,7 +177,7 @@ impl LocationState {
     #[inline]
     fn read_known(&mut self, thread: &mut ThreadState, sc: bool, rules: Rules) {
         thread.has_sc |= sc;
-        if thread.has_fences {
+        if thread.has_fences && !self.keep_fence_aside(thread, rules) {
             let part = self.sc.get_or_insert_default();
             let changed = part.publish_fences(thread, true, rules);
             self.unsettle(changed, rules);

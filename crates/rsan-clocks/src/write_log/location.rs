@@ -16,7 +16,7 @@ pub struct LocationState {
     pub(super) settled: Version,
     /// The version of the last thread that put its past into `access_past`, but for its own entry.
     pub(super) shown: Version,
-    /// The version of the releasing writer whose `view` the message is, but for the writer's own entries.
+    /// The version of the writer whose `view` the message is, or its `released`, but for the writer's own entries.
     pub(super) message_version: Version,
     /// When the message was published, if it is equal to a publication; see [`LocationState::message_is`].
     message_epoch: Epoch,
@@ -24,8 +24,8 @@ pub struct LocationState {
     pub(super) own_read: Epoch,
     /// Whose publication the message is.
     message_slot: Slot,
-    /// Whether the write of `message_version` was seq_cst.
-    pub(super) message_sc: bool,
+    /// What the write of `message_version` published.
+    pub(super) published: Published,
     /// The `S` of the last writer is `access_past`: no other thread read since.
     pub(super) is_past_owned: bool,
     /// The own entries of the thread that is `settled` are older than its last record or read.
@@ -51,6 +51,17 @@ pub struct LocationState {
     pub(super) saturated_message: VectorClock,
 }
 
+/// What a write publishes of what its thread knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Published {
+    /// What it knows.
+    Present,
+    /// The same, but for what the write itself teaches of seq_cst events: the write is seq_cst.
+    Before,
+    /// What it knew at its last release fence.
+    Fence,
+}
+
 /// The epoch of a message that is nobody's publication. Nothing is concluded from this epoch.
 const NOBODYS: Epoch = Epoch::new(u32::MAX);
 
@@ -64,7 +75,7 @@ impl LocationState {
             own_read: Epoch::START,
             message_slot: Slot::default(),
             message_version: Version::NONE,
-            message_sc: false,
+            published: Published::Present,
             write_past: VectorClock::default(),
             access_past: VectorClock::default(),
             is_past_owned: false,

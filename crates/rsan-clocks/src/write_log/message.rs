@@ -3,7 +3,7 @@
 
 use super::access::Mode;
 use super::epoch::{Stamp, Version};
-use super::location::LocationState;
+use super::location::{LocationState, Published};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use crate::mutation::Mutant;
@@ -72,16 +72,29 @@ impl LocationState {
                 part.renew_message(thread, mode.sc, rules);
             }
             return;
+        } else if !releases && !mode.reads && self.renews_message(thread, mode, rules) {
+            self.message.set(slot, epoch);
+            self.set_message_is(Some(stamp));
+            if let Some(part) = &mut self.sc {
+                part.renew_released_message(thread, rules);
+            }
+            return;
         }
         self.leave_message_in_full(thread, mode, releases, stamp, rules);
     }
 
-    /// Whether a releasing write of the thread changes only its own entry of the message.
+    /// Whether a write of the thread, a releasing one or one that is no read, changes only its own entry of the message.
     #[inline]
     pub(super) fn renews_message(&self, thread: &ThreadState, mode: Mode, rules: Rules) -> bool {
         let mine = self.message_is().is_some_and(|is| is.slot == thread.slot);
-        let same_way = self.message_sc == mode.sc || rules.breaks(Mutant::MessageAcrossOrders);
-        mine && same_way
+        let published = mode.published();
+        let differs = match self.published {
+            is if is == published => false,
+            Published::Fence => !rules.breaks(Mutant::MessageAcrossReleases),
+            _ if published == Published::Fence => !rules.breaks(Mutant::MessageAcrossReleases),
+            _ => !rules.breaks(Mutant::MessageAcrossOrders),
+        };
+        mine && !differs
             && rules.is_at(thread, self.message_version, Mutant::MessageDespiteLearning)
     }
 
@@ -118,12 +131,12 @@ impl LocationState {
         }
         self.message.assign(&view.hb);
         self.set_message_is(Some(stamp));
-        self.message_sc = mode.sc;
-        self.message_version = if releases {
-            thread.version
+        self.published = if releases {
+            mode.published()
         } else {
-            Version::NONE
+            Published::Fence
         };
+        self.message_version = thread.version;
         if let Some(part) = &mut self.sc {
             let alike = !releases && thread.released_alike;
             part.set_message(view, alike, mode.sc, rules);

@@ -12,7 +12,7 @@
 //!
 //! What is not covered by the version: whether the thread has acquired the message of a write that it updates
 //! (`settled_known`), and that the message of a seq_cst write is taken before the write itself learns, which makes
-//! it differ from that of another write (`settled_sc`, `message_sc`) and, if it did learn, from that of the next.
+//! it differ from that of another write (`settled_sc`, `published`) and, if it did learn, from that of the next.
 
 use super::access::Mode;
 use super::epoch::{Epoch, Stamp, Version};
@@ -75,6 +75,9 @@ impl LocationState {
         rules: Rules,
     ) {
         if self.sc.is_some() || !self.keeps_message(thread, mode, rules) {
+            if let Some(part) = &mut self.sc {
+                part.take_kept_fence();
+            }
             self.catch_up(rules);
             self.repeat_write_at_once(thread, mode, value, rules);
             return;
@@ -86,6 +89,15 @@ impl LocationState {
             thread.dirty = true;
         }
         self.is_behind = true;
+    }
+
+    /// Keeps aside the SC fence that a read by the thread carries, if the thread is the one that is `settled`: all else that it
+    /// carries is there. Says whether it is.
+    #[inline]
+    pub(super) fn keep_fence_aside(&mut self, thread: &ThreadState, rules: Rules) -> bool {
+        let is_settled = self.is_settled_by(thread, rules);
+        let part = self.sc.as_mut().filter(|_| is_settled);
+        part.is_some_and(|part| part.keep_fence(thread, rules))
     }
 
     /// Whether the write changes nothing in the message but its thread's own entry.
@@ -121,6 +133,11 @@ impl LocationState {
         };
         self.access_past.set(last.slot, read);
         self.is_past_owned = true;
+        if let Some(part) = &mut self.sc
+            && part.publish_kept_fence(last.slot, rules)
+        {
+            self.settled = Version::NONE;
+        }
         if let Some(is) = self.message_is()
             && is.slot == last.slot
             && self.message_version != Version::NONE

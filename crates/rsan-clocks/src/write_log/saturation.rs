@@ -7,7 +7,7 @@
 
 use super::access::Mode;
 use super::epoch::Version;
-use super::location::LocationState;
+use super::location::{LocationState, Published};
 use super::rules::Rules;
 use super::sc_part::ScPart;
 use super::thread::ThreadState;
@@ -91,7 +91,7 @@ impl LocationState {
         self.message.assign(&thread.view.hb);
         self.set_message_is(Some(thread.stamp()));
         self.message_version = thread.version;
-        self.message_sc = true;
+        self.published = Published::Before;
         self.publish_write(thread, mode, known, rules);
     }
 }

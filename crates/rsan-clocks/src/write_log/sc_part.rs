@@ -1,7 +1,7 @@
 //! What a location knows of seq_cst events: its part of steps 4 to 7 of an access (docs/theory/write-log.md, W6).
 
 use super::access::Mode;
-use super::epoch::{Stamp, VectorClock, Version};
+use super::epoch::{Epoch, Slot, Stamp, VectorClock, Version};
 use super::rules::Rules;
 use super::thread::ThreadState;
 use super::view::{Observation, ScSet, ScView, View};
@@ -17,6 +17,8 @@ pub(super) struct ScPart {
     pub(super) published: Version,
     /// The thread that knows everything in `any` (`qown`).
     pub(super) owner: Option<Stamp>,
+    /// The last SC fence before a read by the last writer since its write, if that is not in `any` yet.
+    pub(super) kept_fence: Epoch,
     /// `last_write` is equal to `any` and not stored (`weq`).
     pub(super) same: bool,
     /// The last write was seq_cst (`wq`).
@@ -36,6 +38,7 @@ impl Default for ScPart {
         Self {
             published: Version::NONE,
             owner: None,
+            kept_fence: Epoch::START,
             same: true,
             last_write_is_sc: false,
             message_alike: false,
@@ -174,6 +177,55 @@ impl ScPart {
         self.split_message();
         let known = &thread.view.sc.fence;
         self.message.fence.set_entry(thread.slot, known);
+    }
+
+    /// The same for a message that is what the thread knew at its last release fence.
+    pub(super) fn renew_released_message(&mut self, thread: &ThreadState, rules: Rules) {
+        if rules.breaks(Mutant::MessageWithoutOwnFences) {
+            return;
+        }
+        let (slot, known) = (thread.slot, &thread.released.sc);
+        self.message.access.set_entry(slot, &known.access);
+        if !self.message_alike {
+            self.message.fence.set_entry(slot, &known.fence);
+        }
+    }
+
+    /// The last writer reads, and has learnt nothing since its write: its own last fence is all that `any` may lack, and is kept
+    /// aside until somebody else comes. Says whether that is so; not if it made seq_cst accesses.
+    #[inline]
+    pub(super) fn keep_fence(&mut self, thread: &ThreadState, rules: Rules) -> bool {
+        let (slot, known) = (thread.slot, &thread.view.sc.fence);
+        if self.has_fences(thread) {
+            return true;
+        }
+        if rules.breaks(Mutant::FencesNotPublished) || known.accesses.get(slot) != Epoch::START {
+            return false;
+        }
+        if !rules.breaks(Mutant::OwnReadWithoutFence) {
+            self.kept_fence = known.fences.get(slot);
+        }
+        self.note_version(thread);
+        true
+    }
+
+    /// The same thread writes again: what it adds to `any` includes the fence.
+    #[inline]
+    pub(super) fn take_kept_fence(&mut self) {
+        self.kept_fence = Epoch::START;
+    }
+
+    /// Adds the fence that was kept aside for a slot, which the last write does not carry. Says whether there was one.
+    pub(super) fn publish_kept_fence(&mut self, slot: Slot, rules: Rules) -> bool {
+        let fence = std::mem::take(&mut self.kept_fence);
+        let is_kept = fence != Epoch::START;
+        if is_kept {
+            if !rules.breaks(Mutant::OwnReadFenceNotFrozen) {
+                self.freeze_last_write();
+            }
+            self.any.fences.raise(slot, fence);
+        }
+        is_kept
     }
 
     /// The thread wrote last, in the same way, and does so again.

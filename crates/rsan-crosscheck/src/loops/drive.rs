@@ -159,13 +159,15 @@ fn answer(document: &Value) -> Option<Answer> {
     let findings = document["findings"].as_array()?;
     let found = |kind: &str| findings.iter().any(|f| f["kind"] == kind);
     let exploration = &document["stats"]["schedules"]["exploration"];
+    let notes = document["notes"].as_array().into_iter().flatten();
+    let notes: Vec<&str> = notes.filter_map(Value::as_str).collect();
     Some(Answer {
         verdict: document["verdict"].as_str()?.to_owned(),
         complete: exploration["complete"].as_bool()?,
         weak: found("weak-behaviour"),
         race: found("data-race"),
         deadlock: found("deadlock"),
-        reason: document["reason"].as_str().unwrap_or_default().to_owned(),
+        reason: notes.join("; "),
         executions: exploration["executions"].as_u64()?,
         excess: exploration["excess"].as_u64()?,
     })

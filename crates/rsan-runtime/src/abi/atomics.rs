@@ -4,7 +4,7 @@ use crate::atomic::{self, CasOrders, Word};
 use crate::entry::atomic_entries;
 use crate::location::Operation;
 use crate::sched::{self, scopes};
-use crate::{ignoring, options, sync};
+use crate::{ignoring, sync};
 use rsan_model::CasStrength;
 use std::ffi::c_int;
 
@@ -108,7 +108,7 @@ struct Exchanged {
 
 /// What `rsan-llvm` makes of a weak compare-exchange. Whoever calls it need not extend operands that are smaller.
 ///
-/// It is weak where weak behaviour is executed, and where a proof is claimed. Otherwise it is strong, as those of LLVM's own instrumentation are.
+/// It is weak where weak behaviour is executed, and where all executions are explored. Otherwise it is strong, as those of LLVM's own instrumentation are.
 unsafe extern "C" fn compare_exchange_pair<W: Word>(
     at: *mut W,
     expected: u64,
@@ -118,8 +118,7 @@ unsafe extern "C" fn compare_exchange_pair<W: Word>(
 ) -> Exchanged {
     let orders = CasOrders { success, failure };
     let [expected, new] = [expected, new].map(|operand| W::from_bits(operand.into()));
-    let exact = || options::current().is_some_and(|options| options.exact);
-    let strength = match sched::weak::is_active() || sched::active() && exact() {
+    let strength = match sched::weak::is_active() || sched::atomics::is_steady() {
         true => CasStrength::Weak,
         false => CasStrength::Strong,
     };

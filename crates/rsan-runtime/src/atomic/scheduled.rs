@@ -3,13 +3,10 @@
 use super::{CasOrders, Word, fence_order, read_order, rmw_order, write_order};
 use crate::location::Operation;
 use crate::model;
-use crate::probe::failure::{self, Failure, Success};
-use crate::probe::is_probing;
-use crate::sched::atomics::{Orders, Registers, before_read, state_of};
+use crate::sched::atomics::{Orders, before_read, before_store, fails_for_no_reason};
 use crate::sched::weak::{self, is_active};
 use crate::sched::{done, point, stacks};
 use crate::word::{fold, operands_of};
-use crate::{report, thread, tls};
 use rsan_model::CasStrength;
 use rsan_schedule::Kind;
 use std::ffi::c_int;
@@ -39,8 +36,9 @@ pub(crate) unsafe fn load<W: Word>(at: *mut W, order: c_int) -> W {
 /// As [`super::store`].
 #[cold]
 pub(crate) unsafe fn store<W: Word>(at: *mut W, value: W, order: c_int) {
-    weak::announce(write_order(order).releases());
-    point(Kind::Store, at as usize, size_of::<W>());
+    let releases = write_order(order).releases();
+    weak::announce(releases);
+    before_store(at as usize, size_of::<W>(), releases);
     // SAFETY: the caller's promise; nobody else runs.
     let old = unsafe { W::load(at) };
     // SAFETY: the caller's promise.
@@ -92,49 +90,6 @@ pub(crate) unsafe fn rmw<W: Word>(
     old
 }
 
-/// Whether a weak compare-and-swap fails for no reason: only in a child that finds out what the program does then. If that is more
-/// than trying again, not all executions are explored.
-///
-/// # Safety
-/// As [`super::compare_exchange`].
-unsafe fn fails<W: Word>(at: *mut W, expected: W, registers: &Registers) -> bool {
-    let state = |outermost| state_of(outermost, registers);
-    if is_probing() {
-        failure::arrive(state);
-        return false;
-    }
-    let Some(mut me) = thread::enter_access().filter(|me| me.options.exact) else {
-        return false;
-    };
-    // SAFETY: the caller's promise.
-    if unsafe { W::load(at) } != expected {
-        return false;
-    }
-    let (pc, site, outermost) = (me.caller, me.site(), me.outermost);
-    let answer = state(outermost).map(|state| {
-        failure::ask(Success {
-            pc,
-            address: at as usize,
-            bytes: size_of::<W>(),
-            value: expected.bits(),
-            state,
-            outermost,
-        })
-    });
-    // The runtime may have copied memory of its own meanwhile.
-    tls::set_caller(pc);
-    let does = match answer {
-        Some(Failure::Happens) => return true,
-        Some(Failure::Retries) => return false,
-        Some(Failure::Matters(text)) => text,
-        None => "is in a state that is too large".to_owned(),
-    };
-    let why = "a weak compare-and-swap may fail here for no reason, and then the program";
-    report::undecided(&me, site, &format!("{why} {does}"));
-    tls::set_caller(pc);
-    false
-}
-
 /// # Safety
 /// As [`super::compare_exchange`].
 #[cold]
@@ -146,22 +101,22 @@ pub(crate) unsafe fn compare_exchange<W: Word>(
     strength: CasStrength,
 ) -> (W, bool) {
     let operands = [expected, new].map(|word| fold(word.bits()));
-    let registers = Registers::now(tls::caller(), at as usize, operands);
     weak::announce(rmw_order(orders.success).write().releases());
     let all = Orders {
         all: orders.success as u64 | (orders.failure as u64) << 32 | (strength as u64) << 63,
         read: read_order(orders.failure),
     };
     before_read(Kind::Compare, (at as usize, size_of::<W>()), operands, all);
-    let is_weak = is_active();
-    // SAFETY: the caller's promise.
-    if !is_weak && strength == CasStrength::Weak && unsafe { fails(at, expected, &registers) } {
-        return (expected, false);
-    }
     // SAFETY: the caller's promise.
     let (old, succeeded) = unsafe {
-        match is_weak {
+        match is_active() {
             true => super::weak::compare_exchange(at, expected, new, orders, strength),
+            false
+                if strength == CasStrength::Weak
+                    && fails_for_no_reason(W::load(at) == expected) =>
+            {
+                super::compare_and_fail(at, expected, new, orders)
+            }
             false => super::compare_exchange(at, expected, new, orders, strength),
         }
     };

@@ -8,7 +8,7 @@ use crate::entry::interceptors;
 use crate::real::{Real, c_name};
 use libc::{
     DIR, addrinfo, c_int, c_long, c_uint, c_void, dirent, gid_t, group, in_addr, itimerval, passwd,
-    rlimit, rusage, sockaddr, time_t, timespec, tm, tms, uid_t, utsname,
+    pid_t, rlimit, rusage, sockaddr, time_t, timespec, tm, tms, uid_t, utsname,
 };
 
 type Constant = *const c_void;
@@ -69,6 +69,13 @@ impl Call {
         // SAFETY: the caller's promise.
         let is_there = result == 0 && self.is_seen() && !unsafe { place.read() }.is_null();
         self.writes_one(entry, is_there);
+    }
+
+    /// The function sets a limit, unless it is only asked.
+    fn limits(&self, which: c_int, limit: *const rlimit) {
+        if which == libc::RLIMIT_AS as c_int && !limit.is_null() {
+            crate::mapping::give_up();
+        }
     }
 
     /// The function has found an object by several words.
@@ -205,8 +212,10 @@ functions! {
     fn getloadavg(to: *mut f64, count: c_int) -> c_int [] done [fills(to, done as isize * 8)];
     fn getrlimit(which: c_int, to: *mut rlimit) -> c_int [] result [writes_one(to, result == 0)];
     fn getrlimit64(which: c_int, to: *mut rlimit) -> c_int [] result [writes_one(to, result == 0)];
-    fn setrlimit(which: c_int, from: *const rlimit) -> c_int [reads_one(from)] result [];
-    fn setrlimit64(which: c_int, from: *const rlimit) -> c_int [reads_one(from)] result [];
+    fn setrlimit(which: c_int, from: *const rlimit) -> c_int [reads_one(from), limits(which, from)] result [];
+    fn setrlimit64(which: c_int, from: *const rlimit) -> c_int [reads_one(from), limits(which, from)] result [];
+    fn prlimit(process: pid_t, which: c_int, from: *const rlimit, to: *mut rlimit) -> c_int [reads_one(from), limits(which, from)] result [writes_one(to, result == 0)];
+    fn prlimit64(process: pid_t, which: c_int, from: *const rlimit, to: *mut rlimit) -> c_int [reads_one(from), limits(which, from)] result [writes_one(to, result == 0)];
     fn getrusage(who: c_int, to: *mut rusage) -> c_int [] result [writes_one(to, result == 0)];
     fn getgroups(room: c_int, to: *mut gid_t) -> c_int [] count [fills(to, if room > 0 { count as isize * 4 } else { 0 })];
     fn getresuid(one: *mut uid_t, two: *mut uid_t, three: *mut uid_t) -> c_int [] result [writes_three([one, two, three], result == 0)];

@@ -377,19 +377,6 @@ pub(super) struct Cas {
     pub(super) memory: u128,
 }
 
-/// A weak compare-and-swap is about to be made: the answer is known if it is the one that failed, and nothing has changed.
-pub(super) fn come_back(state: impl FnOnce(usize) -> Option<u64>) {
-    let mut inside = Inside::enter();
-    let child = inside.child();
-    if let Some((failed_in, outermost)) = child.question.failed_in
-        && state(outermost) == Some(failed_in)
-        && !child.knows
-        && !child.writes.have_changed()
-    {
-        conclude(Answer::Iterates);
-    }
-}
-
 /// A compare-and-swap that fails, if this returns; returns what the program gets.
 pub(super) fn compare_exchange(cas: Cas) -> u128 {
     let mut inside = Inside::enter();

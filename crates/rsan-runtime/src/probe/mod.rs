@@ -60,7 +60,6 @@ mod answer;
 mod arrivals;
 mod child;
 pub(crate) mod exact;
-pub(crate) mod failure;
 mod maps;
 mod operations;
 mod plain;

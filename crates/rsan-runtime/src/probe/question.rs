@@ -41,8 +41,6 @@ pub(super) struct Question {
     pub(super) is_reference: bool,
     /// Other accesses to the location get the old value, too, as long as the program knows no other.
     pub(super) everywhere: bool,
-    /// The access is a weak compare-and-swap that failed for no reason: in which state of the thread, and where its stack begins.
-    pub(super) failed_in: Option<(u64, usize)>,
     /// Old values that a compare-and-swap could replace.
     pub(super) replaceable: [Option<Replaceable>; REPLACEABLE],
 }
@@ -66,7 +64,6 @@ impl Question {
         current: 0,
         is_reference: false,
         everywhere: false,
-        failed_in: None,
         replaceable: [None; REPLACEABLE],
     };
 

@@ -10,7 +10,8 @@ use crate::report;
 use crate::sched;
 use crate::shadow::{Granule, HAS_BLOCKS, HAS_CELLS, PAGE};
 use crate::stack::Function;
-use crate::thread::{self, Entered};
+use crate::thread::{self, Entered, accessed};
+use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 /// A block is about to be freed: like a plain write of it, except that its atomic locations need not be told, for they
@@ -26,6 +27,9 @@ pub fn free_by(function: Function, address: usize, bytes: usize) {
         return crate::probe::free(address, bytes);
     };
     let me = &mut me;
+    if me.options.exact && !sched::heap::owns(address as *mut c_void) {
+        accessed::memory_goes(address, bytes);
+    }
     if me.ignored != 0 {
         return;
     }
@@ -78,6 +82,9 @@ pub fn unmap(address: usize, bytes: usize) {
         return;
     };
     let me = &mut me;
+    if me.options.exact {
+        accessed::memory_goes(address, bytes);
+    }
     if me.ignored != 0 {
         return;
     }

@@ -1,12 +1,12 @@
 //! Before and after the program's atomic operations, when they are scheduled.
 
-use super::spin::{Arrival, Loop};
+use super::spin::Arrival;
 use super::state::{For, Need, Status, Values};
-use super::{STATE, done, give_way, op, point_when, scheduled, weak};
+use super::{STATE, done, give_way, op, point, point_when, scheduled, weak};
 use crate::entry::REGISTERS;
 use crate::word::fold;
-use rsan_model::ReadOrd;
-use rsan_schedule::{Kind, Local};
+use rsan_model::{ReadOrd, ThreadId};
+use rsan_schedule::{Kind, Local, Reading};
 use std::sync::atomic::Ordering;
 
 /// A copy of [`REGISTERS`], with where the program called, and the arguments, which need not be in any of them.
@@ -41,11 +41,6 @@ impl Registers {
     }
 }
 
-/// A number for the state of a thread whose stack begins at `outermost`, unless it is too large.
-pub(crate) fn state_of(outermost: usize, registers: &Registers) -> Option<u64> {
-    Loop::below(outermost).state(registers)
-}
-
 /// How an operation orders: as a number, and if it only reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Orders {
@@ -68,15 +63,14 @@ pub(crate) fn before_read(
     let wrote = inside.entered.wrote;
     weak::arrive(&mut inside, guard.as_mut());
     inside.entered.wrote = false;
+    let accessed = inside.entered.accessed.take();
     let plain = std::mem::take(&mut inside.entered.touched);
     inside.entered.registers = registers.preserved();
     let Some(state) = guard.as_mut() else { return };
     let goes_round = state.strategy.goes_round();
     let thread = state.threads.get_mut(me).and_then(Option::as_deref_mut);
     let Some(thread) = thread else { return };
-    if wrote {
-        thread.spin.reset();
-    }
+    thread.spin.accessed(&accessed, wrote);
     let mut status = Status::Ready;
     let arrival = thread.spin.arrive(&registers, address, bytes);
     thread.local = Local {
@@ -93,7 +87,7 @@ pub(crate) fn before_read(
     match arrival {
         Arrival::Fresh => thread.reads_last = false,
         Arrival::InVain => {
-            state.trace.mark_vain(thread.spin.round(), plain);
+            state.trace.mark_vain(&thread.spin.round(), plain);
             thread.since = thread.step.0 as u64;
             let more = thread.spin.has_changed() || thread.spin.has_stale();
             thread.reads_last = true;
@@ -111,6 +105,58 @@ pub(crate) fn before_read(
     {
         thread.spin.go_on();
     }
+}
+
+/// Before a store.
+pub(crate) fn before_store(address: usize, bytes: usize, releases: bool) {
+    let kind = Kind::Store;
+    let Some((mut inside, mut guard)) = scheduled() else {
+        return;
+    };
+    let me = inside.number();
+    let thread = guard.as_mut().and_then(|state| state.thread(me));
+    if releases || !thread.is_some_and(|thread| thread.spin.may_rewrite()) {
+        drop((guard, inside));
+        return point(kind, address, bytes);
+    }
+    weak::arrive(&mut inside, guard.as_mut());
+    // It may be a part of a round that changes nothing.
+    inside.entered.wrote = true;
+    inside.entered.accessed.note(address, bytes, true);
+    give_way(me, guard, op(kind, address, bytes), Status::Ready);
+}
+
+/// The calling thread makes a weak compare-and-swap, which finds what it expects or not: whether it fails for no reason.
+pub(crate) fn fails_for_no_reason(finds: bool) -> bool {
+    let Some((mut inside, mut guard)) = scheduled() else {
+        return false;
+    };
+    let me = inside.number();
+    let Some(state) = guard.as_mut() else {
+        return false;
+    };
+    let Some(op) = state.thread(me).map(|thread| thread.op) else {
+        return false;
+    };
+    let reading = Reading {
+        thread: ThreadId::new(me),
+        op,
+        place: 0,
+    };
+    let fails = finds && state.strategy.fails(&reading);
+    if let Some(thread) = state.thread(me) {
+        thread.step.1.may_fail = true;
+        thread.step.1.spurious = fails;
+        thread.spin.compares_weakly(fails);
+        inside.entered.accessed.begin();
+    }
+    fails
+}
+
+/// Whether the run is one of an exploration of all executions, or such a run again.
+pub(crate) fn is_steady() -> bool {
+    let state = || STATE.lock();
+    super::active() && state().as_ref().is_some_and(|state| state.steady)
 }
 
 /// The calling thread is about to make an access that waits for one of some values: it is chosen when one is there.

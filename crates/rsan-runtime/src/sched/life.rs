@@ -4,13 +4,15 @@ use super::lent::{self, Lent};
 use super::state::{State, Status};
 use super::switch::{self, Carrier};
 use super::{
-    Inside, STATE, active, done, go_on_as, lie_down, op, scheduled, stacks, stop_at,
+    Inside, STATE, active, done, go_on_as, heap, lie_down, op, scheduled, stacks, stop_at,
     wait_until_settled,
 };
 use crate::lock::Guard;
-use crate::{real, thread};
+use crate::real;
+use crate::thread::{self, accessed};
 use rsan_model::ThreadId;
 use rsan_schedule::Kind;
+use std::ffi::c_void;
 
 /// A thread is about to be created by the calling one.
 pub(crate) fn announce(child: ThreadId) {
@@ -166,6 +168,9 @@ pub(crate) fn move_home() {
     unsafe { switch::hand_over(saved, executor, own, saved) };
 }
 
+/// Below the beginning of a stack, its memory, and perhaps other memory.
+const STACK: usize = 64 << 20;
+
 /// The thread has ended, and its kernel thread is about to.
 pub(crate) fn ended(number: ThreadId) {
     let mut guard = STATE.lock();
@@ -176,6 +181,10 @@ pub(crate) fn ended(number: ThreadId) {
         return;
     };
     thread.status = Status::Finished;
+    let stack = thread.spin.outermost();
+    if !heap::owns(stack as *mut c_void) {
+        accessed::memory_goes(stack.saturating_sub(STACK), STACK.min(stack));
+    }
     stacks::end(number.index());
     switch::is_ending();
     match state.choose() {

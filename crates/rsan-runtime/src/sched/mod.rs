@@ -176,6 +176,9 @@ pub(crate) fn note_write(me: &mut thread::Body, address: usize, bytes: usize) {
     let own = stack.contains(&address);
     me.wrote |= !own;
     me.touched |= !own;
+    if !own {
+        me.accessed.note(address, bytes, true);
+    }
     if spin::may_be_on_a_stack(address, bytes)
         && let Some(state) = STATE.lock().as_mut().filter(|_| active())
     {
@@ -189,10 +192,13 @@ pub(crate) fn note_write(me: &mut thread::Body, address: usize, bytes: usize) {
 
 /// A thread is about to read; on its own stack it sees what it wrote itself.
 #[cold]
-pub(crate) fn note_read(me: &mut thread::Body, address: usize) {
+pub(crate) fn note_read(me: &mut thread::Body, address: usize, bytes: usize) {
     let here = 0u8;
     let stack = &raw const here as usize..me.outermost;
-    me.touched |= !stack.contains(&address);
+    if !stack.contains(&address) {
+        me.touched = true;
+        me.accessed.note(address, bytes, false);
+    }
 }
 
 /// The calling thread has got something whose like it does not get again.
@@ -230,10 +236,15 @@ fn stop_at(kind: Kind, object: usize, bytes: usize) {
     if let Some((mut inside, mut guard)) = scheduled() {
         let me = inside.number();
         weak::arrive(&mut inside, guard.as_mut());
-        if !matches!(kind, Kind::Fence | Kind::Yield)
-            && let Some(thread) = guard.as_mut().and_then(|state| state.thread(me))
-        {
-            thread.spin.reset();
+        if let Some(thread) = guard.as_mut().and_then(|state| state.thread(me)) {
+            match kind {
+                Kind::Yield => {}
+                Kind::Fence => thread.spin.fences(),
+                _ => thread.spin.reset(),
+            }
+        }
+        if kind != Kind::Yield {
+            inside.entered.accessed.clear();
         }
         give_way(me, guard, op(kind, object, bytes), Status::Ready);
     }
@@ -265,6 +276,7 @@ fn wait(op: Option<Op>, need: Need, status: Status, timed: bool) -> bool {
     let me = inside.number();
     if op.is_some() {
         weak::arrive(&mut inside, guard.as_mut());
+        inside.entered.accessed.clear();
     }
     let Some(state) = guard.as_mut() else {
         return true;
@@ -359,10 +371,16 @@ pub(crate) fn done(change: impl FnOnce(&mut Step)) {
         {
             thread.spin.reads_in(index);
         }
+        if step.writes {
+            state.overwritten(me, step.op.object as usize, usize::from(step.op.bytes));
+        }
         if step.changes() {
             state.before_retries = None;
             if let Some(thread) = state.thread(me) {
-                thread.spin.reset();
+                match step.op.kind == Kind::Store && step.read == step.wrote {
+                    true => thread.spin.rewrites_in(index),
+                    false => thread.spin.reset(),
+                }
             }
             state.written(step.op.object as usize, usize::from(step.op.bytes));
         }

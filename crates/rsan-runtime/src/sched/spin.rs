@@ -13,6 +13,9 @@
 //! of the run: what it did depends only on what it has read then, and not on when others changed it.
 //! [`rsan_schedule::explore`] says why that is enough.
 //!
+//! A round in which a weak compare-and-swap has failed for no reason may also write what is there already (docs/theory/sc-runs.md, S12): then what the
+//! thread has written since it last did anything else that others can see is part of its state.
+//!
 //! **Assumes** that functions without instrumentation that are called in such a loop keep no state. Therefore a
 //! deadlock of such loops is only believed after they have gone round some more ([`super::stuck`]). A loop that counts
 //! its rounds is not recognised: its thread lets others go on when it has made very many steps.
@@ -20,6 +23,7 @@
 use super::atomics::Registers;
 use super::borrowed::Borrowed;
 use crate::allocator;
+use crate::thread::accessed::Accessed;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,12 +44,18 @@ struct Visit {
     changed: bool,
     /// It could have read a later write.
     stale: bool,
+    /// What was in the memory that the thread had accessed.
+    memory: u64,
+    /// It is a weak compare-and-swap that has failed for no reason.
+    failed: bool,
 }
 
 impl Visit {
     fn new(state: u64, address: usize, bytes: usize) -> Self {
         Self {
             state,
+            memory: 0,
+            failed: false,
             address,
             bytes,
             step: 0,
@@ -56,7 +66,7 @@ impl Visit {
 }
 
 /// What a thread has read since it last wrote something.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Loop {
     visits: Vec<Visit>,
     /// Where the thread's stack begins.
@@ -65,6 +75,12 @@ pub(super) struct Loop {
     last: Option<u64>,
     /// Words of the stack that others write.
     borrowed: Borrowed,
+    /// The thread makes weak compare-and-swaps.
+    is_weak: bool,
+    /// What the thread has accessed plainly, or stored to relaxed, since it last did anything else that others can see but reading.
+    accessed: Accessed,
+    /// Where stores are in the trace that have written what was there since the first visit.
+    rewrites: Vec<usize>,
 }
 
 /// What a thread does when it comes to a read.
@@ -91,8 +107,18 @@ impl Loop {
     pub(super) fn below(outermost: usize) -> Self {
         Self {
             outermost,
-            ..Self::default()
+            visits: Vec::new(),
+            last: None,
+            borrowed: Borrowed::default(),
+            is_weak: false,
+            accessed: Accessed::NONE,
+            rewrites: Vec::new(),
         }
+    }
+
+    /// Where the thread's stack begins.
+    pub(super) fn outermost(&self) -> usize {
+        self.outermost
     }
 
     /// The thread's stack begins here.
@@ -105,7 +131,51 @@ impl Loop {
 
     /// The thread has written something, or done something else that is no read.
     pub(super) fn reset(&mut self) {
+        self.forget();
+        self.accessed.clear();
+    }
+
+    /// The visits do not count any more.
+    fn forget(&mut self) {
         self.visits.clear();
+        self.rewrites.clear();
+    }
+
+    /// The thread has accessed this since it last came to a read. If it has failed for no reason, it may have written what was there.
+    pub(super) fn accessed(&mut self, later: &Accessed, writes: bool) {
+        self.accessed.add(later);
+        let is_known = self.accessed.is_known();
+        if writes && !(self.has_failed() && is_known) || self.has_failed() && !is_known {
+            self.forget();
+        }
+    }
+
+    /// The thread makes a fence: others may know what it did before, and not what it does behind.
+    pub(super) fn fences(&mut self) {
+        self.accessed.lose();
+    }
+
+    /// The thread makes a weak compare-and-swap, which fails for no reason, or not.
+    pub(super) fn compares_weakly(&mut self, fails: bool) {
+        self.is_weak = true;
+        if let Some(visit) = self.visits.last_mut() {
+            visit.failed = fails;
+        }
+    }
+
+    /// Whether the thread has failed for no reason in the loop.
+    pub(super) fn has_failed(&self) -> bool {
+        self.visits.iter().any(|visit| visit.failed)
+    }
+
+    /// Whether it has, and may write what is there.
+    pub(super) fn may_rewrite(&self) -> bool {
+        self.has_failed() && self.accessed.is_known()
+    }
+
+    /// The thread has written what was there, as this step.
+    pub(super) fn rewrites_in(&mut self, step: usize) {
+        self.rewrites.push(step);
     }
 
     /// The thread waits for a word, and for nothing else.
@@ -142,13 +212,16 @@ impl Loop {
     }
 
     /// The steps of the failed spin iteration.
-    pub(super) fn round(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.visits.iter().map(|visit| visit.step)
+    pub(super) fn round(&self) -> Vec<usize> {
+        let reads = self.visits.iter().map(|visit| visit.step);
+        let first = self.visits.first().map_or(usize::MAX, |visit| visit.step);
+        let rewrites = self.rewrites.iter().filter(|step| **step > first);
+        reads.chain(rewrites.copied()).collect()
     }
 
     /// The thread is to try again, though nothing changed.
     pub(super) fn retry(&mut self) {
-        self.visits.clear();
+        self.forget();
     }
 
     /// These bytes are written. Whether the thread has read one of them.
@@ -161,6 +234,13 @@ impl Loop {
             (visit.changed, any) = (true, true);
         }
         any
+    }
+
+    /// Another thread has written these bytes atomically.
+    pub(super) fn overwritten(&mut self, address: usize, bytes: usize) {
+        if self.is_weak && self.accessed.has_written(address, bytes) {
+            self.accessed.lose();
+        }
     }
 
     /// Another thread is about to write these bytes. Whether some of them may be on this thread's stack.
@@ -182,7 +262,7 @@ impl Loop {
     /// The thread is about to write on its stack.
     pub(super) fn takes_back(&mut self, address: usize, bytes: usize) {
         if self.borrowed.take_back(address, bytes) {
-            self.visits.clear();
+            self.forget();
         }
     }
 
@@ -200,17 +280,26 @@ impl Loop {
     ) -> Arrival {
         self.last = self.state(registers);
         let Some(state) = self.last else {
-            self.visits.clear();
+            self.forget();
             return Arrival::Fresh;
         };
-        if let Some(start) = self.visits.iter().position(|visit| visit.state == state) {
+        let memory = match self.is_weak {
+            // SAFETY: one thread runs at a time, and what gives memory back says so.
+            true => unsafe { self.accessed.digest() },
+            false => 0,
+        };
+        let same = |visit: &Visit| visit.state == state && visit.memory == memory;
+        if let Some(start) = self.visits.iter().position(same) {
             self.visits.drain(..start);
             return Arrival::InVain;
         }
         if self.visits.len() == VISITS {
-            self.visits.clear();
+            self.forget();
         }
-        self.visits.push(Visit::new(state, address, bytes));
+        self.visits.push(Visit {
+            memory,
+            ..Visit::new(state, address, bytes)
+        });
         Arrival::Fresh
     }
 
@@ -227,7 +316,7 @@ impl Loop {
     }
 
     /// Arguments, registers and stack as a number.
-    pub(super) fn state(&mut self, registers: &Registers) -> Option<u64> {
+    fn state(&mut self, registers: &Registers) -> Option<u64> {
         let (here, stack) = (0u8, registers.stack());
         // Another thread may have filled the registers in, if this one came back from outside.
         let own = &raw const here as usize..self.outermost;
@@ -235,7 +324,7 @@ impl Loop {
             return None;
         }
         if self.borrowed.refresh(stack, word) {
-            self.visits.clear();
+            self.forget();
         }
         let mut hash = Hash::from(0x9e37_79b9_7f4a_7c15);
         registers.words().iter().for_each(|word| hash.add(*word));

@@ -142,6 +142,16 @@ impl State {
         }
     }
 
+    /// A thread has made an atomic write: what others had written there is not theirs any more.
+    pub(super) fn overwritten(&mut self, by: usize, address: usize, bytes: usize) {
+        let threads = self.threads.iter_mut().enumerate();
+        for (_, thread) in threads.filter(|(number, _)| *number != by) {
+            if let Some(thread) = thread {
+                thread.spin.overwritten(address, bytes);
+            }
+        }
+    }
+
     /// Asks the strategy. `None` if nobody is ready.
     fn pick(&mut self) -> Option<usize> {
         let mut ready = std::mem::take(&mut self.ready);
@@ -324,7 +334,7 @@ impl State {
             since: 0,
             timed: false,
             timed_out: false,
-            spin: spin::Loop::default(),
+            spin: spin::Loop::below(0),
             step: (0, Step::new(ThreadId::new(number), op)),
             away: std::ptr::null(),
             context: None,

@@ -181,9 +181,10 @@ impl Thread {
         matches!(self.status, Status::Blocked(For::Words | For::Good))
     }
 
-    /// Whether it would go round again in a loop, if the strategy wanted that.
+    /// Whether it would go round again in a loop, if the strategy wanted that, or need not be there: it has failed for no reason.
     pub(super) fn is_starved(&self) -> bool {
+        let spin = &self.spin;
         self.status == Status::Blocked(For::Good)
-            && (self.spin.has_changed() || self.spin.has_stale())
+            && (spin.has_changed() || spin.has_stale() || spin.has_failed())
     }
 }

@@ -117,9 +117,9 @@ impl Trace {
 
     /// These steps are a failed spin iteration. One that read a single word has written nothing. If there were plain accesses in it, its
     /// state does not tell what the thread does.
-    pub(super) fn mark_vain(&mut self, round: impl ExactSizeIterator<Item = usize>, plain: bool) {
+    pub(super) fn mark_vain(&mut self, round: &[usize], plain: bool) {
         let alone = round.len() == 1;
-        for index in round {
+        for &index in round {
             let Some(place) = self.place(index) else {
                 continue;
             };

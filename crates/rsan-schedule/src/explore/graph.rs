@@ -41,7 +41,7 @@ impl Event {
     }
 }
 
-/// How often a thread fails for no reason before it writes again.
+/// How often a thread fails for no reason at one object before it succeeds there.
 const FAILURES: usize = 3;
 
 /// An execution graph: the events that were executed, in an order in which they can be, then those that wait.
@@ -102,18 +102,18 @@ impl Graph {
         }
     }
 
-    /// Whether the compare-and-swap can be made to fail for no reason: its thread has not done so too often since it last wrote.
+    /// Whether the compare-and-swap can be made to fail for no reason: its thread has not done so too often since it last succeeded.
     pub(super) fn can_fail(&self, e: u32) -> bool {
         self.events[e as usize].may_fail && !self.is_tired(e)
     }
 
-    /// Whether the thread of the event has failed for no reason so often since it last wrote that nobody asks what comes of another
-    /// failure: it may count them.
+    /// Whether the thread of the event has failed for no reason so often since it last succeeded at the object that nobody asks what
+    /// comes of another failure: it may count them.
     pub(super) fn is_tired(&self, e: u32) -> bool {
-        let thread = self.events[e as usize].thread;
+        let Event { thread, object, .. } = self.events[e as usize];
         let before = self.events[..e as usize].iter().rev();
-        let own = before.filter(|event| event.thread == thread);
-        let since = own.take_while(|event| !event.writes);
+        let own = before.filter(|event| event.thread == thread && event.object == object);
+        let since = own.take_while(|event| !(event.may_fail && event.writes));
         since.filter(|event| event.spurious).count() >= FAILURES
     }
 

@@ -161,7 +161,7 @@ impl Follower<'_> {
         }
         if step.vain {
             let chosen = unready == Unready::Refused || event.spurious;
-            self.vain.insert(step.thread.0, (step.op.kind, chosen));
+            self.spins(step, chosen);
         }
         let e = self.builder.step(step, event.added, self.write_times[i]);
         self.places[i] = e;
@@ -186,12 +186,23 @@ impl Follower<'_> {
             self.ended.insert(thread);
         }
         if step.vain {
-            self.vain.insert(thread, (kind, false));
+            self.spins(step, false);
         }
         self.attempts.remove(&thread);
         self.builder
             .step(step, self.now, write_time(kind, self.now));
         self.now += 2;
+    }
+
+    /// The step is one of a spin iteration that failed. Only reads tell another iteration from it.
+    fn spins(&mut self, step: &Step, chosen: bool) {
+        let (kind, thread) = (step.op.kind, step.thread.0);
+        match self.vain.get_mut(&thread) {
+            Some(last) if kind == Kind::Store => last.0 = kind,
+            _ => {
+                self.vain.insert(thread, (kind, chosen));
+            }
+        }
     }
 
     fn end(mut self, trace: &Trace, exhausted: &BTreeSet<u32>) -> Result<Replayed, Outcome> {

@@ -5,6 +5,7 @@ mod counters;
 mod handmade;
 mod mutants;
 mod reductions;
+mod slices;
 
 use crate::machine::FailureKind;
 use crate::mutation::Mutation;

@@ -57,6 +57,20 @@ fn accesses_of_one_line_are_told_apart_by_columns() {
 }
 
 #[test]
+fn what_lay_on_the_stack_is_no_difference() {
+    // A `None` is moved with the bytes that its value would have. With the stale index the program does the same.
+    let options = ["--sched", "random", "--seed", "1", "--runs", "20", "-v"];
+    let found = check("rust_left_over", "owning_ring.rs", &options);
+    assert_eq!(found.code, 0, "{}{}", found.stdout, found.stderr);
+    for part in [
+        "note: not robust at owning_ring.rs:27:30\n",
+        "With the stale value the program goes on as with the current value, with a store",
+    ] {
+        assert!(found.stdout.contains(part), "no {part:?}\n{}", found.stdout);
+    }
+}
+
+#[test]
 fn findings_of_the_standard_library_are_shown_when_asked_for() {
     let options = [
         "--sched", "random", "--seed", "1", "--runs", "5", "--format", "json",

@@ -394,7 +394,7 @@ impl Search<'_, '_> {
         };
         course.schedules.strategy = EXHAUSTIVE.to_owned();
         if !exploration.complete {
-            let mut note = why(&progress);
+            let mut note = why(&progress, self.weak.is_some());
             if let Some(divergence) = self.diverged {
                 note = format!("{note} ({divergence})");
             }
@@ -447,7 +447,7 @@ const DOUBT: &str =
     "an access may be weak because of what a failed spin iteration of another thread has read";
 
 /// Why an exploration is not complete.
-fn why(progress: &explore::Progress) -> String {
+fn why(progress: &explore::Progress, weak: bool) -> String {
     let counts = &progress.counts;
     let reasons = [
         (counts.cut, "cut off by the bound on steps"),
@@ -461,7 +461,10 @@ fn why(progress: &explore::Progress) -> String {
         ),
         (
             counts.undecided,
-            "could not be decided, or used memory for something else",
+            match weak {
+                true => "could not be decided, or used memory for something else",
+                false => "had a weak compare-and-swap that could fail for no reason once more",
+            },
         ),
     ];
     let reasons = reasons.into_iter().filter(|(number, _)| *number > 0);
