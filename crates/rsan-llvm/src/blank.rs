@@ -7,7 +7,6 @@
 //! Large variables are left alone: they are mostly buffers, and clearing them at each call costs time.
 
 use crate::module::{Block, Module};
-use crate::opcode::Opcode;
 use crate::patch::Builder;
 use crate::value::Value;
 

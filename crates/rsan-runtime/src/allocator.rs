@@ -4,7 +4,7 @@
 //! the heap costs many of shadow. So the runtime has mappings of its own: a block of up to [`LARGEST`] bytes has the size
 //! of its *class* and comes from the class's free list, or from its *slab*, which is taken into use from its start on. A
 //! larger one is of a class, too, whose sizes are powers of two: its pages go back to the system when it is freed, but its addresses stay, for
-//! the next one, so that the size of the process does not move ([`crate::mapping`]). A block of more than [`HUGEST`] is a mapping, which goes back as a whole.
+//! the next one, so that the size of the process does not move (see `mapping`). A block of more than [`HUGEST`] is a mapping, which goes back as a whole.
 //!
 //! A process that lives for a few steps only pays for each page that it writes. From `economise` on, blocks of all
 //! classes lie side by side, those from before stay what they were, and all larger blocks are mappings.

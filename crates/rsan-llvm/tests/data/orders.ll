@@ -1,4 +1,5 @@
 ; Accesses of all kinds and orders.
+source_filename = "orders.ll"
 target datalayout = "e-m:e-p:64:64-i64:64-n8:16:32:64-S128"
 
 @x = global i32 0, align 4

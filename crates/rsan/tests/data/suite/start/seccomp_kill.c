@@ -1,4 +1,4 @@
-// A filter that ends the process at a system call of the runtime is named as the reason.
+// A filter that ends the process at a system call of the runtime is named as the reason. (Memory is taken from what is reserved, or mapped.)
 // expect: nothing
 // status: 4
 // says: a filter of system calls (seccomp) forbids one
@@ -25,7 +25,7 @@ static int filter(unsigned number, unsigned answer) {
 static volatile char large[64 << 20];
 
 int main(void) {
-    if (filter(SYS_mmap, SECCOMP_RET_KILL_PROCESS)) return 4;
+    if (filter(SYS_mprotect, SECCOMP_RET_KILL_PROCESS) || filter(SYS_mmap, SECCOMP_RET_KILL_PROCESS)) return 4;
     large[32 << 20] = 1;
     return 0;
 }

@@ -1,4 +1,4 @@
-// A filter that refuses memory to the runtime is named as the reason.
+// A filter that refuses memory to the runtime, reserved or fresh, is named as the reason.
 // expect: nothing
 // status: 3
 // says: the program's filter of system calls (seccomp) forbids mmap
@@ -25,7 +25,7 @@ static int filter(unsigned number, unsigned answer) {
 static volatile char large[64 << 20];
 
 int main(void) {
-    if (filter(SYS_mmap, SECCOMP_RET_ERRNO | 1)) return 4;
+    if (filter(SYS_mprotect, SECCOMP_RET_ERRNO | 1) || filter(SYS_mmap, SECCOMP_RET_ERRNO | 1)) return 4;
     large[32 << 20] = 1;
     return 0;
 }
