@@ -13,13 +13,17 @@ use super::copy::{NOTED, Touched};
 use super::keeper::{Keeper, keeper};
 use super::pages::PAGE;
 use crate::tls;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Lists of pages, and answers, that there is room for.
 const LISTS: usize = 1 << 12;
 const ANSWERS: usize = 1 << 18;
 /// Places of a table that are looked at.
 const NEAR: usize = 16;
+/// Places in the program for which it is counted how often an answer is known. Two that share a count do no harm.
+const PLACES: usize = 1 << 10;
+/// Questions of a place after which what is counted tells something.
+const ENOUGH: u32 = 256;
 
 /// A digest; never all zeroes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,11 +94,36 @@ struct Known {
     answer: [AtomicU64; 4],
 }
 
+/// How often a place asks, and has an answer already.
+#[derive(Debug)]
+struct Rate {
+    asked: AtomicU32,
+    known: AtomicU32,
+}
+
+impl Rate {
+    /// Whether it pays to look for answers, and to note what they depend on: a copy that notes its pages takes twice as long.
+    fn pays(&self) -> bool {
+        // ORDERING: relaxed, here and below; nothing but time depends on them.
+        let asked = self.asked.load(Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        asked < ENOUGH || self.known.load(Ordering::Relaxed) >= asked / 2
+    }
+
+    fn count(&self, known: bool) {
+        // ORDERING: relaxed, as in `pays`.
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: relaxed, as in `pays`.
+        self.known.fetch_add(u32::from(known), Ordering::Relaxed);
+    }
+}
+
 /// All that is known. All zeroes: nothing.
 #[derive(Debug)]
 pub(super) struct Memo {
     lists: [List; LISTS],
     answers: [Known; ANSWERS],
+    rates: [Rate; PLACES],
 }
 
 /// The digest at a place of a table.
@@ -186,6 +215,7 @@ impl List {
 #[derive(Debug)]
 pub(crate) struct Question {
     memo: &'static Memo,
+    rate: &'static Rate,
     place: Digest,
     key: Digest,
     /// Where the stack of the program ends, and the memory that it is in begins.
@@ -194,13 +224,20 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// `stack` and `outermost`: where the thread's stack ends and begins. `None` if the state of the program is not known well enough.
+    /// `stack` and `outermost`: where the thread's stack ends and begins. `None` if the state of the program is not known well enough,
+    /// or is hardly ever the same again where this is asked.
     pub(crate) fn new(pc: usize, key: Digest, stack: usize, outermost: usize) -> Option<Self> {
         let keeper = keeper()?;
         let shared = keeper.shared?;
+        let memo = &shared.memo;
+        let rate = &memo.rates[Digest::NONE.with(&[pc as u64]).index(PLACES)];
+        if !rate.pays() {
+            return None;
+        }
         let dead = keeper.knows_all(stack, outermost)?;
         Some(Self {
-            memo: &shared.memo,
+            memo,
+            rate,
             place: Digest::NONE.with(&[pc as u64, stack as u64]),
             key: key.with(&[pc as u64, stack as u64]),
             stack,
@@ -237,6 +274,12 @@ impl Question {
 
     /// The answer, if there was one in the same state.
     pub(crate) fn recall(&self) -> Option<Answer> {
+        let answer = self.find();
+        self.rate.count(answer.is_some());
+        answer
+    }
+
+    fn find(&self) -> Option<Answer> {
         let keeper = keeper()?;
         let memo = self.memo;
         for list in memo.lists(self.place) {
