@@ -16,9 +16,10 @@ use crate::held::{Life, Mode};
 use crate::location::{Done, Intent, Left, Locked, SyncState};
 use crate::lock::Lock;
 use crate::shadow::Granule;
-use crate::thread::{Body, Entered, enter};
+use crate::thread::{self, Body, Entered, enter};
 use crate::tls;
 use crate::trail::{Act, Place, Step};
+use crate::upcall::answers;
 use rsan_clocks::write_log::{Rules, Stamp, SyncClock};
 use rsan_model::{RmwOrd, ThreadId};
 use std::sync::Arc;
@@ -136,6 +137,17 @@ fn with(address: usize, act: impl FnOnce(&mut Entered, &mut SyncState)) {
     let Some(mut me) = enter() else { return };
     if let Some(mut locked) = Locked::at(address, Intent::Access) {
         act(&mut me, locked.sync(address));
+    }
+    me.learnt();
+}
+
+answers! {
+    "rsan_up_take_again" thread::take_at => take_again;
+}
+
+fn take_again(me: &mut Entered, address: usize) {
+    if let Some(mut locked) = Locked::at(address, Intent::Access) {
+        locked.sync(address).main.take(me, address);
     }
     me.learnt();
 }

@@ -52,6 +52,8 @@ upcalls! {
     "rsan_up_undecided" fn undecided(options: &Options, site: Site, why: &str);
     /// A process that only finds something out calls a function of a library, which is its end.
     "rsan_up_probe_calls" fn probe_calls() -> !;
+    /// Everybody who has released at an address comes before what the thread does next.
+    "rsan_up_take_again" fn take_at(me: &mut Entered, address: usize);
 }
 
 /// A thread.
@@ -76,7 +78,7 @@ pub struct Context {
 const IDLE: u8 = 0;
 /// Inside the runtime.
 const BUSY: u8 = 1;
-/// Outside, and every plain access is to be looked at in full.
+/// Outside, and every plain access is to be looked at in full: always, or until the thread has been inside again.
 const WATCHED: u8 = 2;
 
 /// What the thread knows; used while it is busy.
@@ -103,6 +105,8 @@ pub struct Body {
     pub loads: Box<LoadCache>,
     /// Where parts of the locations that it accesses lie.
     pub far: Box<FarParts>,
+    /// Where it has taken what others released, but reads only afterwards ([`take_again`]), else 0.
+    pub again: usize,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
     /// memory.
     pub caller: usize,
@@ -240,6 +244,7 @@ impl Context {
             benign: 0,
             loads: Box::default(),
             far: Box::default(),
+            again: 0,
             caller: 0,
             options,
             reported: Set::default(),
@@ -393,7 +398,20 @@ impl Context {
         compiler_fence(Ordering::SeqCst);
         let mut entered = Entered { context: self, was };
         entered.caller = tls::caller();
+        if was == WATCHED {
+            entered.take_again();
+        }
         Some(entered)
+    }
+}
+
+/// The calling thread has taken what was released at an address for a read that it is about to make. What it reads may be released until
+/// then, so it takes that, too, when it comes back.
+pub(crate) fn take_again(address: usize) {
+    if let Some(mut me) = enter() {
+        me.again = address;
+        me.was = WATCHED;
+        tls::set_stamp(None);
     }
 }
 
@@ -418,6 +436,15 @@ impl Entered {
     /// Where the program called the runtime.
     pub fn site(&mut self) -> Site {
         self.context.stack().site(self.caller)
+    }
+
+    #[cold]
+    fn take_again(&mut self) {
+        let address = std::mem::take(&mut self.again);
+        if address != 0 {
+            self.was = IDLE;
+            take_at(self, address);
+        }
     }
 
     /// The present stack of calls, to come back to.

@@ -1,7 +1,7 @@
 //! Volatile accesses, where the user says what they count as (`volatile=relaxed` or `volatile=acqrel`).
 //!
-//! The compiler announces such an access before the program makes it. So a read finds what was written last, and what is written is not
-//! known yet.
+//! The compiler announces such an access before the program makes it. So a read finds what was written last, or what another
+//! thread writes before the next call of this one; and what is written is not known yet.
 //!
 //! **Decides** races with plain accesses that came before; two of these, or one and an atomic access, do not race. **Not decided**:
 //! robustness of these accesses, and races with plain accesses that come after. An exploration of all executions says so.
@@ -45,7 +45,13 @@ pub(crate) fn access<const BYTES: usize, const WRITES: bool>(address: usize) {
     }
     match (counts_as, WRITES) {
         (Volatile::AcqRel, true) => sync::release(address),
-        (Volatile::AcqRel, false) => sync::acquire(address),
+        (Volatile::AcqRel, false) => {
+            sync::acquire(address);
+            // Where threads run freely, another one may write between the announcement and the access.
+            if !sched::active() {
+                thread::take_again(address);
+            }
+        }
         (Volatile::Plain | Volatile::Relaxed, _) => {}
     }
 }

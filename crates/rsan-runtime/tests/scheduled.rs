@@ -392,17 +392,34 @@ fn threads_without_kernel_threads_end_as_libc_ends_them() {
     server.end();
 }
 
+/// A program of `schedules`, by a compiler that tells volatile accesses from others.
+fn with_volatile(name: &str) -> PathBuf {
+    let compiler = compilers()[0];
+    let program = support::work_dir(name, compiler).join(name);
+    let object = program.with_extension("o");
+    let file = format!("../schedules/{name}.c");
+    let distinguish = "--param=tsan-distinguish-volatile=1";
+    let options = ["-fsanitize=thread", "-Wno-tsan", distinguish];
+    support::compile_object(compiler, &file, &object, &options);
+    support::link(compiler, &[&object], &program, &[]);
+    program
+}
+
+/// What is written after a volatile read was announced and before it is made.
+#[test]
+fn a_volatile_read_may_find_what_is_written_late() {
+    let program = with_volatile("volatile_late");
+    for (counts_as, expected) in [("relaxed", "race"), ("acqrel", "none")] {
+        let option = format!("volatile={counts_as} lock_order=0");
+        let (_, lines) = run(&program, &option);
+        assert_eq!(kinds(&lines), expected, "{option}");
+    }
+}
+
 /// A volatile flag for plain data: what races follows from what the flag counts as. Where it is a step, waiting for it ends.
 #[test]
 fn volatile_accesses_count_as_what_is_asked() {
-    let compiler = compilers()[0];
-    let program = support::work_dir("volatile", compiler).join("volatile");
-    let object = program.with_extension("o");
-    let file = "../schedules/volatile.c";
-    let distinguish = "--param=tsan-distinguish-volatile=1";
-    let options = ["-fsanitize=thread", "-Wno-tsan", distinguish];
-    support::compile_object(compiler, file, &object, &options);
-    support::link(compiler, &[&object], &program, &[]);
+    let program = with_volatile("volatile");
     for (counts_as, expected) in [
         ("plain", "race race"),
         ("relaxed", "race"),
