@@ -106,7 +106,7 @@ pub struct Body {
     /// Where parts of the locations that it accesses lie.
     pub far: Box<FarParts>,
     /// Where it has taken what others released, but reads only afterwards ([`take_again`]), else 0.
-    pub again: usize,
+    pub(crate) again: usize,
     /// Where the program called the runtime. Kept here, for the TLS word changes when the runtime itself copies
     /// memory.
     pub caller: usize,
