@@ -1,6 +1,6 @@
 // An annotated mutex is destroyed while it is locked.
 // expect: lock-misuse
-#include <sanitizer/tsan_interface.h>
+#include "mutex.h"
 
 static int lock;
 

@@ -1,7 +1,7 @@
 // The same, where a setting says that it does not matter.
 // expect: nothing
 // options: destroy_locked=0
-#include <sanitizer/tsan_interface.h>
+#include "mutex.h"
 
 static int lock;
 

@@ -1,6 +1,6 @@
 // An annotated mutex that lives as long as the program is not destroyed.
 // expect: nothing
-#include <sanitizer/tsan_interface.h>
+#include "mutex.h"
 
 static int lock;
 

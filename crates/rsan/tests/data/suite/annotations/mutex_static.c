@@ -1,6 +1,6 @@
 // An annotated mutex is not destroyed by one who says that of those only that are not static.
 // expect: nothing
-#include <sanitizer/tsan_interface.h>
+#include "mutex.h"
 
 static int lock;
 
