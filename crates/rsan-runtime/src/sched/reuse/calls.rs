@@ -2,12 +2,16 @@
 
 use super::filter::call;
 use super::keeper::{Keeper, keeper};
-use super::left::{ACTION, only_reads};
+use super::left::{ACTION, Action, only_reads};
 use super::pages::PAGE;
 use libc::{c_int, c_void, siginfo_t};
 
 /// Signals that the keeper needs.
 pub(super) const NEEDED: [c_int; 2] = [libc::SIGSEGV, libc::SIGSYS];
+
+fn is_needed(signal: usize) -> bool {
+    NEEDED.contains(&(signal as c_int))
+}
 
 /// Bytes that a call writes to.
 struct Written {
@@ -42,7 +46,9 @@ fn harmless(number: i64, arguments: &[usize; 6]) -> Option<Written> {
         libc::SYS_poll if arguments[2] == 0 => {
             written(0, arguments[1].saturating_mul(size_of::<libc::pollfd>()))
         }
-        libc::SYS_rt_sigaction if arguments[1] == 0 => written(2, ACTION),
+        libc::SYS_rt_sigaction if arguments[1] == 0 && !is_needed(arguments[0]) => {
+            written(2, ACTION)
+        }
         libc::SYS_newfstatat => written(2, size_of::<libc::stat>()),
         libc::SYS_ioctl if arguments[1] == libc::TCGETS as usize => {
             written(2, size_of::<libc::termios>())
@@ -108,11 +114,7 @@ impl Keeper {
                 }
                 place
             }
-            // The keeper needs these itself. The program is about to end by one of them, or looks after them.
-            libc::SYS_rt_sigaction if NEEDED.contains(&(arguments[0] as c_int)) => {
-                self.spoil(number);
-                make(arguments)
-            }
+            libc::SYS_rt_sigaction if is_needed(arguments[0]) => self.act(arguments),
             libc::SYS_rt_sigaction if self.left.keep_action(arguments[0]) => {
                 self.touch(arguments[2], ACTION);
                 make(arguments)
@@ -169,6 +171,27 @@ impl Keeper {
         self.touch(arguments[2], size_of::<u64>());
         // SAFETY: the program's call, with other signals.
         unsafe { call(libc::SYS_rt_sigprocmask, arguments) }
+    }
+
+    /// Sets the action of a signal that the keeper needs: the program is about to end by it, or looks after it, and this run is the last one. Who
+    /// asks for the action is told the one that was there before the keeper.
+    fn act(&mut self, arguments: [usize; 6]) -> isize {
+        let number = libc::SYS_rt_sigaction;
+        self.touch(arguments[2], ACTION);
+        if arguments[1] != 0 {
+            self.spoil(number);
+        }
+        // SAFETY: the program's call.
+        let result = unsafe { call(number, arguments) };
+        // SAFETY: null, or the program's memory for the action, which the system has filled in.
+        let told = unsafe { (arguments[2] as *mut Action).as_mut() };
+        if let Some(told) = told.filter(|_| result == 0) {
+            let own = self.own_actions.iter().zip(&self.earlier_actions);
+            if let Some((_, earlier)) = own.into_iter().find(|(own, _)| own[0] == told[0]) {
+                *told = *earlier;
+            }
+        }
+        result
     }
 
     /// Pages that the system is about to write to are kept first: it asks no handler.

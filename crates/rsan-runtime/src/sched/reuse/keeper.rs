@@ -1,7 +1,8 @@
 //! The keeper: makes a run, puts everything back, asks for the next.
 
+use super::calls::NEEDED;
 use super::copy::Copy;
-use super::left::Left;
+use super::left::{Action, Left, tell_action};
 use super::pages::{Kept, PAGE, Pages};
 use super::{Shared, Stage, filter};
 use crate::sched::switch::{self, Saved};
@@ -28,6 +29,9 @@ pub(super) struct Keeper {
     stream: usize,
     process: usize,
     pub(super) left: Left,
+    /// What is done with the signals that the keeper needs, as the system has it: before, and by the keeper.
+    pub(super) earlier_actions: [Action; NEEDED.len()],
+    pub(super) own_actions: [Action; NEEDED.len()],
     /// The signals that were blocked at the snapshot.
     blocked: u64,
     /// The run has changed that.
@@ -122,7 +126,7 @@ impl Keeper {
     fn install_handlers(&mut self) -> bool {
         let stack = self.handler_stack();
         // SAFETY: all zeroes are valid values, which are filled in; memory and handlers stay.
-        unsafe {
+        let installed = unsafe {
             let mut action = std::mem::zeroed::<libc::sigaction>();
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             let mut install = |signal, handler: Handler| {
@@ -130,9 +134,11 @@ impl Keeper {
                 real::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0
             };
             libc::syscall(libc::SYS_sigaltstack, &raw const stack, 0) == 0
+                && tell_actions(&mut self.earlier_actions)
                 && install(libc::SIGSEGV, fault)
                 && install(libc::SIGSYS, super::calls::trap)
-        }
+        };
+        installed && tell_actions(&mut self.own_actions)
     }
 
     /// Whether this is a copy of the keeper, which somebody made to find something out.
@@ -240,6 +246,12 @@ impl Keeper {
         shared.length.store(length as u64 - 1, Ordering::Relaxed);
         shared.set(Stage::Running);
     }
+}
+
+/// The present actions of the signals that the keeper needs.
+fn tell_actions(actions: &mut [Action; NEEDED.len()]) -> bool {
+    let mut all = NEEDED.iter().zip(actions);
+    all.all(|(signal, action)| tell_action(*signal as usize, action))
 }
 
 /// The process ends.

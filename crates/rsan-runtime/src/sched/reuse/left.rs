@@ -7,7 +7,7 @@ const FILES: usize = 64;
 /// Signals that there are.
 const SIGNALS: usize = 64;
 /// What the system keeps for a signal: handler, flags, where the handler returns to, mask.
-type Action = [u64; 4];
+pub(super) type Action = [u64; 4];
 pub(super) const ACTION: usize = size_of::<Action>();
 
 /// All zeroes: nothing.
@@ -18,6 +18,13 @@ pub(super) struct Left {
     /// The actions of signals at the snapshot, for those that the run has changed.
     actions: [Action; SIGNALS],
     changed: u64,
+}
+
+/// The present action of a signal. False if there is no such signal.
+pub(super) fn tell_action(signal: usize, action: &mut Action) -> bool {
+    let place = action.as_mut_ptr() as usize;
+    // SAFETY: room for what the system keeps of a signal.
+    (unsafe { call(libc::SYS_rt_sigaction, [signal, 0, place, 8, 0, 0]) }) == 0
 }
 
 /// Whether a call only opens a file to read it: nobody else can tell.
@@ -78,10 +85,7 @@ impl Left {
         };
         let bit = 1 << (signal - 1);
         if self.changed & bit == 0 {
-            let place = old.as_mut_ptr() as usize;
-            // SAFETY: room for what the system keeps of a signal.
-            let known = unsafe { call(libc::SYS_rt_sigaction, [signal, 0, place, 8, 0, 0]) };
-            if known != 0 {
+            if !tell_action(signal, old) {
                 return false;
             }
             self.changed |= bit;
