@@ -33,14 +33,16 @@ pub struct Header {
     pub timed: bool,
     /// As in [`Trace::overwrites`].
     pub overwrites: bool,
+    /// The processor on which it ended, counted from 1; 0: nobody knows.
+    pub processor: u16,
 }
 
 impl Header {
     /// Length of [`Header::to_bytes`].
     pub const BYTES: usize = 64;
 
-    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end, timed, overwrites (1 each), five
-    /// zeros, choices, deviated (8 each), zeros.
+    /// Its fixed form, little-endian: steps, switches, diverged (8 each), findings, pending (4 each), end, timed, overwrites (1 each), a
+    /// zero, processor (2), two zeros, choices, deviated (8 each), zeros.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..8].copy_from_slice(&self.steps.to_le_bytes());
@@ -51,6 +53,7 @@ impl Header {
         bytes[32] = self.end.number();
         bytes[33] = u8::from(self.timed);
         bytes[34] = u8::from(self.overwrites);
+        bytes[36..38].copy_from_slice(&self.processor.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.deviated.to_le_bytes());
         bytes
@@ -71,6 +74,7 @@ impl Header {
             end: End::from_number(bytes[32])?,
             timed: bytes[33] != 0,
             overwrites: bytes[34] != 0,
+            processor: u16::from_le_bytes([bytes[36], bytes[37]]),
         })
     }
 }
@@ -173,6 +177,7 @@ mod tests {
             deviated: 13,
             timed: true,
             overwrites: true,
+            processor: 0x0203,
         };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
         let mut bytes = header.to_bytes();

@@ -15,6 +15,7 @@ mod execution;
 mod exhaust;
 mod explorer;
 mod keep;
+mod near;
 mod outcomes;
 mod pool;
 mod replay;

@@ -2,6 +2,7 @@
 //! runtime's module `sched::server` is the other side.
 
 use super::execution::{Execution, Files};
+use super::near::Near;
 use crate::sanitizer::execute::{self, Stdout};
 use crate::sanitizer::library;
 use crate::sanitizer::scratch::Scratch;
@@ -125,6 +126,7 @@ pub(super) struct Server<'a> {
     child: Child,
     stream: BufReader<UnixStream>,
     files: Files,
+    near: Near,
 }
 
 /// How long a program may take to come to `main`.
@@ -177,6 +179,7 @@ impl<'a> Server<'a> {
             child,
             stream: BufReader::new(stream),
             files,
+            near: Near::default(),
         };
         server.files.begin().map_err(fail)?;
         Ok(server)
@@ -195,7 +198,9 @@ impl<'a> Server<'a> {
             Err(_) => return Err(Problem::Died),
         };
         let execution = self.files.read(status, timed_out);
-        execution.map_err(|error| Problem::Message(error.to_string()))
+        let execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
+        self.near.follow(execution.header.processor);
+        Ok(execution)
     }
 
     /// What a run left that ended the server.
