@@ -21,7 +21,7 @@ fn schema() -> Value {
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     // What is for other machines may not be there.
     let platform = format!("--filter-platform={}", host.expect("a host"));
-    let options = ["metadata", "--format-version=1", "--offline", &platform];
+    let options = ["metadata", "--format-version=1", "--locked", &platform];
     let metadata = said(env!("CARGO"), &options);
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
