@@ -3,6 +3,7 @@
 mod fingerprint;
 mod harm;
 mod junit;
+mod libraries;
 mod litmus;
 mod machines;
 mod reread;

@@ -98,15 +98,37 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
             "{start}{head}, not counted unless --include-libraries is given:"
         );
     }
-    for finding in libraries {
-        match details {
-            Details::Short => {
-                let _ = writeln!(out, "  {}", finding::headline(document, finding, style));
+    match details {
+        Details::Short => {
+            let heads = libraries.iter();
+            let heads = heads.map(|finding| finding::headline(document, finding, style));
+            for (head, times) in counted(heads) {
+                let times = match times {
+                    1 => String::new(),
+                    times => format!(" ({times} findings)"),
+                };
+                let _ = writeln!(out, "  {head}{times}");
             }
-            Details::Full => finding::write(&mut out, document, finding, style, details),
+        }
+        Details::Full => {
+            for finding in libraries {
+                finding::write(&mut out, document, finding, style, details);
+            }
         }
     }
     out
+}
+
+/// Each line once, where it comes first, and how often it comes.
+fn counted(lines: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut all: Vec<(String, usize)> = Vec::new();
+    for line in lines {
+        match all.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, times)) => *times += 1,
+            None => all.push((line, 1)),
+        }
+    }
+    all
 }
 
 /// The model, where it is worth a word: C and C++ programs that are run are judged by C++20 unless told otherwise.

@@ -21,7 +21,10 @@ pub(super) fn headline(document: &Document, finding: &Finding, style: Style) -> 
     let severity = style.paint(role, finding.severity.name());
     let what = finding.headline(model(document));
     let at = finding.location.as_ref().map(Place::file_line_column);
-    let at = at.map_or(String::new(), |place| format!(" at {place}"));
+    let at = at.map_or(String::new(), |place| match finding.in_libraries {
+        true => format!(" at {}", in_package(&place)),
+        false => format!(" at {place}"),
+    });
     let inside = finding.accesses.first().filter(|_| finding.in_libraries);
     let inside = inside.and_then(|access| access.maker()).and_then(within);
     let inside = inside.unwrap_or_default();
@@ -29,6 +32,13 @@ pub(super) fn headline(document: &Document, finding: &Finding, style: Style) -> 
         "{severity}: {}{inside}",
         style.paint(Role::Strong, &format!("{what}{at}"))
     )
+}
+
+/// `tokio-1.54.1/src/sync/watch.rs:31:9`: a place in a package that cargo has fetched from a registry, without the folder of packages.
+fn in_package(place: &str) -> &str {
+    let fetched = place.split_once("/registry/src/");
+    let package = fetched.and_then(|(_, rest)| rest.split_once('/'));
+    package.map_or(place, |(_, package)| package)
 }
 
 /// `, in std::latch::wait of libstdc++`
