@@ -113,7 +113,10 @@ fn fix(chain: &Chain<'_>, execution: &Execution, resolver: &Resolver) -> Option<
     let is_possible = steps
         .iter()
         .all(|step| is_possible(*step, &execution.events));
-    is_possible.then(|| fixed(&steps, chain, &execution.events))
+    is_possible.then(|| {
+        let steps = written_once(&steps, chain, &execution.events);
+        fixed(&steps, chain, &execution.events)
+    })
 }
 
 /// Whether the user can make a change: the orders of Rust's standard library are not the user's.
@@ -125,6 +128,43 @@ fn is_possible(step: Step, events: &[Event]) -> bool {
     match step {
         Step::Fence { .. } => true,
         Step::Order { step, .. } => !of_standard(step),
+    }
+}
+
+/// The same changes, where an operation of the source that is to have several orders gets one that is as strong as all of them: two
+/// threads may execute it, one of which should release and the other acquire.
+fn written_once(steps: &[Step], chain: &Chain<'_>, events: &[Event]) -> Vec<Step> {
+    let source = |event: usize| {
+        let stack = &events[event].stack;
+        let place = place_of(stack)?;
+        // A line alone may have several operations, and so may a function that is called there.
+        place.place().filter(|place| place.column.is_some())?;
+        let inside = stack.iter().position(|frame| frame == place)?;
+        Some((chain.links[event].operation, &stack[..=inside]))
+    };
+    let strong = |step: &Step| match *step {
+        Step::Fence { .. } => *step,
+        Step::Order { step: event, to } => {
+            let here = source(event);
+            let same = steps.iter().filter_map(|other| match *other {
+                Step::Order { step, to } if here.is_some() && source(step) == here => Some(to),
+                _ => None,
+            });
+            Step::Order {
+                step: event,
+                to: same.fold(to, stronger),
+            }
+        }
+    };
+    steps.iter().map(strong).collect()
+}
+
+/// The weakest order that is as strong as two others, neither of which is relaxed.
+fn stronger(one: &'static str, other: &'static str) -> &'static str {
+    match (one, other) {
+        _ if one == other => one,
+        ("seq_cst", _) | (_, "seq_cst") => "seq_cst",
+        _ => "acq_rel",
     }
 }
 
@@ -151,6 +191,7 @@ pub(super) fn order_race(finding: &mut Finding, chain: &Chain<'_>, resolver: &mu
             events[end].operation = format!("{} {what}", side.operation);
         }
     }
+    let steps = written_once(&steps, chain, &events);
     let sentences = steps
         .iter()
         .filter_map(|step| too_weak(*step, chain, &events));
@@ -356,6 +397,13 @@ fn places(all: &[At]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_operation_with_two_orders_gets_both() {
+        assert_eq!(stronger("release", "acquire"), "acq_rel");
+        assert_eq!(stronger("acquire", "acquire"), "acquire");
+        assert_eq!(stronger("acq_rel", "seq_cst"), "seq_cst");
+    }
 
     #[test]
     fn words_are_those_of_the_language() {

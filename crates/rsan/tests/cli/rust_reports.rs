@@ -57,6 +57,15 @@ fn accesses_of_one_line_are_told_apart_by_columns() {
 }
 
 #[test]
+fn an_operation_that_should_release_and_acquire_is_told_so_once() {
+    let options = ["--sched", "random", "--seed", "1", "--runs", "20"];
+    let found = check("rust_last_owner", "last_owner.rs", &options);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    let fix = "fix: make the read-modify-write at last_owner.rs:23:22 `AcqRel` (cheapest";
+    assert!(found.stdout.contains(fix), "{}", found.stdout);
+}
+
+#[test]
 fn what_lay_on_the_stack_is_no_difference() {
     // A `None` is moved with the bytes that its value would have. With the stale index the program does the same.
     let options = ["--sched", "random", "--seed", "1", "--runs", "20", "-v"];
