@@ -41,6 +41,18 @@ impl Along {
             }
         }
     }
+
+    /// Whether to arrive by an earlier note of a thread rather than by a later one. A thread learns of memory before it uses it, and
+    /// orders that are there already show what was meant: the publication of a pointer is a better way than a counter behind it.
+    fn prefers(self, (_, _, earlier, from): &Hop, (_, _, later, other): &Hop) -> bool {
+        let lacks = |source: &Step, note: &Note| {
+            u32::from(!source.order.releases()) + u32::from(!note.step.order.acquires())
+        };
+        match self {
+            Self::ScOrder => false,
+            Self::Synchronisation => lacks(from, earlier) <= lacks(other, later),
+        }
+    }
 }
 
 impl Search {
@@ -127,12 +139,14 @@ impl Trails {
     }
 }
 
-/// A thread at a point of its trail, and how the search came there: from which other visit, through which note of
-/// its thread, to which source.
+/// From which visit, through which note of its thread and with which number, to which source.
+type Hop = (usize, u32, Note, Step);
+
+/// A thread at a point of its trail, and how the search came there.
 struct Visit {
     thread: ThreadId,
     position: u32,
-    from: Option<(usize, u32, Note, Step)>,
+    from: Option<Hop>,
 }
 
 /// Visits after which the search gives up.
@@ -154,26 +168,32 @@ pub fn find(search: &Search) -> Option<Chain> {
             thread,
             position.max(seen.get(&thread).copied().unwrap_or(0)),
         );
+        let mut arrived: Option<Hop> = None;
         for (number, note) in trails.notes(thread, before.unwrap_or(0), position) {
             let along = |source: &&Step| search.along.has(source.act, note.step.act);
             for source in note.sources.iter().filter(along) {
-                let from = Some((next, number, note.clone(), *source));
+                let hop = (next, number, note.clone(), *source);
                 if search.is_reached_by(source) {
-                    return Some(build(search, &visits, from, &mut trails));
+                    let is_better = |known: &Hop| search.along.prefers(&hop, known);
+                    if arrived.as_ref().is_none_or(is_better) {
+                        arrived = Some(hop);
+                    }
+                    continue;
                 }
                 visits.push(Visit {
                     thread: source.thread,
                     position: source.position,
-                    from,
+                    from: Some(hop),
                 });
             }
+        }
+        if arrived.is_some() {
+            return Some(build(search, &visits, arrived, &mut trails));
         }
         next += 1;
     }
     None
 }
-
-type Hop = (usize, u32, Note, Step);
 
 /// Follows the visits forward again, from the missed write to the access.
 fn build(search: &Search, visits: &[Visit], last: Option<Hop>, trails: &mut Trails) -> Chain {

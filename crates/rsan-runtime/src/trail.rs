@@ -132,6 +132,17 @@ impl Trail {
         self.position
     }
 
+    /// Its length before what it learnt last, if that was from a granule.
+    pub fn position_before(&self, address: usize) -> u32 {
+        let last = self.position.checked_sub(1);
+        let of_granule = |index: &u32| {
+            let (_, ring) = self.ring?;
+            Some(ring.note(u64::from(*index))?.address >> 3 == address >> 3)
+        };
+        last.filter(|index| of_granule(index) == Some(true))
+            .unwrap_or(self.position)
+    }
+
     /// Adds a note.
     #[inline]
     pub fn note(&mut self, step: &Step, address: usize, sources: &[Step]) {

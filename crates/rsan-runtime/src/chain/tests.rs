@@ -197,3 +197,38 @@ fn a_race() {
     let chain = find(&atomic).expect("the chain is known");
     assert_eq!(lines(&chain), expected[1..]);
 }
+
+/// A pointer that is published, and an atomic counter behind it: the pointer is the way, also to an access of the counter.
+#[test]
+fn a_race_behind_a_pointer() {
+    let way = |pointer: RmwOrd| {
+        let (mut one, mut two) = (Thread::new(2_000_031), Thread::new(2_000_032));
+        let [mut x, mut y] = locations();
+        let header = one.step(Act::Plain, 1);
+        one.access(&mut x, Act::Store, 2, false);
+        x.writer = x.writer.map(|step| Step {
+            order: pointer,
+            ..step
+        });
+        one.access(&mut y, Act::Rmw, 3, false);
+        two.access(&mut x, Act::Load, 4, true);
+        two.access(&mut y, Act::Rmw, 5, true);
+        let search = |position| Search {
+            access: Step {
+                position,
+                ..two.step(Act::Plain, 6)
+            },
+            missed: header,
+            address: 16,
+            along: Along::Synchronisation,
+        };
+        // What the counter itself tells does not count for an access of the counter.
+        let of_counter = find(&search(two.trail.position_before(16)));
+        let behind = find(&search(two.trail.position_before(64)));
+        [of_counter, behind].map(|chain| lines(&chain.expect("the chain is known")))
+    };
+    let expected = vec![(1, "po"), (2, "rf"), (4, "po"), (6, "po")];
+    for pointer in [RmwOrd::Relaxed, RmwOrd::Release] {
+        assert_eq!(way(pointer), [expected.clone(), expected.clone()]);
+    }
+}

@@ -88,8 +88,8 @@ pub(super) fn report(
     crate::report::report(me, &finding);
 }
 
-/// What the chain of accesses is looked for with that would order a plain access after an earlier one, were its orders
-/// strong enough.
+/// What the chain of accesses is looked for with that would order an access after an earlier one, were its orders
+/// strong enough. What an atomic access itself has just learnt does not order it.
 fn search(me: &Body, address: usize, kind: Kind, other: Remembered) -> Option<Search> {
     let thread = thread::owner(other.stamp())?;
     let step = |act| Step::new(&me.state, &me.trail, act, RmwOrd::Relaxed, Place::line(0));
@@ -98,8 +98,15 @@ fn search(me: &Body, address: usize, kind: Kind, other: Remembered) -> Option<Se
         _ => Act::Plain,
     };
     let epoch = other.stamp().epoch.number();
-    kind.is_plain().then(|| Search {
-        access: step(Act::Plain),
+    let position = match kind.is_plain() {
+        true => me.trail.position(),
+        false => me.trail.position_before(address),
+    };
+    Some(Search {
+        access: Step {
+            position,
+            ..step(Act::Plain)
+        },
         missed: Step {
             thread,
             epoch,

@@ -66,6 +66,29 @@ fn an_operation_that_should_release_and_acquire_is_told_so_once() {
 }
 
 #[test]
+fn what_publishes_memory_is_the_fix_for_all_that_is_in_it() {
+    let options = ["--sched", "random", "--seed", "1", "--runs", "20"];
+    let found = check("rust_header", "header.rs", &options);
+    assert_eq!(found.code, 1, "{}{}", found.stdout, found.stderr);
+    for part in [
+        // Of the atomic counter, and of what is read after the counter was changed.
+        "data race at header.rs:30:27\n",
+        "data race at header.rs:31:17\n",
+        "The `Relaxed` read-modify-write of `header::CHUNK` at header.rs:21:29 does not release",
+        "fix: make the read-modify-write at header.rs:21:29 `Release` (cheapest",
+        "fix: the same as for header.rs:",
+    ] {
+        assert!(found.stdout.contains(part), "no {part:?}\n{}", found.stdout);
+    }
+    assert_eq!(
+        found.stdout.matches("fix: make").count(),
+        1,
+        "{}",
+        found.stdout
+    );
+}
+
+#[test]
 fn what_lay_on_the_stack_is_no_difference() {
     // A `None` is moved with the bytes that its value would have. With the stale index the program does the same.
     let options = ["--sched", "random", "--seed", "1", "--runs", "20", "-v"];
