@@ -6,6 +6,7 @@ mod junit;
 mod libraries;
 mod litmus;
 mod machines;
+mod mended;
 mod reread;
 mod samples;
 mod sarif;

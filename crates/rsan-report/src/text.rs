@@ -54,11 +54,19 @@ pub fn text(document: &Document, style: Style, details: Details) -> String {
 /// One finding, with all that is known about it.
 pub(crate) fn of_finding(document: &Document, finding: &Finding) -> String {
     let mut out = String::new();
-    finding::write(&mut out, document, finding, Style::Plain, Details::Full);
+    finding::write(
+        &mut out,
+        document,
+        finding,
+        &[],
+        Style::Plain,
+        Details::Full,
+    );
     out
 }
 
-/// All findings that are not known: the user's own in full, notes beside others and those inside libraries in a line each.
+/// All findings that are not known: the user's own in full, but of those that one fix mends only the first; notes beside others and
+/// those inside libraries in a line each.
 fn findings(document: &Document, style: Style, details: Details) -> String {
     let mut out = String::new();
     let (libraries, own): (Vec<_>, Vec<_>) = document
@@ -72,17 +80,21 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
         Details::Short if !own.iter().all(is_note) => own.into_iter().partition(is_note),
         Details::Short | Details::Full => (Vec::new(), own),
     };
+    let own = match details {
+        Details::Short => by_fix(own),
+        Details::Full => own.into_iter().map(|finding| vec![finding]).collect(),
+    };
     let shown = match details {
         Details::Short => SHOWN.min(own.len()),
         Details::Full => own.len(),
     };
-    for (number, finding) in own[..shown].iter().enumerate() {
+    for (number, alike) in own[..shown].iter().enumerate() {
         if number > 0 {
             out.push('\n');
         }
-        finding::write(&mut out, document, finding, style, details);
+        finding::write(&mut out, document, alike[0], &alike[1..], style, details);
     }
-    let more = own[shown..].iter().chain(&notes).copied();
+    let more = own[shown..].iter().flatten().chain(&notes).copied();
     let heads = more.map(|finding| finding::headline(document, finding, style));
     let heads: Vec<_> = heads.collect();
     if !heads.is_empty() {
@@ -112,11 +124,27 @@ fn findings(document: &Document, style: Style, details: Details) -> String {
         }
         Details::Full => {
             for finding in libraries {
-                finding::write(&mut out, document, finding, style, details);
+                finding::write(&mut out, document, finding, &[], style, details);
             }
         }
     }
     out
+}
+
+/// Findings of a kind that have the same fix, together; the first of each where it was.
+fn by_fix(findings: Vec<&Finding>) -> Vec<Vec<&Finding>> {
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    for finding in findings {
+        let is_alike = |other: &Finding| {
+            let kind = |finding: &Finding| (finding.kind, finding.severity);
+            kind(other) == kind(finding) && finding::same_fix(other, finding)
+        };
+        match groups.iter_mut().find(|group| is_alike(group[0])) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
 }
 
 /// Each line once, where it comes first, and how often it comes.

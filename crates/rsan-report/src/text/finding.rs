@@ -1,6 +1,6 @@
 //! A finding: severity, kind and place; the user's own source; what can happen, why, and how to fix it.
 
-use super::{Details, execution, model, sentence_case, stack};
+use super::{Details, counted, execution, model, sentence_case, stack};
 use crate::document::{
     Access, Document, Finding, Fix, Frame, HeldLock, Kind, LockMode, Place, Role as Part, Severity,
     place_of,
@@ -50,10 +50,12 @@ fn within(frame: &Frame) -> Option<String> {
     Some(format!(", in {name} of {library}"))
 }
 
+/// All that a person is told of a finding, and where the others are that its fix mends as well.
 pub(super) fn write(
     out: &mut String,
     document: &Document,
     finding: &Finding,
+    mended: &[&Finding],
     style: Style,
     details: Details,
 ) {
@@ -65,6 +67,7 @@ pub(super) fn write(
     let fix = fix.map(|fix| fixed(document, finding, fix, style));
     let lines = sentences.chain(held(finding));
     let lines = lines.chain(harm(finding, style)).chain(fix);
+    let lines = lines.chain(others(mended));
     let lines = lines.chain(runs(document, finding));
     for line in lines.chain(finding.can_happen()) {
         let _ = writeln!(out, "{indent}= {line}");
@@ -89,17 +92,39 @@ fn fixed(document: &Document, finding: &Finding, fix: &Fix, style: Style) -> Str
     let head = style.paint(Role::Good, "fix");
     let all = document.findings.iter();
     let before = all.take_while(|other| !std::ptr::eq(*other, finding));
-    let is_same = |other: &&Finding| {
-        let other = other.fix.as_ref();
-        other.is_some_and(|other| other.message == fix.message) && !fix.changes.is_empty()
-    };
-    let mut same = before.filter(is_same);
+    let mut same = before.filter(|other| same_fix(other, finding));
     if let Some(at) = same.find_map(|other| other.location.as_ref()) {
         return format!("{head}: the same as for {}", at.file_line_column());
     }
     let checked = fix.checked.as_ref();
     let checked = checked.map_or(String::new(), |checked| format!(" ({checked})"));
     format!("{head}: {}{checked}", name(&fix.message))
+}
+
+/// Whether the same changes of the source mend both.
+pub(super) fn same_fix(one: &Finding, other: &Finding) -> bool {
+    let (Some(one), Some(other)) = (&one.fix, &other.fix) else {
+        return false;
+    };
+    one.message == other.message && !one.changes.is_empty()
+}
+
+/// Where the other findings are that a fix mends.
+fn others(mended: &[&Finding]) -> Option<String> {
+    let places = mended
+        .iter()
+        .filter_map(|finding| finding.location.as_ref());
+    let places = counted(places.map(Place::file_line_column)).into_iter();
+    let places = places.map(|(place, times)| match times {
+        1 => place,
+        times => format!("{place} ({times})"),
+    });
+    let places: Vec<_> = places.collect();
+    let number = plural(mended.len() as u64, "more finding");
+    (!mended.is_empty()).then(|| {
+        let places = places.join(", ");
+        format!("The same fix is for {number}, -v shows all: {places}")
+    })
 }
 
 /// Whether it hurts, and the run that shows it.
