@@ -104,7 +104,9 @@ fn unsupported(path: &str) -> Option<String> {
         _ if path == "-" || written(path).is_some() => return None,
         Some("litmus" | "tpl" | "mini") => return None,
         Some("txt") => return None,
-        Some("ll") => "LLVM IR is not available yet; .litmus and .tpl files are checked",
+        Some("ll" | "bc") => {
+            "`rsan port` analyses LLVM IR; .litmus, .tpl, C, C++ and Rust files are checked"
+        }
         _ => "unknown kind of file; .litmus, .tpl, C, C++ and Rust files are checked",
     };
     Some(what.to_owned())
@@ -128,7 +130,7 @@ mod tests {
         ] {
             assert_eq!(unsupported(known), None, "{known}");
         }
-        for unknown in ["d.ll", "e", "f.xyz"] {
+        for unknown in ["d.ll", "d.bc", "e", "f.xyz"] {
             assert!(unsupported(unknown).is_some(), "{unknown}");
         }
     }
