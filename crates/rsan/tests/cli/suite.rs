@@ -182,6 +182,7 @@ fn programs() -> Vec<Program> {
         .flat_map(|area| entries(area))
         .collect();
     paths.retain(|path| path.to_str().is_some_and(|path| path.contains(&wanted)));
+    paths.retain(|path| path.extension().is_none_or(|kind| kind != "h"));
     paths.sort();
     paths.into_iter().map(Program::read).collect()
 }
