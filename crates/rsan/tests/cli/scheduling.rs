@@ -127,7 +127,7 @@ fn every_strategy_finds_a_violation_of_one_switch() {
     for strategy in ["random", "pct:depth=2", "pos"] {
         let run = run_in(
             &folder,
-            &["check", "--sched", strategy, "--runs", "50", &source],
+            &["check", "-v", "--sched", strategy, "--runs", "50", &source],
         );
         assert_eq!(run.code, 1, "{strategy}: {}{}", run.stdout, run.stderr);
         let again = format!("rsan check --replay rsan-out/violation-1.sched {source}\n");

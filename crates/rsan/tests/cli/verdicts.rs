@@ -165,7 +165,7 @@ fn a_replay_names_the_level_of_optimisation() {
     if gcc_is_missing() {
         return;
     }
-    let done = check("level", "--exhaustive -O2", "scheduled/sb.c");
+    let done = check("level", "--exhaustive -O2 -v", "scheduled/sb.c");
     says(
         &done,
         "Replay: rsan check --replay rsan-out/violation-1.sched -O2 ",
