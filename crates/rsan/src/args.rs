@@ -114,7 +114,7 @@ pub(crate) struct CheckArgs {
     #[arg(skip)]
     pub(crate) arguments: Vec<OsString>,
 
-    /// Number of runs of a compiled program: 5 of C and C++, with --sched 1000
+    /// Number of runs of a compiled program, all free; with --sched 1000
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 

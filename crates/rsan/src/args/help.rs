@@ -93,14 +93,15 @@ pub(super) const CHECK_USAGE: &str =
     "rsan check [OPTIONS] [FLAGS OF THE COMPILER] <FILE>... [-- ARGUMENTS OF THE PROGRAM]";
 
 pub(super) const CHECK_HELP: &str = "\
-Each C, C++ or Rust file is a program of its own, or with --together a part of one. It is compiled with the sanitizer and run --runs
-times, each time for at most --time-limit (60s). By default the compiler keeps every access of the source; -O chooses an
+Each C, C++ or Rust file is a program of its own, or with --together a part of one. It is compiled with the sanitizer and run: 2 times
+freely, each time for at most --time-limit (60s), then up to 100 times under controlled scheduling, at least 20 of them unless they take
+more than 6 s. With --runs all runs are free. By default the compiler keeps every access of the source; -O chooses an
 optimization level instead. Flags such as -std=c++20, -Iinclude, -DNAME, -lm, -fopenmp, -Wall or -march=native go to the compiler;
 what stands after -- goes to the program. A Rust file is compiled by rustc (--cfg, --edition, -C and --extern are its flags), with its tests if it has no
-main function, and run 2 times freely and up to 100 times under controlled scheduling; `cargo rsan` is for packages. Other
-files are verified: --property, --parametric, --deadlock, --memory-limit and --dot are for them only.
+main function; `cargo rsan` is for packages. Other files are verified: --property, --parametric, --deadlock, --memory-limit and --dot
+are for them only.
 
-With --sched or --exhaustive, rsan controls the scheduling, and --time-limit is for all runs together; see `rsan run --help`.
+With --sched or --exhaustive, rsan controls the scheduling of all runs, and --time-limit is for all of them together; see `rsan run --help`.
 Runs without a finding prove nothing; only --exhaustive and verification can answer `robust`.
 
 Exit status: 0 robust, or no finding; 1 a finding, notes aside (--fail-on); 2 wrong usage or bad input; 3 undecided;

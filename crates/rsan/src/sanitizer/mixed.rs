@@ -1,17 +1,19 @@
-//! The runs that a Rust program gets unless the user says otherwise: free ones, then some under controlled scheduling.
+//! The runs that a program gets unless the user says otherwise: free ones, then some under controlled scheduling.
 //!
-//! Free runs are as fast as can be and show what really happens. But a thread that is started late is often ordered after an
-//! earlier one by what the standard library does for both, and then nothing between them is weak; other schedules show it. The seeds are
+//! Free runs are as fast as can be and show what really happens. But a thread that is started late often comes after an earlier one has
+//! ended, or is ordered after it by what Rust's standard library does for both; other schedules show what is weak between them. The seeds are
 //! fixed, so the same program always gets the same schedules. A scheduled run that reaches a limit says nothing of the program; what it
 //! found until then counts.
 
 use super::campaign::{self, Memory, Request};
 use super::execute::Plan;
 use super::run;
+use super::verdict::FAILED;
 use crate::args::{ControlArgs, ScheduleArgs};
 use crate::session::Reply;
 use crate::status::Status;
-use rsan_report::document::Schedules;
+use rsan_report::document::{Document, FailedRuns, Schedules};
+use rsan_report::number::plural;
 use rsan_report::{Judgement, merge};
 use rsan_schedule::strategy::Spec;
 use std::ops::Range;
@@ -186,7 +188,8 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
     let Parts { free, scheduled } = parts(plan, request)?;
     let interrupted = free.interrupted || scheduled.iter().any(|reply| reply.interrupted);
     let replies = std::iter::once(free).chain(scheduled);
-    let documents: Vec<_> = replies.map(|reply| reply.document).collect();
+    let mut documents: Vec<_> = replies.map(|reply| reply.document).collect();
+    tell_failures(&mut documents);
     let strategies = documents.iter().filter_map(|document| {
         let schedules = document.stats.schedules.as_ref()?;
         Some((schedules.clone(), document.stats.runs.unwrap_or(0)))
@@ -200,6 +203,44 @@ pub(crate) fn answer(plan: Plan<'_>, request: &Request<'_>) -> Result<Reply, Str
         document,
         interrupted,
     })
+}
+
+/// Says once how the program failed by itself, not for each series of runs.
+fn tell_failures(documents: &mut [Document]) {
+    let all = documents.iter().filter_map(|document| document.stats.runs);
+    let all = plural(all.sum(), "run");
+    let mut ends: Vec<(String, u64)> = Vec::new();
+    for document in &mut *documents {
+        let failures = document.stats.failures.unwrap_or(0);
+        document.notes.retain(|note| {
+            let told = note.strip_prefix(FAILED);
+            let Some((_, how)) = told.and_then(|told| told.split_once(": ")) else {
+                return true;
+            };
+            match ends.iter_mut().find(|(known, _)| known == how) {
+                Some((_, runs)) => *runs += failures,
+                None => ends.push((how.to_owned(), failures)),
+            }
+            false
+        });
+    }
+    let told = ends.into_iter();
+    let told = told.map(|(how, runs)| format!("{FAILED}{runs} of {all}: {how}"));
+    if let Some(first) = documents.first_mut() {
+        first.notes.extend(told);
+    }
+}
+
+/// The same failures of several series as one.
+fn united_failures<'a>(all: impl Iterator<Item = &'a FailedRuns>) -> Vec<FailedRuns> {
+    let mut united: Vec<FailedRuns> = Vec::new();
+    for failed in all {
+        match united.iter_mut().find(|known| known.how == failed.how) {
+            Some(known) => known.runs += failed.runs,
+            None => united.push(failed.clone()),
+        }
+    }
+    united
 }
 
 /// What is known of several series of scheduled runs; their executions may be the same ones.
@@ -221,7 +262,7 @@ fn united(all: &[(Schedules, u64)]) -> Option<Schedules> {
         .collect();
     Some(Schedules {
         strategy: strategies.join(", "),
-        failures: all.iter().flat_map(|(s, _)| s.failures.clone()).collect(),
+        failures: united_failures(all.iter().flat_map(|(s, _)| &s.failures)),
         // At least so many.
         executions: all.iter().map(|(s, _)| s.executions).max().unwrap_or(0),
         last_new: 0,
@@ -265,6 +306,37 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rsan_model::Model;
+    use rsan_report::document::Command;
+
+    #[test]
+    fn how_it_failed_is_said_once() {
+        let failed = |runs: u64, failures: u64, how: &str| {
+            let verdict = Judgement::Unknown;
+            let mut document = Document::new(Command::Check, "a.c", verdict, Model::C20);
+            document.stats.runs = Some(runs);
+            document.stats.failures = Some(failures);
+            document.notes = vec![
+                "interrupted".to_owned(),
+                format!("{FAILED}{failures} of {runs} runs: {how}"),
+            ];
+            document
+        };
+        let abort = "signal 6 (SIGABRT), at a.c:6: it is wrong";
+        let mut documents = [
+            failed(2, 2, abort),
+            failed(10, 3, abort),
+            failed(8, 1, "exit status 3"),
+        ];
+        tell_failures(&mut documents);
+        let told = [
+            "interrupted",
+            "the program failed in 5 of 20 runs: signal 6 (SIGABRT), at a.c:6: it is wrong",
+            "the program failed in 1 of 20 runs: exit status 3",
+        ];
+        assert_eq!(documents[0].notes, told);
+        assert_eq!(documents[1].notes, ["interrupted"]);
+    }
 
     #[test]
     fn parts_have_seeds_and_folders_of_their_own() {

@@ -121,8 +121,6 @@ pub(crate) fn language(file: &str) -> Option<Language> {
 
 /// For `check`, which has nobody waiting for a program that hangs.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often `check` runs a program.
-const CHECK_RUNS: usize = 5;
 
 /// A program to compile.
 pub(crate) struct Sources<'a> {
@@ -261,13 +259,9 @@ pub(crate) fn check(
     }
     let limit = args.schedule.control.timeout;
     let limit = limit.or(args.verify.limits.time_limit);
-    let is_mixed = sources.language == Written::Rust && args.runs.is_none();
     let plan = Plan {
         program,
-        runs: match is_mixed {
-            true => mixed::FREE,
-            false => args.runs.unwrap_or(CHECK_RUNS),
-        },
+        runs: args.runs.unwrap_or(mixed::FREE),
         timeout: Some(limit.unwrap_or(CHECK_TIMEOUT)),
         log: None,
         stdout: Stdout::Dropped,
@@ -276,9 +270,9 @@ pub(crate) fn check(
         halt: None,
         stop,
     };
-    match is_mixed {
-        true => mixed::answer(plan, &request).map_err(fail),
-        false => answer(plan, &request).map_err(fail),
+    match args.runs {
+        None => mixed::answer(plan, &request).map_err(fail),
+        Some(_) => answer(plan, &request).map_err(fail),
     }
 }
 

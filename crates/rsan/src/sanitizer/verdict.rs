@@ -88,7 +88,7 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
     }
     if let Some(failure) = runs.failure {
         notes.push(format!(
-            "the program failed in {} of {}: {}{}",
+            "{FAILED}{} of {}: {}{}",
             runs.failures,
             count(runs.done),
             ended(failure),
@@ -105,6 +105,9 @@ pub(crate) fn judge(runs: &Runs, program: &OsStr, all: &[Found]) -> (Status, Vec
     }
     (status, notes)
 }
+
+/// How notes about runs begin in which the program failed by itself; how many of how many, and how.
+pub(crate) const FAILED: &str = "the program failed in ";
 
 /// `1 run`, `2 runs`
 fn count(number: usize) -> String {

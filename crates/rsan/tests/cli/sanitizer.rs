@@ -70,10 +70,11 @@ weak.c: 1 finding in 2 runs
 ";
     assert!(weak.stdout.ends_with(end), "{}", weak.stdout);
     let clean = run(&["check", "clean.cc"]);
-    assert_eq!(
-        (clean.code, clean.stdout.as_str()),
-        (0, "clean.cc: no finding in 5 runs\n")
-    );
+    assert_eq!(clean.code, 0, "{}", clean.stdout);
+    // How many there are depends on the time that they take.
+    let (first, scheduled) = clean.stdout.split_once('\n').expect("two lines");
+    assert!(first.starts_with("clean.cc: no finding in "), "{first}");
+    assert!(scheduled.starts_with("schedules: "), "{scheduled}");
 }
 
 #[test]
