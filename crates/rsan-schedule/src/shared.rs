@@ -88,8 +88,11 @@ pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
     let header = Header::from_bytes(header)?;
     let (records, _) = rest.as_chunks::<{ Step::BYTES }>();
     let steps = usize::try_from(header.steps).unwrap_or(usize::MAX);
-    let made = records.get(..steps.min(ROOM))?.iter();
-    let made: Vec<Step> = made.map(Step::from_bytes).collect::<Option<_>>()?;
+    let records_made = records.get(..steps.min(ROOM))?;
+    let mut made = Vec::with_capacity(records_made.len());
+    for record in records_made {
+        made.push(Step::from_bytes(record)?);
+    }
     let room = ROOM - made.len();
     let left = records.get(made.len()..)?;
     let left = left.get(..room.min(header.pending as usize))?;

@@ -69,6 +69,8 @@ pub(super) struct Files {
     log: Growing,
     output: Option<Growing>,
     trace: File,
+    /// What was read of it for the last run.
+    memory: Vec<u8>,
     model: Option<Model>,
 }
 
@@ -118,6 +120,7 @@ impl Files {
             log: Growing::new(log),
             output: None,
             trace,
+            memory: vec![0; Header::BYTES],
             model: None,
         })
     }
@@ -137,13 +140,17 @@ impl Files {
 
     /// What the last run wrote.
     pub(super) fn read(&mut self, status: ExitStatus, timed_out: bool) -> io::Result<Execution> {
-        let mut bytes = [0; Header::BYTES];
-        self.trace.read_exact_at(&mut bytes, 0)?;
-        let header = Header::from_bytes(&bytes).unwrap_or_default();
+        // Most runs are about as long as the one before.
+        self.trace.read_exact_at(&mut self.memory, 0)?;
+        let header = self.memory.first_chunk();
+        let header = header.and_then(Header::from_bytes).unwrap_or_default();
         let records = header.steps.saturating_add(header.pending.into());
         let records = (records as usize).min(ROOM);
-        let mut memory = vec![0; Header::BYTES + records * Step::BYTES];
-        self.trace.read_exact_at(&mut memory, 0)?;
+        let (known, length) = (self.memory.len(), Header::BYTES + records * Step::BYTES);
+        self.memory.resize(length, 0);
+        if let Some(more) = self.memory.get_mut(known..) {
+            self.trace.read_exact_at(more, known as u64)?;
+        }
         // Whoever was killed may have left anything.
         let nothing = Trace {
             steps: Vec::new(),
@@ -151,7 +158,7 @@ impl Files {
             end: End::Silent,
             overwrites: false,
         };
-        let (header, trace) = shared::read(&memory).unwrap_or((header, nothing));
+        let (header, trace) = shared::read(&self.memory).unwrap_or((header, nothing));
         Ok(Execution {
             status,
             timed_out,

@@ -8,7 +8,7 @@ use super::checkpoint::{Checkpoint, State};
 use super::execution::Execution;
 use super::explorer::{Executions, Explorer};
 use super::outcomes::Outcomes;
-use super::pool::{Made, Wanted, in_rounds};
+use super::pool::{Crew, in_rounds};
 use super::report::{self, Course};
 use super::server::{Problem, Setup};
 use super::sharded;
@@ -30,7 +30,6 @@ use rsan_report::number::{count, plural};
 use rsan_schedule::explore::{self, Bounds, Job, Outcome};
 use rsan_schedule::{Choice, End, Request as Run, Step};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Plans of a round.
@@ -181,14 +180,13 @@ impl Search<'_, '_> {
     /// Makes rounds until nothing is left, or something ends it.
     fn run(&mut self) -> Option<Problem> {
         let (setup, jobs, timeout) = (self.setup, self.request.jobs(), self.request.timeout());
-        let rounds = |wanted: &Sender<Wanted>, made: &Receiver<Made>| self.rounds(wanted, made);
-        in_rounds(setup, jobs, timeout, rounds).unwrap_or_else(Some)
+        in_rounds(setup, jobs, timeout, |crew| self.rounds(crew)).unwrap_or_else(Some)
     }
 
-    fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Option<Problem> {
+    fn rounds(&mut self, crew: &Crew) -> Option<Problem> {
         let mut progress = Progress::new(self.request.subject);
         let mut saved = Instant::now();
-        if let Err(problem) = self.deal(wanted, made) {
+        if let Err(problem) = self.deal(crew) {
             return Some(problem);
         }
         loop {
@@ -198,7 +196,7 @@ impl Search<'_, '_> {
             if jobs.is_empty() {
                 return None;
             }
-            if let Err(problem) = self.round(&jobs, wanted, made) {
+            if let Err(problem) = self.round(&jobs, crew) {
                 return Some(problem);
             }
             progress.show(&self.state());
@@ -215,7 +213,7 @@ impl Search<'_, '_> {
 
     /// Makes the beginning that all parts make, level by level, until there are plans for all of them, and keeps those of this part. What the
     /// beginning shows is the first part's.
-    fn deal(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Result<(), Problem> {
+    fn deal(&mut self, crew: &Crew) -> Result<(), Problem> {
         let Some(part) = self.request.portion.shard.map(Shard::last) else {
             return Ok(());
         };
@@ -226,7 +224,7 @@ impl Search<'_, '_> {
             }
             let plans = self.explorer.progress().waiting;
             if plans > 0 && plans < part.of.saturating_mul(PLANS) {
-                self.level(plans, wanted, made)?;
+                self.level(plans, crew)?;
                 continue;
             }
             self.dealt = Some(self.explorer.digest());
@@ -242,19 +240,14 @@ impl Search<'_, '_> {
     }
 
     /// Makes the runs of so many plans, which are all that there are.
-    fn level(
-        &mut self,
-        plans: usize,
-        wanted: &Sender<Wanted>,
-        made: &Receiver<Made>,
-    ) -> Result<(), Problem> {
+    fn level(&mut self, plans: usize, crew: &Crew) -> Result<(), Problem> {
         let setup = self.setup;
         let next = || self.explorer.next_unless(|| setup.is_over());
         let jobs: Vec<Job> = std::iter::from_fn(next).take(plans).collect();
         let mut problem = None;
         for jobs in jobs.chunks(ROUND) {
             match problem {
-                None => problem = self.round(jobs, wanted, made).err(),
+                None => problem = self.round(jobs, crew).err(),
                 Some(_) => jobs.iter().for_each(|job| self.explorer.give_back(job.id)),
             }
         }
@@ -276,28 +269,21 @@ impl Search<'_, '_> {
     }
 
     /// Makes the runs of a round. What could not be made is given back.
-    fn round(
-        &mut self,
-        jobs: &[Job],
-        wanted: &Sender<Wanted>,
-        made: &Receiver<Made>,
-    ) -> Result<(), Problem> {
+    fn round(&mut self, jobs: &[Job], crew: &Crew) -> Result<(), Problem> {
         // The bound is on the steps of threads; runs that are much too long end all the same.
         let limit = self.request.limit().max(STEPS);
-        for (place, job) in jobs.iter().enumerate() {
+        let weak = self.weak;
+        let runs = jobs.iter().map(|job| {
             let run = Run {
                 limit: Some(limit),
                 ..Choice::Plan(job.plan.clone()).into()
             };
-            let run = match self.weak {
+            match weak {
                 None => run,
                 Some(weak) => weak.run(run),
-            };
-            // Servers end when this does.
-            let _ = wanted.send((place, run));
-        }
-        let mut results: Vec<Made> = made.iter().take(jobs.len()).collect();
-        results.sort_unstable_by_key(|(place, _)| *place);
+            }
+        });
+        let results = crew.make(runs);
         let mut problem = None;
         for (place, result) in results {
             let id = jobs[place].id;

@@ -133,10 +133,35 @@ pub(super) fn in_order<T: Send>(
 }
 
 /// A run that is wanted, by its place in the round, and one that was made.
-pub(super) type Wanted = (usize, Request);
+type Wanted = (usize, Request);
 pub(super) type Made = (usize, Result<Execution, Problem>);
 
-/// Has so many servers, for somebody who sends them runs and takes what becomes of them, in any order.
+/// Servers that make runs round by round.
+pub(super) struct Crew {
+    wanted: Sender<Wanted>,
+    made: Receiver<Vec<Made>>,
+}
+
+impl Crew {
+    /// Makes the runs of a round; what became of each, in their order.
+    pub(super) fn make(&self, runs: impl IntoIterator<Item = Request>) -> Vec<Made> {
+        let mut count = 0;
+        for wanted in runs.into_iter().enumerate() {
+            // Servers end when this does.
+            let _ = self.wanted.send(wanted);
+            count += 1;
+        }
+        let mut results = Vec::with_capacity(count);
+        while results.len() < count {
+            let Ok(made) = self.made.recv() else { break };
+            results.extend(made);
+        }
+        results.sort_unstable_by_key(|(place, _)| *place);
+        results
+    }
+}
+
+/// Has so many servers, for somebody who asks them for rounds of runs.
 ///
 /// # Errors
 /// When there is no thread for a server; there may be fewer than wanted.
@@ -144,7 +169,7 @@ pub(super) fn in_rounds<R>(
     setup: &Setup<'_>,
     jobs: usize,
     timeout: Duration,
-    act: impl FnOnce(&Sender<Wanted>, &Receiver<Made>) -> R,
+    act: impl FnOnce(&Crew) -> R,
 ) -> Result<R, Problem> {
     let (wanted, queue) = mpsc::channel();
     let (sender, made) = mpsc::channel();
@@ -161,25 +186,36 @@ pub(super) fn in_rounds<R>(
             }
         }
         drop(sender);
-        let result = act(&wanted, &made);
-        drop(wanted);
-        Ok(result)
+        Ok(act(&Crew { wanted, made }))
     })
 }
 
-/// Makes runs until there are no more.
+/// Makes runs until there are no more. Those that follow each other at once are handed over together: waking somebody for each would take
+/// about as long as the run.
 fn serve(
     setup: &Setup<'_>,
     number: usize,
     timeout: Duration,
     queue: &Mutex<Receiver<Wanted>>,
-    sender: &Sender<Made>,
+    sender: &Sender<Vec<Made>>,
 ) {
     let mut worker = Worker::new(setup, number, timeout);
     loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((place, run)) = next else { return };
-        if sender.send((place, worker.run(run))).is_err() {
+        let first = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(first) = first else { return };
+        let since = Instant::now();
+        let mut made = Vec::new();
+        let mut next = Some(first);
+        while let Some((place, run)) = next {
+            made.push((place, worker.run(run)));
+            let is_full = made.len() == BATCH || since.elapsed() > LATEST;
+            // Somebody who waits for more has the queue.
+            next = match queue.try_lock() {
+                Ok(queue) if !is_full => queue.try_recv().ok(),
+                _ => None,
+            };
+        }
+        if sender.send(made).is_err() {
             return;
         }
     }

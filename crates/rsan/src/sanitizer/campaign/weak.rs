@@ -11,7 +11,7 @@ pub(super) use story::Story;
 
 use super::execution::Execution;
 use super::keep::Files;
-use super::pool::{Made, Wanted, Worker, in_rounds};
+use super::pool::{Crew, Worker, in_rounds};
 use super::replay::Replay;
 use super::report::{self, Course};
 use super::sample::{self, Length};
@@ -31,7 +31,6 @@ use rsan_report::document::Schedules;
 use rsan_schedule::strategy::{Aim, Spec, Target, WeakSpec};
 use rsan_schedule::{Choice, End, Request as Run, Schedule, Settings};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, Sender};
 
 /// The note of a schedule that says what loads return, and what it says of weak runs.
 const MEMORY: &str = "memory";
@@ -199,9 +198,7 @@ impl Campaign<'_, '_> {
         let alone = alone(request, setup)?;
         self.reference = Some(Reference::new(&alone));
         let jobs = request.jobs().min(self.count);
-        in_rounds(setup, jobs, request.timeout(), |wanted, made| {
-            self.rounds(wanted, made)
-        })??;
+        in_rounds(setup, jobs, request.timeout(), |crew| self.rounds(crew))??;
         // Whatever it found is found.
         if !alone.record.findings.is_empty() {
             let trial = Trial::new(alone);
@@ -212,17 +209,12 @@ impl Campaign<'_, '_> {
         Ok(())
     }
 
-    fn rounds(&mut self, wanted: &Sender<Wanted>, made: &Receiver<Made>) -> Result<(), Problem> {
+    fn rounds(&mut self, crew: &Crew) -> Result<(), Problem> {
         let mut progress = Progress::new(self.request.subject);
         let mut start = 0;
         while start < self.count && !self.setup.is_over() && !self.tally.runs.halted {
             let end = (start + ROUND).min(self.count);
-            for run in start..end {
-                // Servers end when this does.
-                let _ = wanted.send((run, self.request_of(run)));
-            }
-            let mut results: Vec<Made> = made.iter().take(end - start).collect();
-            results.sort_unstable_by_key(|(run, _)| *run);
+            let results = crew.make((start..end).map(|run| self.request_of(run)));
             for (_, result) in results {
                 if self.tally.runs.halted {
                     break;
