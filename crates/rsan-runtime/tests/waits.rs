@@ -96,6 +96,18 @@ fn a_step_that_is_the_same_by_another_way_is_another_one() {
     }
 }
 
+/// A stale value that the program can read only once leads to what the program does when it reads it once.
+#[test]
+fn a_stale_value_that_is_out_of_reach_the_next_time_is_not_read_again() {
+    let wait = "\"wait\":\"goes on as with the current value, with a store\"";
+    for compiler in compilers() {
+        let program = support::compile("attempts", compiler, "seqlock_attempts.c");
+        let (_, lines) = run(&program, "");
+        let alike = lines.iter().filter(|line| line.contains(wait));
+        assert_eq!(alike.count(), 2, "{lines:?}");
+    }
+}
+
 /// Places that always waited are trusted, but looked at again now and then.
 #[test]
 fn the_number_of_questions_is_bounded() {

@@ -27,13 +27,16 @@ pub enum Answer {
     },
     /// It does something else.
     Passes(Step),
-    /// It does something else, but was handed the old value more often than may be possible.
+    /// The same, but the access was made again and handed the old value, after something was acquired: that may be more than is possible.
+    PassesLater(Step),
+    /// It does something else, but another access was handed the old value, too, in the same way.
     Doubtful,
     /// That is not known.
     Unknown(Unknown),
 }
 
 const STEPS: u32 = 16;
+const LATER_STEPS: u32 = 32;
 const UNKNOWNS: u32 = 64;
 
 impl Answer {
@@ -46,6 +49,7 @@ impl Answer {
             Self::Retries { new } => (4, new),
             Self::Circles { after } => (5, u128::from(after)),
             Self::Passes(step) => (STEPS + step as u32, 0),
+            Self::PassesLater(step) => (LATER_STEPS + step as u32, 0),
             Self::Unknown(unknown) => (UNKNOWNS + unknown as u32, 0),
         }
     }
@@ -61,7 +65,7 @@ impl Answer {
     fn from_code(code: u32, new: u128) -> Option<Self> {
         let index = |first: u32| code.checked_sub(first).map(|index| index as usize);
         let unknown = || Unknown::ALL.get(index(UNKNOWNS)?);
-        let step = || Step::ALL.get(index(STEPS)?);
+        let step = |first| Step::ALL.get(index(first)?).copied();
         match code {
             1 => Some(Self::Iterates),
             2 => Some(Self::KeepsIterating),
@@ -70,7 +74,8 @@ impl Answer {
             5 => Some(Self::Circles { after: new as u32 }),
             _ => unknown()
                 .map(|u| Self::Unknown(*u))
-                .or_else(|| step().map(|s| Self::Passes(*s))),
+                .or_else(|| step(LATER_STEPS).map(Self::PassesLater))
+                .or_else(|| step(STEPS).map(Self::Passes)),
         }
     }
 }
@@ -188,7 +193,8 @@ mod tests {
 
     #[test]
     fn answers_survive_their_page() {
-        let steps = Step::ALL.iter().map(|step| Answer::Passes(*step));
+        let steps = Step::ALL.into_iter();
+        let steps = steps.flat_map(|step| [Answer::Passes(step), Answer::PassesLater(step)]);
         let unknowns = Unknown::ALL.iter().map(|unknown| Answer::Unknown(*unknown));
         let others = [
             Answer::Iterates,

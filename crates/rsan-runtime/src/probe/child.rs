@@ -7,7 +7,7 @@
 use super::answer::{Answer, Place};
 use super::arrivals::{Arrivals, Point, mix, stack_pointer};
 use super::process;
-use super::question::{Kind, Question};
+use super::question::{Again, Kind, Question};
 use super::way::Way;
 use super::writes::Writes;
 use crate::finding::{Step, Unknown};
@@ -40,6 +40,8 @@ struct Child {
     acquired: bool,
     /// It was then handed the old value by another access, which may be more than is possible.
     doubtful: bool,
+    /// It was then handed it by the same access, of which the same is true.
+    later: bool,
     /// What the program is about to do, as a number.
     operands: u64,
 }
@@ -60,6 +62,7 @@ static CHILD: Global = Global(UnsafeCell::new(Child {
     knows: false,
     acquired: false,
     doubtful: false,
+    later: false,
     operands: 0,
 }));
 
@@ -132,6 +135,7 @@ pub(super) fn conclude(answer: Answer) -> ! {
     let child = unsafe { &*CHILD.0.get() };
     let answer = match answer {
         Answer::Passes(_) | Answer::Retries { .. } if child.doubtful => Answer::Doubtful,
+        Answer::Passes(step) if child.later => Answer::PassesLater(step),
         other => other,
     };
     if let Some(place) = child.place {
@@ -233,10 +237,13 @@ impl Child {
             return false;
         }
         let same = pc == self.question.pc;
-        if !same && !self.question.everywhere {
-            return false;
+        match self.question.again {
+            Again::Never => return false,
+            Again::Here if !same => return false,
+            Again::Here | Again::Everywhere => {}
         }
         self.doubtful |= !same && self.acquired;
+        self.later |= same && self.acquired;
         true
     }
 

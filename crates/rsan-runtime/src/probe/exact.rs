@@ -343,7 +343,7 @@ pub(super) fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> J
                     let wait = Some(Wait::Passes(step));
                     return Judgement::Report(suspicion.finding(candidate.side, wait, current));
                 }
-                Answer::Passes(_) => unclear = Some(SECOND),
+                Answer::Passes(_) | Answer::PassesLater(_) => unclear = Some(SECOND),
                 Answer::KeepsIterating => {
                     unclear = Some("a stale value lets a loop go round in ever new states");
                 }

@@ -16,6 +16,8 @@
 //! compare-and-swap with the same expectation) until it has read the current value, since compilers copy loops. If it has
 //! acquired something in between and that leads it elsewhere, the old value may have been out of reach there: then a
 //! second child gets the old value at the same instruction only, and the current one at others (`seqlock_retry.c`).
+//! If that still leads it elsewhere after the same instruction was handed the old value once more, the finding is a minor one (4) also if the program comes to
+//! the same visible step with the old value once and the current one after that (`seqlock_attempts.c`).
 //!
 //! **Answers**
 //! 1. *Iterates*: the location is read again in a state in which it was read before. The state is the place in the
@@ -90,7 +92,7 @@ use crate::thread::Entered;
 use crate::tls;
 use answer::Place;
 use process::Fork;
-use question::{Kind, Question, Replaceable};
+use question::{Again, Kind, Question, Replaceable};
 use rsan_clocks::Timestamp;
 use rsan_clocks::write_log::{Stamp, ThreadState};
 use rsan_model::{CasStrength, ReadOrd};
@@ -285,8 +287,9 @@ pub fn judge(me: &mut Entered, suspicion: &Suspicion, current: u128) -> Judgemen
             | Answer::Retries { .. }
             | Answer::Doubtful => {}
             Answer::KeepsIterating => sites::keep_iterating(),
-            Answer::Passes(step) => {
-                let wait = match is_alike(&state, suspicion, mark, current) {
+            Answer::Passes(step) | Answer::PassesLater(step) => {
+                let once = value.filter(|_| matches!(answer, Answer::PassesLater(_)));
+                let wait = match is_alike(&state, suspicion, mark, current, once) {
                     Ok(true) => Wait::Alike(step),
                     Ok(false) => Wait::Passes(step),
                     Err(handed) => return Judgement::Handed(handed),
@@ -331,7 +334,7 @@ fn question(suspicion: &Suspicion, handed: u128, current: u128) -> Question {
         acquires,
         handed,
         current,
-        everywhere: true,
+        again: Again::Everywhere,
         ..Question::NONE
     };
     for (place, &(value, by_sc)) in question.replaceable.iter_mut().zip(&suspicion.replaceable) {
@@ -345,7 +348,7 @@ fn ask(state: &State, suspicion: &Suspicion, stale: u128, current: u128) -> (Rep
     let mut question = question(suspicion, stale, current);
     let (mut reply, mut mark) = run(state, question);
     if let Reply::Answer(Answer::Doubtful) = reply {
-        question.everywhere = false;
+        question.again = Again::Here;
         (reply, mark) = run(state, question);
     }
     let Reply::Answer(Answer::Retries { new }) = reply else {
@@ -372,16 +375,35 @@ fn ask(state: &State, suspicion: &Suspicion, stale: u128, current: u128) -> (Rep
     (reply, 0)
 }
 
-/// Whether a load leads the program to the visible step with this mark with the current value, too. An error, in a child, is the
-/// value to go on with.
-fn is_alike(state: &State, suspicion: &Suspicion, mark: u64, current: u128) -> Result<bool, u128> {
+/// Whether a load leads the program to the visible step with this mark with the current value, too; or to the one to which the old value leads that
+/// it is handed `once`. An error, in a child, is the value to go on with.
+fn is_alike(
+    state: &State,
+    suspicion: &Suspicion,
+    mark: u64,
+    current: u128,
+    once: Option<u128>,
+) -> Result<bool, u128> {
     if mark == 0 || !matches!(suspicion.sort, Suspect::Load { .. }) {
         return Ok(false);
     }
-    match run(state, question(suspicion, current, current)) {
-        (Reply::Answer(Answer::Passes(_)), other) => Ok(other == mark),
-        (Reply::Answer(_), _) => Ok(false),
+    let mark_of = |question| match run(state, question) {
+        (Reply::Answer(Answer::Passes(_) | Answer::PassesLater(_)), mark) => Ok(Some(mark)),
+        (Reply::Answer(_), _) => Ok(None),
         (Reply::Handed(value), _) => Err(value),
+    };
+    let Some(expected) = mark_of(question(suspicion, current, current))? else {
+        return Ok(false);
+    };
+    match once {
+        Some(stale) if expected != mark => {
+            let question = Question {
+                again: Again::Never,
+                ..question(suspicion, stale, current)
+            };
+            Ok(expected != 0 && mark_of(question)? == Some(expected))
+        }
+        _ => Ok(expected == mark),
     }
 }
 

@@ -20,6 +20,17 @@ pub(super) enum Kind {
     Rmw,
 }
 
+/// Which further accesses to the location get the old value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Again {
+    /// None.
+    Never,
+    /// The same instruction.
+    Here,
+    /// All: compilers copy loops.
+    Everywhere,
+}
+
 /// What a child is to find out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
@@ -39,8 +50,8 @@ pub(super) struct Question {
     pub(super) current: u128,
     /// What is handed is the current value: where does the program go with that?
     pub(super) is_reference: bool,
-    /// Other accesses to the location get the old value, too, as long as the program knows no other.
-    pub(super) everywhere: bool,
+    /// Which further accesses get the old value, as long as the program knows no other.
+    pub(super) again: Again,
     /// Old values that a compare-and-swap could replace.
     pub(super) replaceable: [Option<Replaceable>; REPLACEABLE],
 }
@@ -63,7 +74,7 @@ impl Question {
         handed: 0,
         current: 0,
         is_reference: false,
-        everywhere: false,
+        again: Again::Never,
         replaceable: [None; REPLACEABLE],
     };
 
@@ -75,10 +86,10 @@ impl Question {
             Kind::Cas { expected } => (1, expected),
             Kind::Rmw => (2, 0),
         };
-        let flags = [self.acquires, self.is_reference, self.everywhere];
+        let flags = [self.acquires, self.is_reference];
         let flags = flags
             .iter()
-            .fold(0, |all, &flag| all << 1 | u64::from(flag));
+            .fold(self.again as u64, |all, &flag| all << 1 | u64::from(flag));
         let head = [
             self.pc as u64,
             self.address as u64,
