@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn answers_survive_their_page() {
-        let steps = Step::ALL.into_iter();
-        let steps = steps.flat_map(|step| [Answer::Passes(step), Answer::PassesLater(step)]);
+        let steps = Step::ALL.iter();
+        let steps = steps.flat_map(|&step| [Answer::Passes(step), Answer::PassesLater(step)]);
         let unknowns = Unknown::ALL.iter().map(|unknown| Answer::Unknown(*unknown));
         let others = [
             Answer::Iterates,
