@@ -2,11 +2,13 @@
 //! between two operations.
 
 use crate::intercept::{lifetime, locks::annotated, processes};
+use crate::system::{ALL_SIGNALS, block_signals};
 use crate::upcall::answers;
 use crate::{
     abi, allocator, benign, deadlock, descriptor, horizon, journal, location, model, order, output,
     owners, probe, report, sched, shadow, stack, suppress, thread, trail,
 };
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Locks that are taken and given back together.
 struct Row {
@@ -110,16 +112,28 @@ answers! {
     "rsan_up_in_parent" processes::in_parent => in_parent;
 }
 
-/// Lets libc tell of its own forks; false if it cannot.
+/// The signals that were blocked before a fork of libc's. Whoever forks has all locks, so there is one.
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+/// Lets libc tell of its own forks; false if it cannot. Signals wait meanwhile: a handler would find the locks taken, by its own thread.
 pub(crate) fn start() -> bool {
     extern "C" fn before() {
+        let blocked = block_signals(ALL_SIGNALS);
         before_fork();
+        // ORDERING: relaxed; the locks publish it.
+        BLOCKED.store(blocked, Ordering::Relaxed);
     }
     extern "C" fn parent() {
+        // ORDERING: relaxed; stored by this thread.
+        let blocked = BLOCKED.load(Ordering::Relaxed);
         in_parent();
+        block_signals(blocked);
     }
     extern "C" fn child() {
+        // ORDERING: relaxed; stored by this thread, in the parent.
+        let blocked = BLOCKED.load(Ordering::Relaxed);
         in_child();
+        block_signals(blocked);
     }
     // SAFETY: a plain registration of functions that live as long as the process.
     unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) == 0 }
