@@ -15,7 +15,7 @@ use std::ffi::CString;
 use std::fmt::Write as _;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Where the descriptor goes, if the limit allows it: out of the way of programs that count on small numbers.
 const HIGH: RawFd = 1000;
@@ -30,6 +30,8 @@ struct Journal {
 
 static JOURNAL: Lock<Option<Journal>> = Lock::new(None);
 static LOST: AtomicBool = AtomicBool::new(false);
+/// Lines that were to be appended.
+static LINES: AtomicUsize = AtomicUsize::new(0);
 
 /// The lock of this module, for fork.
 pub(crate) fn lock() -> &'static crate::lock::RawLock {
@@ -72,6 +74,12 @@ fn line(entry: Entry<'_>) -> String {
     format!("{}\n", Line { pid, entry })
 }
 
+/// How many lines this process has said, and those that it is a copy of.
+pub(crate) fn lines() -> usize {
+    // ORDERING: relaxed; a count.
+    LINES.load(Ordering::Relaxed)
+}
+
 /// Whether something that belongs into the log is not there.
 pub(crate) fn lost() -> bool {
     // ORDERING: relaxed; a flag that is only ever set.
@@ -80,6 +88,8 @@ pub(crate) fn lost() -> bool {
 
 /// Appends a line, or says why that is not possible. True if it is in the log.
 fn append(line: &str) -> bool {
+    // ORDERING: relaxed; a count.
+    LINES.fetch_add(1, Ordering::Relaxed);
     let mut journal = JOURNAL.lock();
     let Some(journal) = journal.as_mut() else {
         return false;

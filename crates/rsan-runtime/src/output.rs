@@ -99,16 +99,20 @@ pub fn write_to(file: i32, bytes: &[u8]) {
 /// Writes a line, normally by one call.
 pub(crate) fn write_all(descriptor: RawFd, mut bytes: &[u8]) -> std::io::Result<()> {
     while !bytes.is_empty() {
+        let arguments = [
+            descriptor as usize,
+            bytes.as_ptr() as usize,
+            bytes.len(),
+            0,
+            0,
+            0,
+        ];
         // SAFETY: the buffer is valid.
-        let written = unsafe { libc::write(descriptor, bytes.as_ptr().cast(), bytes.len()) };
+        let written = unsafe { own_call(libc::SYS_write, arguments) };
         match usize::try_from(written) {
             Ok(written) => bytes = &bytes[written..],
-            Err(_) => {
-                let error = std::io::Error::last_os_error();
-                if error.kind() != std::io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
+            Err(_) if -written == libc::EINTR as isize => {}
+            Err(_) => return Err(std::io::Error::from_raw_os_error(-written as i32)),
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use support::{FOUND, announced, compile, compilers, kind, kinds, programs, run};
 
 /// Strategies, and both ways of switching between threads.
@@ -203,6 +203,9 @@ impl Server {
         let child = Command::new(program)
             .env_remove("LD_LIBRARY_PATH")
             .env("RSAN_OPTIONS", options)
+            // Where somebody sees what is printed, all runs begin where the program does.
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .expect("the program starts");
         let (stream, _) = listener.accept().expect("the program asks for work");
@@ -274,6 +277,40 @@ fn runs_of_one_process_are_those_of_copies() {
     let copies = run("reuse=0", |_| 1);
     if can_switch() {
         assert_eq!(run("reuse=1", |number| number), copies);
+    }
+}
+
+/// What a run does before its first choice is done once, by the first run of a process; the others find it as it was, whatever the first one has done to it since.
+#[test]
+fn what_is_before_the_first_choice_is_done_once() {
+    let program = own("later", "later");
+    let run = |more: &str| {
+        let mut server = Server::start_with(&program, more);
+        let runs = (1..=8).map(|number| {
+            // Not all are of the same kind.
+            let strategy = ["random", "pct", "pos"][number % 3];
+            let line = format!("strategy={strategy} seed={number} steps=10 timeout=60000");
+            let answer = server.ask(&line);
+            let (header, steps) = trace(&server.trace);
+            let steps: Vec<_> = steps
+                .into_iter()
+                .map(|step| (step.thread, step.op))
+                .collect();
+            let counts = (header.steps, header.choices, header.switches);
+            (answer, (counts, steps))
+        });
+        let runs: (Vec<_>, Vec<_>) = runs.unzip();
+        server.end();
+        runs
+    };
+    let ends = |status: fn(i32) -> i32| {
+        let ends = (1..=8).map(|number| format!("end status={} timeout=0", status(number) << 8));
+        ends.collect::<Vec<_>>()
+    };
+    let copies = run("reuse=0");
+    assert_eq!(copies.0, ends(|number| number));
+    if can_switch() {
+        assert_eq!(run("reuse=1"), (ends(|_| 1), copies.1));
     }
 }
 

@@ -121,5 +121,6 @@ fn answer(
         confirm: None,
         report: &args.report,
         stop,
+        standing: None,
     })
 }

@@ -47,6 +47,7 @@ mod views;
 pub(crate) mod waits;
 pub(crate) mod weak;
 
+use run::Plan;
 pub(crate) use run::{begin_run, end_early, end_run, is_ending, wait_for_others};
 
 pub(crate) use life::{

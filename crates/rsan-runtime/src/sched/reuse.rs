@@ -3,7 +3,7 @@
 //! A copy of the process for each run costs the system far more time than a short run itself. So a copy (the *keeper*) makes one run
 //! after the other. At the snapshot its private memory is made read-only; the first write to a page brings the handler, which keeps the page's
 //! content and lets it be written from then on (`pages`). At the end of the run the kept pages are copied back, and the program
-//! goes on from the snapshot with the next schedule (`keeper`).
+//! goes on from the snapshot with the next schedule (`keeper`). The first run moves the snapshot to the first point at which there is a choice (`later`).
 //!
 //! Memory is not all that a process has. A filter of system calls (`filter`) brings every call that could leave something behind to a
 //! handler (`calls`), which decides: it leaves nothing behind, or what it leaves can be undone (memory that is mapped, the mask and actions of signals, files that are
@@ -19,11 +19,13 @@ mod calls;
 pub(crate) mod copy;
 mod filter;
 mod keeper;
+mod later;
 mod left;
 pub(crate) mod memo;
 mod pages;
 
 pub(super) use keeper::stand;
+pub(super) use later::{Asked, come_to_choice};
 
 use crate::stack::learnt::{self, Learnt};
 use crate::thread;

@@ -1,6 +1,7 @@
 //! One run under a strategy: how it begins, and how it is cut off.
 
 use super::queues::Queues;
+use super::reuse::Asked;
 use super::stacks;
 use super::state::{For, Locks, State, Status};
 use super::switch;
@@ -36,7 +37,7 @@ pub(crate) struct Plan {
 }
 
 /// How weak runs go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Weak {
     /// How many steps back writes are remembered.
     pub(crate) window: Option<u64>,
@@ -48,6 +49,13 @@ pub(crate) struct Weak {
 
 /// Steps of a thread without another in between after which it is taken to wait, at most, if nobody says how long runs are.
 const TURN: u64 = 10_000;
+
+impl Plan {
+    /// Steps that a thread may make in a row.
+    pub(super) fn longest_turn(&self) -> u64 {
+        (self.limit / 10).min(TURN).max(self.turn)
+    }
+}
 
 impl Default for Plan {
     fn default() -> Self {
@@ -70,8 +78,9 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
     };
     me.outermost = outermost;
     let number = me.state.id().index();
+    let longest_turn = plan.longest_turn();
     let mut state = State {
-        strategy: plan.strategy,
+        strategy: Asked::first(plan.strategy),
         threads: Vec::new(),
         current: number,
         executor: std::ptr::null(),
@@ -87,10 +96,11 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         retries: 0,
         before_retries: None,
         turn: 0,
-        longest_turn: (plan.limit / 10).min(TURN).max(plan.turn),
+        longest_turn,
         last: false,
         joined: 0,
         lent: false,
+        how: plan.weak,
         weak: plan.weak.map(|how| weak::start(&me.state, how)),
     };
     state.executor = state.add(number, 1, switch::Carrier::new());

@@ -519,7 +519,7 @@ fn schedule(path: &str) -> Result<Schedule, String> {
 }
 
 /// Reads a request.
-fn asked(text: &str) -> Result<Plan, String> {
+pub(super) fn asked(text: &str) -> Result<Plan, String> {
     plan(text.parse::<Request>().map_err(|error| error.to_string())?)
 }
 

@@ -2,6 +2,8 @@
 
 use super::lent::Lent;
 use super::queues::Queues;
+use super::reuse::{self, Asked};
+use super::run::Weak;
 use super::spin;
 use super::switch::{Carrier, Saved};
 pub(crate) use super::threads::{For, Hold, Need, Values};
@@ -10,13 +12,13 @@ use super::trace::Trace;
 use super::weak::Memory;
 use super::{run, stuck};
 use rsan_model::ThreadId;
-use rsan_schedule::{Candidate, End, Kind, Local, Op, Step, Strategy};
+use rsan_schedule::{Candidate, End, Kind, Local, Op, Step};
 use std::sync::atomic::AtomicU32;
 
 /// The scheduler.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) strategy: Box<dyn Strategy>,
+    pub(super) strategy: Asked,
     /// By number.
     pub(super) threads: Vec<Option<Box<Thread>>>,
     pub(super) current: usize,
@@ -50,7 +52,9 @@ pub(super) struct State {
     pub(super) joined: usize,
     /// Since the last step somebody was about to write on another thread's stack.
     pub(super) lent: bool,
-    /// The memory of a weak run.
+    /// How a weak run goes.
+    pub(super) how: Option<Weak>,
+    /// Its memory.
     pub(super) weak: Option<Box<Memory>>,
 }
 
@@ -170,6 +174,9 @@ impl State {
         self.ready = ready;
         if self.ready.is_empty() {
             return None;
+        }
+        if self.ready.len() > 1 && self.strategy.is_noted() {
+            reuse::come_to_choice(self);
         }
         let last = Some(ThreadId::new(self.current));
         if self.turn >= self.longest_turn {

@@ -145,6 +145,23 @@ impl Trace {
         }
     }
 
+    /// The steps so far, if all of them have found room.
+    pub(super) fn records(&self) -> Option<Vec<u8>> {
+        let steps = self.header.steps as usize;
+        let start = (steps <= ROOM).then(|| self.place(0))??;
+        // SAFETY: so many steps were written there.
+        Some(unsafe { std::slice::from_raw_parts(start, steps * Step::BYTES) }.to_vec())
+    }
+
+    /// Other runs may have been made since; these are the steps again that there were at [`Self::records`].
+    pub(super) fn go_back(&mut self, records: &[u8]) {
+        if let Some(start) = self.place(0) {
+            // SAFETY: there was room for them.
+            unsafe { std::ptr::copy_nonoverlapping(records.as_ptr(), start, records.len()) };
+        }
+        self.publish();
+    }
+
     /// Forgets the steps behind so many.
     pub(super) fn shorten(&mut self, steps: u64) {
         self.header.steps = self.header.steps.min(steps);

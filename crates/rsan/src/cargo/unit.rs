@@ -147,6 +147,7 @@ pub(super) fn said(order: &Order, stop: &AtomicBool) -> Result<Said, String> {
         confirm: args.confirm.confirm,
         report: &args.report,
         stop,
+        standing: None,
     };
     if is_wanted(&args.schedule) {
         let reply = campaign::answer(&request)?;

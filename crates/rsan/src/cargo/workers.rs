@@ -114,8 +114,7 @@ impl Job {
 
 /// Waits for a process, which is asked to end if the user wants that.
 fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<()> {
-    let mut asked = None;
-    let mut pause = Duration::from_micros(500);
+    let (start, mut asked) = (Instant::now(), None);
     while child.try_wait()?.is_none() {
         if stop.load(Ordering::Relaxed) && asked.is_none() {
             // It may be gone already. The test, which is in its group, need not be waited for.
@@ -125,8 +124,9 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<()> {
         if asked.is_some_and(|asked| asked.elapsed() > GRACE) {
             child.kill()?;
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        // Who is short is not waited for much longer.
+        let pause = start.elapsed() / 8;
+        thread::sleep(pause.clamp(Duration::from_micros(500), Duration::from_millis(20)));
     }
     Ok(())
 }

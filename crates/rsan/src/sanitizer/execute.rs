@@ -292,7 +292,6 @@ fn library_path(library: &Path) -> OsString {
 /// Waits for the end, the time limit, the user or a finding.
 fn wait(processes: &mut Processes, plan: &Plan<'_>, log: &Path) -> End {
     let start = Instant::now();
-    let mut pause = Duration::from_micros(500);
     let mut watch = Watch::default();
     let mut told = false;
     loop {
@@ -324,8 +323,9 @@ fn wait(processes: &mut Processes, plan: &Plan<'_>, log: &Path) -> End {
             processes.kill();
             return End::Halted;
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        // Who is short is not waited for much longer.
+        let pause = start.elapsed() / 8;
+        thread::sleep(pause.clamp(Duration::from_micros(500), Duration::from_millis(20)));
     }
 }
 

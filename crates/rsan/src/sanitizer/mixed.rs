@@ -5,7 +5,7 @@
 //! fixed, so the same program always gets the same schedules. A scheduled run that reaches a limit says nothing of the program; what it
 //! found until then counts.
 
-use super::campaign::{self, Memory, Request};
+use super::campaign::{self, Memory, Request, Standing};
 use super::execute::Plan;
 use super::run;
 use super::verdict::FAILED;
@@ -17,6 +17,7 @@ use rsan_report::number::plural;
 use rsan_report::{Judgement, merge};
 use rsan_schedule::strategy::Spec;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Free runs.
@@ -88,6 +89,13 @@ pub(crate) fn parts(plan: Plan<'_>, request: &Request<'_>) -> Result<Parts, Stri
         return Ok(Parts { free, scheduled });
     }
     let failed_freely = free.document.stats.failures.is_some_and(|runs| runs > 0);
+    // All shares are runs of one program: they have the same servers.
+    let standing = Arc::new(Standing::new()?);
+    let request = &Request {
+        standing: Some(&standing),
+        again: request.again.clone(),
+        ..*request
+    };
     let (mut planned, mut limited, mut timed) = (0, false, [0; 2]);
     for share in &SHARES {
         let mut reply = share.answer(request)?;

@@ -100,6 +100,7 @@ fn request<'a>(args: &'a RunArgs, subject: &'a str, stop: &'a AtomicBool) -> Req
         confirm: args.confirm.confirm,
         report: &args.report,
         stop,
+        standing: None,
     }
 }
 
@@ -250,6 +251,7 @@ pub(crate) fn check(
         confirm: args.confirm.confirm,
         report: &args.verify.report,
         stop,
+        standing: None,
     };
     if is_scheduled(&args.schedule) {
         return campaign::answer(&request).map_err(fail);

@@ -292,3 +292,56 @@ fn failures_for_no_reason_of_the_program_itself_are_executions() {
     assert_eq!(run.code, 0, "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains(": robust, "), "{}", run.stdout);
 }
+
+/// A test that sends messages and fails if they come in one of two orders.
+const FAILS: &str = "
+use std::sync::{atomic::{AtomicUsize, Ordering::*}, mpsc};
+static FLAGS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+#[test]
+fn orders() {
+    let set_up: Vec<String> = (0..2000).map(|number| number.to_string()).collect();
+    println!(\"set up {}\", set_up.len());
+    let (sender, receiver) = mpsc::channel();
+    let start = |number: usize| {
+        let (sender, text) = (sender.clone(), set_up[number].clone());
+        std::thread::spawn(move || {
+            FLAGS[number].store(1, Release);
+            sender.send((text, FLAGS[1 - number].load(Acquire))).unwrap();
+        })
+    };
+    let threads = [start(0), start(1)];
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    drop(set_up);
+    let (first, _) = receiver.recv().unwrap();
+    assert_eq!(first, \"0\", \"the second one is first\");
+}
+";
+
+/// The runs of a test that are made in one process, from where its first choice is, have the findings, executions and failures of those that copies
+/// make from its start.
+#[test]
+fn runs_of_a_test_in_one_process_are_those_of_copies() {
+    for options in [
+        &["--sched", "random", "--runs", "60"][..],
+        &["--sched", "pct", "--runs", "60"],
+        &["--exhaustive", "--max-executions", "100"],
+    ] {
+        let run = |reuse: &str| {
+            let folder = scratch("rust_one_process");
+            fs::create_dir_all(&folder).expect("the scratch folder is writable");
+            fs::write(Path::new(&folder).join("program.rs"), FAILS).expect("a program");
+            let output = rsan(Path::new(&folder))
+                .args(["check", "--jobs", "1"])
+                .args(options)
+                .args(["program.rs", "--", "--exact", "orders"])
+                .env("RSAN_OPTIONS", format!("reuse={reuse}"))
+                .output();
+            let run = Run::from(output.expect("rsan starts"));
+            (run.code, run.stdout)
+        };
+        let copies = run("0");
+        assert!(copies.1.contains("not robust"), "{}", copies.1);
+        assert!(copies.1.contains("exit status 101"), "{}", copies.1);
+        assert_eq!(run("1"), copies, "{options:?}");
+    }
+}

@@ -1,9 +1,10 @@
 //! System calls that come to the handler.
 
-use super::filter::call;
+use super::filter::{self, call};
 use super::keeper::{Keeper, keeper};
 use super::left::{ACTION, Action, only_reads};
-use super::pages::PAGE;
+use super::pages::{PAGE, WRITABLE};
+use crate::mapping;
 use libc::{c_int, c_void, siginfo_t};
 
 /// Signals that the keeper needs.
@@ -98,17 +99,20 @@ impl Keeper {
             return make(arguments);
         }
         match number {
+            libc::SYS_brk => self.pages.grow(arguments[0]),
             libc::SYS_kill | libc::SYS_tkill | libc::SYS_tgkill => {
                 // The system puts it on a stack, and asks no handler.
                 self.spoil(number);
                 hold_signals();
                 make(arguments)
             }
+            libc::SYS_madvise if self.forgets(&arguments) => 0,
             libc::SYS_munmap if self.pages.lose(arguments[0], mapped_bytes(arguments[1])) => 0,
             libc::SYS_rt_sigprocmask => self.block(arguments),
             libc::SYS_sigaltstack => self.alternate(arguments),
             libc::SYS_mmap if is_private(&arguments) => {
                 let place = make(arguments);
+                self.left.unusual |= arguments[2] as i32 != WRITABLE;
                 if place > 0 && !self.pages.map(place as usize, mapped_bytes(arguments[1])) {
                     self.spoil(number);
                 }
@@ -132,6 +136,11 @@ impl Keeper {
             return true;
         }
         let [start, bytes, how, ..] = *arguments;
+        if filter::FILES.contains(&number) {
+            // What others see of it happens in each run, then.
+            self.left.unusual |= !self.left.is_open(start);
+            return true;
+        }
         if [libc::SYS_read, libc::SYS_pread64].contains(&number) && self.left.is_open(start) {
             self.touch(bytes, how);
             return true;
@@ -141,13 +150,27 @@ impl Keeper {
         match number {
             libc::SYS_close => self.left.forget(start),
             libc::SYS_munmap => self.pages.unmap(start, mapped_bytes(bytes)),
-            libc::SYS_mprotect => is_mapped,
+            libc::SYS_mprotect => {
+                self.left.unusual |= is_mapped;
+                is_mapped
+            }
             // Advice that is taken back: for a copy that finds something out.
-            libc::SYS_madvise => is_mapped || inherits,
+            libc::SYS_madvise => {
+                self.left.unusual |= is_mapped && !is_usual(how as c_int);
+                is_mapped || inherits
+            }
             // Such a copy: the runtime makes it, and waits for its end.
             libc::SYS_clone => start == 0,
             _ => false,
         }
+    }
+
+    /// The runtime has no use for what is in memory of its own: it reads as zero from now on. False if it is not that, or there is too much of it to be put back.
+    fn forgets(&mut self, &[start, bytes, how, ..]: &[usize; 6]) -> bool {
+        let end = start + bytes;
+        let mut own = mapping::own();
+        let is_own = own.any(|(from, to)| from <= start && end <= to);
+        is_own && how as c_int == libc::MADV_DONTNEED && self.pages.wipe(start, end)
     }
 
     /// The program has opened a file to read it.
@@ -230,6 +253,18 @@ fn hold_signals() {
 fn is_private(arguments: &[usize; 6]) -> bool {
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     arguments[0] == 0 && arguments[3] as c_int & (kind | libc::MAP_FIXED) == kind
+}
+
+/// Whether advice changes nothing but what is in memory, and how the system keeps it.
+fn is_usual(advice: c_int) -> bool {
+    let usual = [
+        libc::MADV_DONTFORK,
+        libc::MADV_DOFORK,
+        libc::MADV_DONTNEED,
+        libc::MADV_HUGEPAGE,
+        libc::MADV_NOHUGEPAGE,
+    ];
+    usual.contains(&advice)
 }
 
 fn mapped_bytes(bytes: usize) -> usize {

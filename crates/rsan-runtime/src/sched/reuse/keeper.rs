@@ -41,6 +41,10 @@ pub(super) struct Keeper {
     /// Variables of the runtime.
     pub(super) library: (usize, usize),
     pub(super) copy: Copy,
+    /// Whether what programs print is seen by nobody.
+    silent: bool,
+    /// The snapshot is that of the first choice ([`super::later`]).
+    is_later: bool,
 }
 
 static KEEPER: AtomicPtr<Keeper> = AtomicPtr::new(std::ptr::null_mut());
@@ -61,6 +65,13 @@ pub(in crate::sched) fn stand(shared: &'static Shared, stream: usize) {
     }
 }
 
+/// Makes this the snapshot of all runs to come. Returns for each, and for the present one.
+pub(super) fn stand_here(keeper: &mut Keeper) {
+    let (snapshot, top) = (&raw mut keeper.snapshot, keeper.top());
+    // SAFETY: as in `stand`.
+    unsafe { depart(snapshot, top, advance) };
+}
+
 /// Where the program at the snapshot goes, and the keeper's stack.
 fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -75,6 +86,9 @@ fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)
     };
     keeper.shared = Some(shared);
     keeper.library = own_variables();
+    keeper.silent = [libc::STDOUT_FILENO, libc::STDERR_FILENO]
+        .into_iter()
+        .all(is_nowhere);
     // Out of the program's way.
     let far = [stream, libc::F_DUPFD_CLOEXEC as usize, 1000, 0, 0, 0];
     // SAFETY: a second number of a file, and the first one is gone.
@@ -153,6 +167,18 @@ impl Keeper {
         let is_own = stack < outermost && outermost <= end;
         let knows = is_own && !self.spoilt && !self.copy.is_one() && self.pages.is_told();
         knows.then_some(start)
+    }
+
+    /// Whether the snapshot can be made anew where the present run is: nothing that it has done so far is seen outside, and it can tell all that it would
+    /// have to put back.
+    pub(super) fn can_advance(&self) -> bool {
+        let is_usual = self.silent && !self.blocks && self.left.is_settled();
+        is_usual && !self.is_later && !self.spoilt && self.pages.can_advance() && !self.is_copy()
+    }
+
+    /// Whether it would, if it could.
+    pub(super) fn wants_to_advance(&self) -> bool {
+        self.silent && !self.is_later && !self.spoilt
     }
 
     /// The run does what cannot be put back: it is the last one, as in a copy of its own.
@@ -254,6 +280,18 @@ fn tell_actions(actions: &mut [Action; NEEDED.len()]) -> bool {
     all.all(|(signal, action)| tell_action(*signal as usize, action))
 }
 
+/// Whether what is written to a file is gone.
+fn is_nowhere(file: c_int) -> bool {
+    // SAFETY: all zeroes is a valid value, which is filled in.
+    unsafe {
+        let mut status = std::mem::zeroed::<libc::stat>();
+        let place = &raw mut status as usize;
+        call(libc::SYS_fstat, [file as usize, place, 0, 0, 0, 0]) == 0
+            && status.st_mode & libc::S_IFMT == libc::S_IFCHR
+            && status.st_rdev == libc::makedev(1, 3)
+    }
+}
+
 /// The process ends.
 fn end(status: usize) -> ! {
     loop {
@@ -295,6 +333,18 @@ extern "C" fn first(_: usize) -> ! {
     let pages = &mut keeper.pages;
     if !pages.protect() {
         pages.give_up();
+        keeper.spoilt = true;
+    }
+    keeper.resume()
+}
+
+/// On the keeper's stack, where the first choice of a run is about to be made.
+extern "C" fn advance(_: usize) -> ! {
+    let Some(keeper) = keeper() else { end(0) };
+    keeper.is_later = true;
+    keeper.left.settle();
+    if !keeper.pages.advance() {
+        keeper.pages.give_up();
         keeper.spoilt = true;
     }
     keeper.resume()

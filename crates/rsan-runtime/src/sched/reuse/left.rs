@@ -18,6 +18,8 @@ pub(super) struct Left {
     /// The actions of signals at the snapshot, for those that the run has changed.
     actions: [Action; SIGNALS],
     changed: u64,
+    /// The run has done what is undone at its end, or need not be, but what a later snapshot would have to know more of.
+    pub(super) unusual: bool,
 }
 
 /// The present action of a signal. False if there is no such signal.
@@ -93,8 +95,19 @@ impl Left {
         true
     }
 
+    /// Whether nothing is left that would have to be undone in a run from a snapshot that is made now.
+    pub(super) fn is_settled(&self) -> bool {
+        self.open == 0 && !self.unusual
+    }
+
+    /// What was done to signals until now stays.
+    pub(super) fn settle(&mut self) {
+        self.changed = 0;
+    }
+
     /// Undoes all of it.
     pub(super) fn undo(&mut self) {
+        self.unusual = false;
         for file in &self.files[..std::mem::take(&mut self.open)] {
             close(*file);
         }

@@ -6,6 +6,8 @@ use std::fs;
 pub(super) const PAGE: usize = 4096;
 /// Pages that are kept at most: a run that writes to more is better made in a copy.
 pub(super) const KEPT: usize = 4096;
+/// Pages that a run may wipe at once.
+const WIPED: usize = 256;
 /// Parts of memory that are told apart.
 const RANGES: usize = 4096;
 /// Mappings that a run may have beside those of the snapshot.
@@ -45,7 +47,7 @@ pub(super) fn protect(start: usize, end: usize, protection: i32) -> bool {
     (unsafe { call(libc::SYS_mprotect, arguments) }) == 0
 }
 
-const WRITABLE: i32 = libc::PROT_READ | libc::PROT_WRITE;
+pub(super) const WRITABLE: i32 = libc::PROT_READ | libc::PROT_WRITE;
 
 impl Pages {
     /// Finds the private memory that can be written to, except for `own`. False if there is more than can be told apart.
@@ -226,6 +228,51 @@ impl Pages {
         there_is_room
     }
 
+    /// The end of the heap of the system, as the program wants it; where it is then. It never comes below that of the snapshot, whose memory would be
+    /// lost: the system may refuse to take memory back.
+    pub(super) fn grow(&mut self, end: usize) -> isize {
+        let end = if end == 0 { 0 } else { end.max(self.end) };
+        // SAFETY: memory that the run has added to the heap, or adds.
+        unsafe { call(libc::SYS_brk, [end, 0, 0, 0, 0, 0]) }
+    }
+
+    /// Whole pages of the snapshot read as zero from now on. False, and all of them are as they were, if they are too many or not all the snapshot's.
+    pub(super) fn wipe(&mut self, start: usize, end: usize) -> bool {
+        let pages = || (start..end).step_by(PAGE);
+        let is_ours = |page| self.has(page) && !self.is_gone(page);
+        if pages().len() > WIPED.min(KEPT - self.kept) || !pages().all(is_ours) {
+            return false;
+        }
+        for page in pages() {
+            self.keep(page);
+            // SAFETY: a page that can be written to since it was kept.
+            unsafe { wipe_page(page) };
+        }
+        true
+    }
+
+    /// Whether [`Self::advance`] is possible.
+    pub(super) fn can_advance(&self) -> bool {
+        self.losses == 0 && self.number + self.mappings < RANGES
+    }
+
+    /// The snapshot's memory is what there is now. False if that cannot be told to the system.
+    pub(super) fn advance(&mut self) -> bool {
+        for &(start, bytes) in &self.mapped[..self.mappings] {
+            self.ranges[self.number] = (start, start + bytes);
+            self.number += 1;
+        }
+        // SAFETY: asks for the end of the heap.
+        let end = unsafe { call(libc::SYS_brk, [0; 6]) } as usize;
+        let pages = [self.end, end].map(|end| end.next_multiple_of(PAGE));
+        if pages[0] < pages[1] {
+            self.ranges[self.number] = (pages[0], pages[1]);
+            self.number += 1;
+        }
+        (self.mappings, self.kept, self.end) = (0, 0, end);
+        self.protect()
+    }
+
     /// Whether memory was mapped by the run, and by one call; then it is forgotten.
     pub(super) fn unmap(&mut self, start: usize, bytes: usize) -> bool {
         let mapped = &self.mapped[..self.mappings];
@@ -266,6 +313,24 @@ unsafe fn copy_page(from: usize, to: usize) {
             inout("rcx") PAGE / 8 => _,
             inout("rsi") from => _,
             inout("rdi") to => _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Makes a page all zeroes, in the same way.
+///
+/// # Safety
+/// It can be written to, and is a whole page.
+#[inline(always)]
+unsafe fn wipe_page(page: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        std::arch::asm!(
+            "rep stosq",
+            inout("rcx") PAGE / 8 => _,
+            inout("rdi") page => _,
+            in("rax") 0,
             options(nostack, preserves_flags),
         );
     }

@@ -3,7 +3,7 @@
 //! The runtime controls the scheduling; this side says how each run goes, gathers what the runs left and says what it means.
 //! Whatever becomes of a run, it is one run: the campaign goes on.
 //!
-//! * `server`: processes that make runs. `execution`: what a run left. `pool`: several servers at a time.
+//! * `server`: processes that make runs; `standing`: which wait for another campaign. `execution`: what a run left. `pool`: several servers at a time.
 //! * `explorer`: the exploration of all executions. `outcomes`: what the executions of a program come to.
 //! * `sharded`: a part of a campaign.
 //! * `tally`: what all runs showed. `sample`, `replay`, `exhaust`: which runs are made.
@@ -23,6 +23,7 @@ mod report;
 mod sample;
 mod server;
 mod sharded;
+mod standing;
 mod tally;
 mod weak;
 
@@ -35,7 +36,9 @@ use rsan_report::Command;
 use rsan_schedule::Settings;
 use server::{Problem, Setup};
 use sharded::Made;
+pub(crate) use standing::Standing;
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use weak::Weak;
@@ -64,6 +67,8 @@ pub(crate) struct Request<'a> {
     pub(crate) confirm: Option<usize>,
     pub(crate) report: &'a ReportArgs,
     pub(crate) stop: &'a AtomicBool,
+    /// Servers of earlier campaigns of the program.
+    pub(crate) standing: Option<&'a Arc<Standing>>,
 }
 
 /// What loads return.
@@ -211,14 +216,26 @@ impl Request<'_> {
             stdout => stdout,
         };
         let (alone, deadline) = (runs == 1, clock.deadline());
-        Setup::new(self.program, options, stdout, alone, self.stop, deadline)
+        let standing = self.standing()?;
+        let program = self.program;
+        Setup::new(
+            program, options, stdout, alone, self.stop, deadline, standing,
+        )
+    }
+
+    fn standing(&self) -> Result<Arc<Standing>, String> {
+        match self.standing {
+            Some(standing) => Ok(standing.clone()),
+            None => Standing::new().map(Arc::new),
+        }
     }
 
     /// For many runs whose output is looked at.
     fn capturing(&self, clock: &Clock) -> Result<Setup<'_>, String> {
         let (options, deadline) = (self.options(), clock.deadline());
         let out = Stdout::Captured;
-        Setup::new(self.program, options, out, false, self.stop, deadline)
+        let (program, standing) = (self.program, self.standing()?);
+        Setup::new(program, options, out, false, self.stop, deadline, standing)
     }
 
     /// The command that makes a run again.

@@ -52,7 +52,7 @@ impl<'a> Worker<'a> {
             }
             let mut server = match self.server.take() {
                 Some(server) => server,
-                None => Server::start(self.setup, self.number)?,
+                None => Server::start(self.setup)?,
             };
             match server.run(&request) {
                 Ok(execution) => {
@@ -63,6 +63,15 @@ impl<'a> Worker<'a> {
                 Err(Problem::Died) => return server.last(),
                 Err(problem) => return Err(problem),
             }
+        }
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        // It has answered the last request: otherwise it would not be here any more.
+        if let Some(server) = self.server.take() {
+            self.setup.standing().keep(server.rest());
         }
     }
 }

@@ -3,9 +3,8 @@
 
 use super::execution::{Execution, Files};
 use super::near::Near;
+use super::standing::Standing;
 use crate::sanitizer::execute::{self, Stdout};
-use crate::sanitizer::library;
-use crate::sanitizer::scratch::Scratch;
 use crate::sanitizer::verdict::ended;
 use rsan_schedule::{Answer, Request, Settings};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -16,6 +15,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,10 +32,16 @@ pub(super) struct Setup<'a> {
     stop: &'a AtomicBool,
     /// When all runs have to be over.
     deadline: Option<Instant>,
-    scratch: Scratch,
-    /// For what is written often.
-    memory: Option<Scratch>,
-    library: PathBuf,
+    standing: Arc<Standing>,
+}
+
+/// How a server was started: two of the same do the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Key {
+    program: Vec<OsString>,
+    options: Settings<'static>,
+    stdout: Stdout,
+    alone: bool,
 }
 
 impl<'a> Setup<'a> {
@@ -48,12 +54,12 @@ impl<'a> Setup<'a> {
         alone: bool,
         stop: &'a AtomicBool,
         deadline: Option<Instant>,
+        standing: Arc<Standing>,
     ) -> Result<Self, String> {
         if !is_there(Path::new(&program[0])) {
             let name = program[0].display();
             return Err(format!("{name}: there is no such program"));
         }
-        let shared = Path::new("/dev/shm");
         Ok(Self {
             program,
             options,
@@ -61,16 +67,27 @@ impl<'a> Setup<'a> {
             alone,
             stop,
             deadline,
-            scratch: Scratch::new()?,
-            memory: Scratch::within(shared).ok(),
-            library: library::folder()?,
+            standing,
         })
+    }
+
+    /// Servers that others have left, and those that others may have.
+    pub(super) fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    fn key(&self) -> Key {
+        Key {
+            program: self.program.to_vec(),
+            options: self.options.clone(),
+            stdout: self.stdout,
+            alone: self.alone,
+        }
     }
 
     /// A file of the campaign.
     pub(super) fn file(&self, name: &str) -> PathBuf {
-        let memory = self.memory.as_ref().unwrap_or(&self.scratch);
-        memory.path().join(name)
+        self.standing.memory().join(name)
     }
 
     /// Whether the user asked to end.
@@ -84,7 +101,8 @@ impl<'a> Setup<'a> {
     }
 
     fn command(&self, options: &str) -> Command {
-        let mut command = execute::command(self.program, options, &self.library, self.stdout);
+        let mut command =
+            execute::command(self.program, options, self.standing.library(), self.stdout);
         if !self.alone {
             command.stdin(Stdio::null());
         }
@@ -120,13 +138,19 @@ pub(super) enum Problem {
     Message(String),
 }
 
-/// A server that runs.
+/// A server of a campaign.
 pub(super) struct Server<'a> {
     setup: &'a Setup<'a>,
+    process: Process,
+    near: Near,
+}
+
+/// The process of a server.
+pub(super) struct Process {
+    key: Key,
     child: Child,
     stream: BufReader<UnixStream>,
     files: Files,
-    near: Near,
 }
 
 /// How long a program may take to come to `main`.
@@ -139,14 +163,85 @@ const FAREWELL: Duration = Duration::from_millis(200);
 const TICK: Duration = Duration::from_millis(50);
 
 impl<'a> Server<'a> {
-    /// Starts the server with this number.
-    pub(super) fn start(setup: &'a Setup<'a>, number: usize) -> Result<Self, Problem> {
+    /// A server that waits for runs, or a new one.
+    pub(super) fn start(setup: &'a Setup<'a>) -> Result<Self, Problem> {
+        let key = setup.key();
+        let process = match setup.standing.take(&key) {
+            Some(process) => process,
+            None => Process::start(setup, key)?,
+        };
+        Ok(Self {
+            setup,
+            process,
+            near: Near::default(),
+        })
+    }
+
+    /// It has made the runs that it was asked for. The thread that asked is let go.
+    pub(super) fn rest(self) -> Process {
+        self.process
+    }
+
+    /// Makes a run.
+    pub(super) fn run(&mut self, request: &Request) -> Result<Execution, Problem> {
+        let line = format!("{request}\n");
+        let timeout = Duration::from_millis(request.timeout.unwrap_or_default());
+        let sent = self.process.stream.get_mut().write_all(line.as_bytes());
+        sent.map_err(|_| Problem::Died)?;
+        let answer = self.answer(timeout + SILENCE)?;
+        let (status, timed_out) = match answer.parse() {
+            Ok(Answer::End { status, timed_out }) => (ExitStatus::from_raw(status), timed_out),
+            Ok(Answer::Error(error)) => return Err(Problem::Message(error)),
+            Err(_) => return Err(Problem::Died),
+        };
+        let execution = self.process.files.read(status, timed_out);
+        let execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
+        self.near.follow(execution.header.processor);
+        Ok(execution)
+    }
+
+    /// What a run left that ended the server.
+    pub(super) fn last(mut self) -> Result<Execution, Problem> {
+        end(&mut self.process.child);
+        let execution = self.process.files.read(ExitStatus::default(), false);
+        let mut execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
+        execution.server_died = true;
+        Ok(execution)
+    }
+
+    /// A line of the server.
+    fn answer(&mut self, limit: Duration) -> Result<String, Problem> {
+        let start = Instant::now();
+        let mut line = Vec::new();
+        loop {
+            match self.process.stream.read_until(b'\n', &mut line) {
+                Ok(_) if line.ends_with(b"\n") => {
+                    line.pop();
+                    return Ok(String::from_utf8_lossy(&line).into_owned());
+                }
+                Ok(_) => return Err(Problem::Died),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock
+                    | io::ErrorKind::TimedOut
+                    | io::ErrorKind::Interrupted => {}
+                    _ => return Err(Problem::Died),
+                },
+            }
+            if self.setup.is_over() {
+                return Err(Problem::Stopped);
+            }
+            if start.elapsed() > limit {
+                return Err(Problem::Died);
+            }
+        }
+    }
+}
+
+impl Process {
+    fn start(setup: &Setup<'_>, key: Key) -> Result<Self, Problem> {
         let fail = |error: io::Error| Problem::Message(error.to_string());
-        let folder = setup.scratch.path();
-        let memory = setup.memory.as_ref().map_or(folder, Scratch::path);
-        let socket = folder.join(format!("socket-{number}"));
-        // One of that number may have died.
-        let _ = std::fs::remove_file(&socket);
+        let (number, memory) = (setup.standing.number(), setup.standing.memory());
+        let socket = setup.standing.folder().join(format!("socket-{number}"));
         let listener = UnixListener::bind(&socket).map_err(fail)?;
         listener.set_nonblocking(true).map_err(fail)?;
         let log = memory.join(format!("log-{number}"));
@@ -174,73 +269,23 @@ impl<'a> Server<'a> {
             }
         };
         stream.set_read_timeout(Some(TICK)).map_err(fail)?;
-        let mut server = Self {
-            setup,
+        let mut process = Self {
+            key,
             child,
             stream: BufReader::new(stream),
             files,
-            near: Near::default(),
         };
-        server.files.begin().map_err(fail)?;
-        Ok(server)
+        process.files.begin().map_err(fail)?;
+        Ok(process)
     }
 
-    /// Makes a run.
-    pub(super) fn run(&mut self, request: &Request) -> Result<Execution, Problem> {
-        let line = format!("{request}\n");
-        let timeout = Duration::from_millis(request.timeout.unwrap_or_default());
-        let sent = self.stream.get_mut().write_all(line.as_bytes());
-        sent.map_err(|_| Problem::Died)?;
-        let answer = self.answer(timeout + SILENCE)?;
-        let (status, timed_out) = match answer.parse() {
-            Ok(Answer::End { status, timed_out }) => (ExitStatus::from_raw(status), timed_out),
-            Ok(Answer::Error(error)) => return Err(Problem::Message(error)),
-            Err(_) => return Err(Problem::Died),
-        };
-        let execution = self.files.read(status, timed_out);
-        let execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
-        self.near.follow(execution.header.processor);
-        Ok(execution)
-    }
-
-    /// What a run left that ended the server.
-    pub(super) fn last(mut self) -> Result<Execution, Problem> {
-        end(&mut self.child);
-        let execution = self.files.read(ExitStatus::default(), false);
-        let mut execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
-        execution.server_died = true;
-        Ok(execution)
-    }
-
-    /// A line of the server.
-    fn answer(&mut self, limit: Duration) -> Result<String, Problem> {
-        let start = Instant::now();
-        let mut line = Vec::new();
-        loop {
-            match self.stream.read_until(b'\n', &mut line) {
-                Ok(_) if line.ends_with(b"\n") => {
-                    line.pop();
-                    return Ok(String::from_utf8_lossy(&line).into_owned());
-                }
-                Ok(_) => return Err(Problem::Died),
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock
-                    | io::ErrorKind::TimedOut
-                    | io::ErrorKind::Interrupted => {}
-                    _ => return Err(Problem::Died),
-                },
-            }
-            if self.setup.is_over() {
-                return Err(Problem::Stopped);
-            }
-            if start.elapsed() > limit {
-                return Err(Problem::Died);
-            }
-        }
+    /// How it was started.
+    pub(super) fn key(&self) -> &Key {
+        &self.key
     }
 }
 
-impl Drop for Server<'_> {
+impl Drop for Process {
     /// A server that nobody talks to any more ends, and waits for the process that makes its runs: only so does their CPU time count as
     /// that of a child of ours.
     fn drop(&mut self) {
@@ -262,7 +307,6 @@ fn connection(
     child: &mut Child,
 ) -> Result<UnixStream, Problem> {
     let start = Instant::now();
-    let mut pause = Duration::from_micros(100);
     loop {
         if let Ok((stream, _)) = listener.accept() {
             let blocking = stream.set_nonblocking(false);
@@ -287,8 +331,9 @@ fn connection(
             let message = format!("the program has not come to `main` after {seconds} seconds");
             return Err(Problem::Message(message));
         }
-        thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(5));
+        // Who starts fast is not waited for much longer.
+        let pause = start.elapsed() / 8;
+        thread::sleep(pause.clamp(Duration::from_micros(100), Duration::from_millis(5)));
     }
 }
 
