@@ -11,6 +11,7 @@ mod writes;
 use crate::facts::Facts;
 use crate::state::State;
 use rsan_model::{BinOp, Domain, Expr, Instr, LocId, Pc, Place, Program, RegId, ThreadId, Value};
+pub(crate) use writes::most;
 use writes::most_writes;
 
 /// A clock of a program, its readings, and the budgets of the threads.

@@ -4,6 +4,8 @@
 //! counter, views that no later fence or store uses, and everything about ended threads are left out
 //! (docs/theory/finite.md, F9).
 
+mod fields;
+
 use crate::bits::Bits;
 use crate::facts::Facts;
 use crate::layout::{Layout, SlotKind};
@@ -12,6 +14,7 @@ use crate::state::{HALTED, STUCK, State, UNBORN};
 use crate::store::Key;
 use crate::symmetry::Symmetry;
 use crate::values::bits_for;
+use fields::{Reader, SPARSE, Writer};
 use rsan_model::{Program, RegId, ThreadId, Value};
 
 /// A value does not fit the range that the search reckons with.
@@ -24,6 +27,8 @@ pub(crate) struct Codec {
     threads: Vec<ThreadCodec>,
     /// Locations whose value ever changes; the others keep their initial one.
     variables: Vec<usize>,
+    /// The slots that belong to no thread.
+    shared: Vec<Field>,
     symmetry: Symmetry,
     value_bits: u32,
     taints: bool,
@@ -45,10 +50,20 @@ struct ThreadCodec {
     live: Vec<Vec<RegId>>,
     /// Slots to keep, per program counter.
     slots: Vec<Vec<usize>>,
+    /// The same, as they are packed; then those of an ended thread and of one not born yet.
+    fields: Vec<Vec<Field>>,
     /// Slots to keep of an ended thread, and of one not born yet.
     ended: Vec<usize>,
     unborn: Vec<usize>,
-    all: std::ops::Range<usize>,
+}
+
+/// A slot, as it is packed.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    slot: u32,
+    width: u32,
+    /// Its bits are turned, so that more of them make more checks fail.
+    turned: bool,
 }
 
 impl Codec {
@@ -82,7 +97,7 @@ impl Codec {
         }
         let sparse = (0..layout.kinds.len()).any(|slot| layout.width(slot) >= SPARSE);
         let variables: Vec<usize> = (0..program.locations.len())
-            .filter(|&l| facts.locations[l].changes)
+            .filter(|&l| facts.locations[l].changes || layout.is_renumbered(l))
             .collect();
         let shared: Vec<usize> = (layout.shared..layout.kinds.len()).collect();
         let (memory, of_locations) = (
@@ -90,6 +105,15 @@ impl Codec {
             total(layout, &shared),
         );
         let covering = covering && !sparse;
+        let field = |&slot: &usize| Field {
+            slot: slot as u32,
+            width: layout.width(slot) as u32,
+            turned: covering && layout.kinds[slot] == SlotKind::Order,
+        };
+        for codec in &mut threads {
+            let all = codec.slots.iter().chain([&codec.ended, &codec.unborn]);
+            codec.fields = all.map(|s| s.iter().map(field).collect()).collect();
+        }
         let slots_at = covering.then_some(values + memory);
         bits = if covering {
             values + memory + monitor + of_locations
@@ -99,6 +123,7 @@ impl Codec {
         Self {
             threads,
             variables,
+            shared: shared.iter().map(field).collect(),
             symmetry: Symmetry::new(program, layout),
             value_bits,
             taints: taints && !facts.mutation.breaks(Mutant::TaintDropped),
@@ -146,17 +171,13 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             out.skip_to(bit);
         }
-        let turn = self.turn(layout);
-        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
-            for &slot in thread.slots(pc) {
-                let kind = layout.kinds[slot];
-                out.put_bits(&turned(kind, s.slots[slot], turn), layout.width(slot));
-            }
-        }
-        let shared = s.slots[layout.shared..].iter();
-        for (&bits, &kind) in shared.zip(&layout.kinds[layout.shared..]) {
-            out.put_bits(&turned(kind, bits, turn), layout.width_of(kind));
-        }
+        let turn = Bits::range(0, layout.order_bits);
+        let threads = self.threads.iter().zip(&s.pcs);
+        let fields = threads.flat_map(|(thread, &pc)| thread.fields(pc));
+        fields.chain(&self.shared).for_each(|field| {
+            let bits = turned(s.slots[field.slot as usize], field, turn);
+            out.put_bits(&bits, field.width as usize);
+        });
         out.finish(self.words);
         Ok(())
     }
@@ -188,27 +209,14 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             input.skip_to(bit);
         }
-        let turn = self.turn(layout);
-        for (thread, &pc) in self.threads.iter().zip(&s.pcs) {
-            s.slots[thread.all.clone()].fill(Bits::EMPTY);
-            for &slot in thread.slots(pc) {
-                let bits = input.get_bits(layout.width(slot));
-                s.slots[slot] = turned(layout.kinds[slot], bits, turn);
-            }
-        }
-        let shared = s.slots[layout.shared..].iter_mut();
-        for (slot, &kind) in shared.zip(&layout.kinds[layout.shared..]) {
-            *slot = turned(kind, input.get_bits(layout.width_of(kind)), turn);
-        }
-    }
-
-    /// What an order slot is turned by, if more bits are to make more checks fail.
-    fn turn<const W: usize>(&self, layout: &Layout<W>) -> Bits<W> {
-        if self.slots_at.is_some() {
-            Bits::range(0, layout.order_bits)
-        } else {
-            Bits::EMPTY
-        }
+        let turn = Bits::range(0, layout.order_bits);
+        s.slots[..layout.shared].fill(Bits::EMPTY);
+        let threads = self.threads.iter().zip(&s.pcs);
+        let fields = threads.flat_map(|(thread, &pc)| thread.fields(pc));
+        fields.chain(&self.shared).for_each(|field| {
+            let bits = input.get_bits(field.width as usize);
+            s.slots[field.slot as usize] = turned(bits, field, turn);
+        });
     }
 
     #[inline]
@@ -227,10 +235,10 @@ impl Codec {
     }
 }
 
-/// The bits of a slot, turned if it is an order slot; and back.
+/// The bits of a slot, turned if they have to be; and back.
 #[inline]
-fn turned<const W: usize>(kind: SlotKind, bits: Bits<W>, turn: Bits<W>) -> Bits<W> {
-    if kind == SlotKind::Order {
+fn turned<const W: usize>(bits: Bits<W>, field: &Field, turn: Bits<W>) -> Bits<W> {
+    if field.turned {
         bits.symmetric_difference(turn)
     } else {
         bits
@@ -275,7 +283,7 @@ impl ThreadCodec {
             unborn: view(own.release)
                 .filter(|_| !broken(Mutant::UnbornThreadDropped))
                 .collect(),
-            all: layout.thread_range(t),
+            fields: Vec::new(),
         }
     }
 
@@ -309,6 +317,16 @@ impl ThreadCodec {
     }
 
     #[inline]
+    fn fields(&self, pc: u32) -> &[Field] {
+        match pc {
+            HALTED => &self.fields[self.slots.len()],
+            STUCK => &[],
+            UNBORN => &self.fields[self.slots.len() + 1],
+            pc => &self.fields[pc as usize],
+        }
+    }
+
+    #[inline]
     fn slots(&self, pc: u32) -> &[usize] {
         match pc {
             HALTED => &self.ended,
@@ -316,179 +334,5 @@ impl ThreadCodec {
             UNBORN => &self.unborn,
             pc => &self.slots[pc as usize],
         }
-    }
-}
-
-/// Slots of this many bits are mostly empty or full, and then packed as two bits.
-const SPARSE: usize = 16;
-
-/// Writes bit fields into words, low bits first.
-struct Writer<'a> {
-    words: &'a mut Vec<u64>,
-    /// Where the state begins.
-    start: usize,
-    word: u64,
-    used: u32,
-}
-
-impl<'a> Writer<'a> {
-    fn new(words: &'a mut Vec<u64>) -> Self {
-        Self {
-            start: words.len(),
-            words,
-            word: 0,
-            used: 0,
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, value: u64, bits: u32) {
-        if bits == 0 {
-            return;
-        }
-        self.word |= value << self.used;
-        self.used += bits;
-        if self.used >= 64 {
-            self.words.push(self.word);
-            self.used -= 64;
-            self.word = if self.used == 0 {
-                0
-            } else {
-                value >> (bits - self.used)
-            };
-        }
-    }
-
-    /// Zeros up to this bit.
-    #[inline]
-    fn skip_to(&mut self, bit: usize) {
-        let mut left = bit - ((self.words.len() - self.start) * 64 + self.used as usize);
-        while left > 0 {
-            let bits = left.min(64);
-            self.put(0, bits as u32);
-            left -= bits;
-        }
-    }
-
-    #[inline]
-    fn put_bits<const W: usize>(&mut self, set: &Bits<W>, width: usize) {
-        if width >= SPARSE {
-            let uniform = if set.is_empty() {
-                Some(0)
-            } else if *set == Bits::range(0, width) {
-                Some(1)
-            } else {
-                None
-            };
-            self.put(u64::from(uniform.is_none()), 1);
-            if let Some(full) = uniform {
-                return self.put(full, 1);
-            }
-        }
-        let mut left = width;
-        if left <= 64 {
-            return self.put(set.words()[0], left as u32);
-        }
-        for &word in set.words() {
-            let bits = left.min(64);
-            self.put(word, bits as u32);
-            left -= bits;
-        }
-    }
-
-    /// Writes what is left, and zeros up to `length`, if all states have one.
-    fn finish(self, length: Option<usize>) {
-        if self.used > 0 || self.words.len() == self.start {
-            self.words.push(self.word);
-        }
-        if let Some(length) = length {
-            self.words.resize(self.start + length, 0);
-        }
-    }
-}
-
-/// Reads what [`Writer`] wrote.
-struct Reader<'a> {
-    words: &'a [u64],
-    index: usize,
-    used: u32,
-}
-
-impl<'a> Reader<'a> {
-    fn new(words: &'a [u64]) -> Self {
-        Self {
-            words,
-            index: 0,
-            used: 0,
-        }
-    }
-
-    #[inline]
-    fn get(&mut self, bits: u32) -> u64 {
-        if bits == 0 {
-            return 0;
-        }
-        let mut value = self.words[self.index] >> self.used;
-        let have = 64 - self.used;
-        self.used += bits;
-        if self.used >= 64 {
-            self.index += 1;
-            self.used -= 64;
-            if have < bits {
-                value |= self.words[self.index] << have;
-            }
-        }
-        if bits == 64 {
-            value
-        } else {
-            value & ((1 << bits) - 1)
-        }
-    }
-
-    #[inline]
-    fn skip_to(&mut self, bit: usize) {
-        (self.index, self.used) = (bit / 64, (bit % 64) as u32);
-    }
-
-    #[inline]
-    fn get_bits<const W: usize>(&mut self, width: usize) -> Bits<W> {
-        let mut words = [0; W];
-        if width >= SPARSE && self.get(1) == 0 {
-            let full = self.get(1) != 0;
-            return if full {
-                Bits::range(0, width)
-            } else {
-                Bits::EMPTY
-            };
-        }
-        let mut left = width;
-        for word in &mut words {
-            let bits = left.min(64);
-            *word = self.get(bits as u32);
-            left -= bits;
-        }
-        Bits::from_words(words)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bit_fields_of_every_width_are_read_back() {
-        let mut words = Vec::new();
-        let fields: Vec<(u64, u32)> = (1..=28)
-            .map(|w| (0x5555_5555_5555_5555 & ((1 << w) - 1), w))
-            .collect();
-        let mut out = Writer::new(&mut words);
-        fields.iter().for_each(|&(v, w)| out.put(v, w));
-        out.put(u64::MAX, 64);
-        out.finish(None);
-        let mut input = Reader::new(&words);
-        for (v, w) in fields {
-            assert_eq!(input.get(w), v, "width {w}");
-        }
-        assert_eq!(input.get(64), u64::MAX);
     }
 }

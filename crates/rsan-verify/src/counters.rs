@@ -8,10 +8,14 @@
 //! there is none, there is none.
 
 use crate::facts::Facts;
+use crate::mutation::{Mutant, Mutation};
 use crate::state::{HALTED, STUCK, State, UNBORN};
 use rsan_model::{
     BinOp, Expr, Instr, LocId, Pc, Place, Program, RegId, Thread, ThreadId, UnOp, Value,
 };
+
+/// Less than all values, and all sums of values that are compared with them.
+const FAR: i64 = i64::MIN / 2;
 
 /// A register of a thread, and the counter that it is compared with.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +40,8 @@ struct Comparison {
 struct AtPc {
     /// It waits for this counter to have the value of this register.
     waits: Option<Guess>,
+    /// The registers that it reads then: whoever waits for ever with one that may be stale uses it first (F13).
+    reads: Vec<usize>,
     /// Registers that may be forgotten here, if they are less than their counter.
     forgettable: Vec<Guess>,
     /// The comparisons of such registers that a branch makes.
@@ -48,6 +54,9 @@ pub(crate) struct Counters {
     /// Per location: whether it is taken for a counter.
     is_counter: Vec<bool>,
     initial: Vec<Value>,
+    /// The counters that are known only by how far other values are from them (F21), as bits.
+    distant: u64,
+    mutation: Mutation,
     pcs: Vec<Vec<AtPc>>,
 }
 
@@ -71,8 +80,22 @@ impl Counters {
         is_waited_for.contains(&true).then(|| Self {
             is_counter: is_waited_for,
             initial: program.locations.iter().map(|l| l.init).collect(),
+            distant: 0,
+            mutation: facts.mutation,
             pcs,
         })
+    }
+
+    /// The same where the values of these locations, as bits, are kept as distances.
+    pub(crate) fn with_distances(mut self, locations: u64) -> Self {
+        self.distant = locations;
+        self
+    }
+
+    /// Whether the first value of the counter is not known any more.
+    #[inline]
+    fn is_distant(&self, counter: LocId) -> bool {
+        self.distant.checked_shr(counter.0).unwrap_or(0) & 1 != 0
     }
 
     /// Whether a write contradicts that its location is a counter.
@@ -89,17 +112,27 @@ impl Counters {
                 continue;
             }
             let here = &pcs[pc as usize];
-            if here.waits.is_some_and(|guess| is_late(s, guess)) {
+            let used = |r: &usize| s.tainted[*r];
+            if here.waits.is_some_and(|guess| is_late(s, guess)) && !here.reads.iter().any(used) {
                 s.pcs[t] = STUCK;
                 continue;
             }
             for &guess in &here.forgettable {
-                let initial = self.initial[guess.counter.index()];
-                // One value for all of them, and still less than the counter.
-                if is_late(s, guess) && initial < s.memory[guess.counter.index()] {
-                    s.regs[guess.register] = initial;
+                if is_late(s, guess) {
+                    self.forget(s, guess);
                 }
             }
+        }
+    }
+
+    /// Puts one value for all that are less than the counter, and no less than it was at first.
+    fn forget<const W: usize>(&self, s: &mut State<W>, guess: Guess) {
+        let initial = self.initial[guess.counter.index()];
+        let value = &mut s.regs[guess.register];
+        if self.is_distant(guess.counter) {
+            *value = s.memory[guess.counter.index()] - 1;
+        } else if *value > initial {
+            *value = initial;
         }
     }
 
@@ -120,7 +153,12 @@ impl Counters {
     /// no less than the counter was at first.
     fn may_differ<const W: usize>(&self, s: &State<W>, comparison: &Comparison) -> bool {
         let guess = comparison.guess;
-        let low = i64::from(self.initial[guess.counter.index()]);
+        let distant = self.is_distant(guess.counter);
+        let low = if distant && !self.mutation.breaks(Mutant::LateIsNear) {
+            FAR
+        } else {
+            i64::from(self.initial[guess.counter.index()])
+        };
         let high = i64::from(s.memory[guess.counter.index()]) - 1;
         if !is_late(s, guess) || i64::from(s.regs[guess.register]) < low {
             return false;
@@ -157,9 +195,16 @@ fn thread_guesses(thread: &Thread, is_counter: &[bool], base: usize) -> Vec<AtPc
         counter,
     };
     let mut pcs: Vec<AtPc> = (waits.iter())
-        .map(|&wait| AtPc {
-            waits: wait.map(guess),
-            ..AtPc::default()
+        .enumerate()
+        .map(|(pc, &wait)| {
+            let mut reads = Vec::new();
+            let instr = thread.instr(Pc::new(pc));
+            instr.for_each_read_reg(&mut |r| reads.push(base + r.index()));
+            AtPc {
+                waits: wait.map(guess),
+                reads,
+                ..AtPc::default()
+            }
         })
         .collect();
     for &pair in &pairs {

@@ -3,7 +3,7 @@
 use crate::codec::{Codec, Overflow};
 use crate::commute::{Commutation, ThreadSet, is_asleep, swap_names};
 use crate::machine::{Machine, Mobility, Scratch};
-use crate::search::Problem;
+use crate::search::{Problem, not_real};
 use crate::state::State;
 use crate::store::{PARTITIONS, Partition, StateId, partition_of};
 use rsan_model::{Pc, ThreadId};
@@ -180,6 +180,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             deadlock,
         } = context;
         let mut overflow = None;
+        let mut refuted = false;
         let mut blocked = Vec::new();
         let mut free = false;
         let threads = (0..state.pcs.len()).map(ThreadId::new);
@@ -188,7 +189,7 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
             let mut out = |next: &mut State<W>, _: &[_]| {
                 let mut asleep = sleepers;
                 if let Some(forgetting) = machine.forgetting {
-                    forgetting.simplify(next);
+                    refuted |= !forgetting.simplify(next);
                 }
                 codec.canonicalise(&machine.layout, next, |a, b| {
                     swap_names(&mut asleep, a, b);
@@ -215,6 +216,10 @@ impl<'c, 'm, 'a, const W: usize> Expander<'c, 'm, 'a, W> {
                 Ok(Mobility::Blocked(pc)) => blocked.push((t, pc)),
                 Ok(Mobility::Ended) => {}
                 Err(failure) => return Err(Stop::Problem(Problem::Step(failure))),
+            }
+            if refuted {
+                let failure = not_real(t, Pc(state.pcs[t.index()]));
+                return Err(Stop::Problem(Problem::Step(failure)));
             }
             if let Some(overflow) = overflow {
                 return Err(Stop::Widen(overflow));

@@ -133,6 +133,8 @@ pub(crate) enum SlotKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout<const W: usize> {
     pub(crate) range: Range,
+    /// Locations whose values are numbered anew in every state (F16, F21), as bits.
+    renumbered: u64,
     pub(crate) locations: Vec<LocBits<W>>,
     /// `race_bits[loc][thread][kind]`
     race_bits: Vec<Vec<[Option<usize>; 4]>>,
@@ -185,6 +187,8 @@ pub(crate) struct Watched {
     pub(crate) merged: bool,
     /// Locations of which only values that are no readings of a clock are told apart (F16), as bits.
     pub(crate) readings: u64,
+    /// Locations whose values are kept as distances, so that none can be told apart (F21), as bits.
+    pub(crate) distant: u64,
 }
 
 /// The number of bits that a view slot of the program needs, to choose `W`.
@@ -262,6 +266,7 @@ impl<const W: usize> Layout<W> {
         };
         let mut layout = Self {
             range,
+            renumbered: watched.distant | watched.readings,
             locations,
             race_masks: Vec::new(),
             race_bits,
@@ -322,6 +327,11 @@ impl<const W: usize> Layout<W> {
     pub(crate) fn is_merged(&self) -> bool {
         let merged = |l: &LocBits<W>| l.order.is_some() && l.classes.is_merged();
         self.locations.iter().any(merged)
+    }
+
+    /// Whether the value of the location may be another one in each state, even if the program never writes it.
+    pub(crate) fn is_renumbered(&self, loc: usize) -> bool {
+        self.renumbered.checked_shr(loc as u32).unwrap_or(0) & 1 != 0
     }
 
     fn slot(&mut self, kind: SlotKind) -> usize {
@@ -418,9 +428,11 @@ fn loc_bits<const W: usize>(
     next: &mut usize,
 ) -> LocBits<W> {
     let mut classes = Classes::of_location(program, loc, range);
-    if watched.readings.checked_shr(loc.0).unwrap_or(0) & 1 != 0 {
+    let among = |set: u64| set.checked_shr(loc.0).unwrap_or(0) & 1 != 0;
+    let many = if among(watched.distant) { 1 } else { MANY };
+    if among(watched.readings) {
         classes = Classes::of_readings(program, loc);
-    } else if watched.merged && classes.count() > MANY {
+    } else if watched.merged && classes.count() > many {
         classes = Classes::Merged;
     }
     let f = &facts.locations[loc.index()];

@@ -22,6 +22,7 @@ mod clocks;
 mod codec;
 mod commute;
 mod counters;
+mod distances;
 mod expand;
 mod facts;
 mod forgetting;
@@ -191,6 +192,7 @@ fn passes(facts: &Facts, property: Property) -> &'static [Pass] {
             races,
             merged: false,
             readings: 0,
+            distant: 0,
         };
         Pass { property, watched }
     }

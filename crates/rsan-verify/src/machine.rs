@@ -46,7 +46,7 @@ pub(crate) enum FailureKind {
     Trap(EvalError),
     /// A local loop of more than [`LOCAL_STEPS`] steps.
     LocalLoop,
-    /// A location that was taken for a counter or a clock is none.
+    /// A location that was taken for a counter or a clock is none, or a value that was only moved may begin again.
     NoCounter,
 }
 

@@ -29,6 +29,8 @@ rsan_model::mutants! {
         without_counters,
         /// Whether the readings of a clock are numbers, and budgets of loops are kept.
         without_clocks,
+        /// Whether numbers are kept that are only moved and compared with each other.
+        without_distances,
         /// Whether values are kept that decide nothing, and told apart where there are many.
         without_slices,
         /// Whether a state is kept although another one stands for it.
@@ -232,6 +234,20 @@ rsan_model::mutants! {
     UnbornThreadDropped,
     /// Taints are dropped.
     TaintDropped,
+
+    // Distances.
+    /// Values that are only moved may begin again from above.
+    DriftIgnored,
+    /// They may begin again from below.
+    DecreaseIgnored,
+    /// A location that nothing is to be far below may decrease.
+    AnchorSinks,
+    /// A branch that compares one of them with something else goes as the distances say.
+    ClosedComparison,
+    /// So does an assumption.
+    AssumedDistance,
+    /// The one value of all that are less than a counter is compared as it is.
+    LateIsNear,
 
     // Commutation.
     /// Steps may sleep for steps of any thread.

@@ -188,8 +188,8 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             Ok(state) => state,
             Err(failure) => return End::Failed(None, Problem::Step(failure)),
         };
-        if let Err(overflow) = self.insert_initial(&state) {
-            return End::Widen(overflow);
+        if let Err(end) = self.insert_initial(&state) {
+            return end;
         }
         let context = Context {
             machine: self.machine,
@@ -216,15 +216,19 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
         }
     }
 
-    fn insert_initial(&mut self, state: &State<W>) -> Result<(), Overflow> {
+    fn insert_initial(&mut self, state: &State<W>) -> Result<(), End> {
         let layout = &self.machine.layout;
         let mut words = Vec::new();
         let mut state = state.clone();
-        if let Some(forgetting) = self.machine.forgetting {
-            forgetting.simplify(&mut state);
+        if let Some(forgetting) = self.machine.forgetting
+            && !forgetting.simplify(&mut state)
+        {
+            let first = not_real(ThreadId(0), Pc(0));
+            return Err(End::Failed(None, Problem::Step(first)));
         }
         self.codec.canonicalise(layout, &mut state, |_, _| {});
-        self.codec.pack(layout, &state, &mut words)?;
+        let packed = self.codec.pack(layout, &state, &mut words);
+        packed.map_err(End::Widen)?;
         let hash = self.codec.key.hash(&words);
         let which = partition_of(hash);
         let share = &mut self.shares[which];
@@ -398,6 +402,15 @@ impl<'m, 'a, const W: usize> Search<'m, 'a, W> {
             progress(&self.stats);
         }
         None
+    }
+}
+
+/// A step of a thread led to a state that stands for none of the program: too much was forgotten.
+pub(crate) fn not_real(thread: ThreadId, pc: Pc) -> Failure {
+    Failure {
+        kind: FailureKind::NoCounter,
+        thread,
+        pc,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// States of a thread alone, at most; a thread with more is not looked at.
 const STATES: usize = 1 << 12;
-/// Writes, at most; more are taken for no bound at all.
+/// Their weight, at most; more is taken for no bound at all.
 const WRITES: u64 = 1 << 12;
 
 /// A thread at an instruction, with the values of its registers where they are known.
@@ -19,10 +19,20 @@ pub(super) fn most_writes(
     t: ThreadId,
     loc: LocId,
 ) -> Option<u64> {
-    let thread = &program.threads[t.index()];
     let writes =
         |i: &Instr| i.may_write() && i.place().is_some_and(|p| p.candidates().any(|l| l == loc));
-    if !thread.code.iter().any(writes) {
+    most(program, facts, t, &|i| u64::from(writes(i)))
+}
+
+/// The largest weight of all instructions together that the thread executes, if there is one and it is small.
+pub(crate) fn most(
+    program: &Program,
+    facts: &Facts,
+    t: ThreadId,
+    weight: &dyn Fn(&Instr) -> u64,
+) -> Option<u64> {
+    let thread = &program.threads[t.index()];
+    if thread.code.iter().all(|i| weight(i) == 0) {
         return Some(0);
     }
     let start = thread.registers.iter().map(|r| Some(r.init)).collect();
@@ -49,12 +59,12 @@ pub(super) fn most_writes(
             return None;
         }
     }
-    // The most writes from each state on; a cycle with a write has no bound.
+    // The most from each state on; a cycle with some weight has no bound.
     let mut most = vec![0_u64; states.len()];
     loop {
         let mut changed = false;
         for (i, (pc, _)) in states.iter().enumerate().rev() {
-            let own = u64::from(writes(thread.instr(Pc::new(*pc))));
+            let own = weight(thread.instr(Pc::new(*pc)));
             let after = next[i].iter().map(|&n| most[n]).max().unwrap_or(0);
             changed |= most[i] != own + after;
             most[i] = own + after;

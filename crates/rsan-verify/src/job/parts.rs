@@ -21,12 +21,17 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::Builder;
 use std::time::Duration;
 
+/// States up to which a search is worth it that keeps distances: mostly there are few, or no end of them.
+const DISTANT: u64 = 1 << 20;
+
 /// Time between two calls of the progress function.
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// What can be left out of a program.
 pub(super) struct Reductions {
     forgetting: Option<Forgetting>,
+    /// The same, with numbers kept as distances.
+    distant: Option<Forgetting>,
     slice: Option<Slice>,
 }
 
@@ -35,6 +40,7 @@ struct Slice {
     program: Program,
     facts: Facts,
     forgetting: Option<Forgetting>,
+    distant: Option<Forgetting>,
 }
 
 /// A search that is part of the answer, and how it is tried.
@@ -60,10 +66,15 @@ impl Reductions {
         let forgetting = |program: &Program, facts: &Facts| {
             forgetful.then(|| Forgetting::new(program, facts)).flatten()
         };
+        let distant = |program: &Program, facts: &Facts| {
+            let distant = || Forgetting::with_distances(program, facts);
+            forgetful.then(distant).flatten()
+        };
         let uses = job.pass.property == Property::Observational;
         let slice = slices.then(|| sliced(job.program, uses)).flatten();
         Self {
             forgetting: forgetting(job.program, job.facts),
+            distant: distant(job.program, job.facts),
             slice: slice.map(|program| {
                 let mut facts = Facts::new(&program, job.options.model, mutation);
                 for (loc, changes) in facts.locations.iter_mut().zip(changing(&program)) {
@@ -71,6 +82,7 @@ impl Reductions {
                 }
                 Slice {
                     forgetting: forgetting(&program, &facts),
+                    distant: distant(&program, &facts),
                     program,
                     facts,
                 }
@@ -88,6 +100,7 @@ impl<'a> Job<'a> {
             races: false,
             merged: false,
             readings: 0,
+            distant: 0,
         });
         let mut parts: Vec<Part<'_>> = apart
             .map(|watched| self.part(watched, reductions))
@@ -101,16 +114,17 @@ impl<'a> Job<'a> {
                 races: false,
                 merged: false,
                 readings: 0,
+                distant: 0,
             };
-            let forgetful = Subject {
-                forgetting: reductions.forgetting.as_ref(),
+            let forgetful = [&reductions.distant, &reductions.forgetting];
+            let forgetful = forgetful.into_iter().flatten().map(|forgetting| Subject {
+                forgetting: Some(forgetting),
                 ..self.exact()
-            };
-            let forgetful = forgetful.forgetting.is_some().then_some(forgetful);
+            });
             let part = Part {
                 property: Property::Safe,
                 watched: assertions,
-                attempts: forgetful.into_iter().chain([self.exact()]).collect(),
+                attempts: forgetful.chain([self.exact()]).collect(),
             };
             parts.insert(0, part);
         }
@@ -124,6 +138,9 @@ impl<'a> Job<'a> {
             && !self.facts.mutation.all_at_once()
             && !self.facts.mutation.without_slices();
         let mut attempts = Vec::new();
+        if let Some(distant) = self.distant(reductions, property) {
+            attempts.push(distant);
+        }
         if let Some(slice) = &reductions.slice {
             let sliced = Subject {
                 program: &slice.program,
@@ -150,6 +167,34 @@ impl<'a> Job<'a> {
             property,
             watched,
             attempts,
+        }
+    }
+
+    /// The search that leaves out most.
+    fn distant<'c>(
+        &'c self,
+        reductions: &'c Reductions,
+        property: Property,
+    ) -> Option<Subject<'c>> {
+        let exact = Subject {
+            merged: property != Property::Safe,
+            ..self.exact()
+        };
+        let of = |distant, subject| Subject {
+            forgetting: Some(distant),
+            ..subject
+        };
+        match &reductions.slice {
+            Some(slice) => {
+                let sliced = Subject {
+                    program: &slice.program,
+                    facts: &slice.facts,
+                    sliced: true,
+                    ..exact
+                };
+                Some(of(slice.distant.as_ref()?, sliced))
+            }
+            None => Some(of(reductions.distant.as_ref()?, exact)),
         }
     }
 
@@ -277,6 +322,11 @@ impl<'a> Job<'a> {
             let mut watched = part.watched;
             watched.merged = subject.merged;
             watched.readings = subject.forgetting.map_or(0, Forgetting::readings);
+            watched.distant = subject.forgetting.map_or(0, Forgetting::distant);
+            let mut bounds = bounds;
+            if watched.distant != 0 {
+                bounds.states = Some(DISTANT);
+            }
             let plan = Plan {
                 property: part.property,
                 watched,

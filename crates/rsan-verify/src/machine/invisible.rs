@@ -29,7 +29,7 @@ impl<const W: usize> Machine<'_, W> {
                 return Ok(());
             }
             if matches!(instr, Instr::Branch { .. }) && self.open_branch(s, t).is_some() {
-                return Ok(());
+                return self.check_uses(s, t, pc, instr);
             }
             if matches!(instr, Instr::Halt) {
                 s.pcs[t.index()] = HALTED;
@@ -95,7 +95,7 @@ impl<const W: usize> Machine<'_, W> {
         let mut next = pc.0 + 1;
         match instr {
             Instr::Assign { dst, value } => {
-                if (self.forgetting).is_some_and(|f| f.advances_late(s, t, pc)) {
+                if (self.forgetting).is_some_and(|f| f.miscounts(s, t, pc)) {
                     return Err(failure(FailureKind::NoCounter, t, pc));
                 }
                 let value = self.value(s, t, pc, value)?;
@@ -113,7 +113,8 @@ impl<const W: usize> Machine<'_, W> {
                 }
             }
             Instr::Assume(e) => {
-                if !holds(s, e)? {
+                let ignored = self.forgetting.is_some_and(|f| f.ignores(t, pc));
+                if !ignored && !holds(s, e)? {
                     next = STUCK;
                 }
             }

@@ -307,8 +307,7 @@ impl<const W: usize> Machine<'_, W> {
             if let Some(read) = read {
                 self.layout.receive(s, t, loc, read);
             }
-            if (self.forgetting)
-                .is_some_and(|f| f.refuted(loc, old, new) || f.advances_late(s, t, pc))
+            if (self.forgetting).is_some_and(|f| f.refuted(loc, old, new) || f.miscounts(s, t, pc))
             {
                 return Err(failure(FailureKind::NoCounter, t, pc));
             }

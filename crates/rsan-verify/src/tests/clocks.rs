@@ -147,3 +147,21 @@ fn all_reductions_together_change_no_answer() {
         compare(property, apart(), none);
     }
 }
+
+/// What a thread waits for is in a location that nobody writes: it is the first reading of the clock.
+#[test]
+fn a_reading_may_be_in_a_location_that_nobody_writes() {
+    let text = "max_value 7;\nglobal g, r, x, y;\n\
+        fn t { local a, d; a = g.load(acq); wait(r, a, acq); x.store(1, rel); d = y.load(acq); }\n\
+        fn u { local a, d; y.store(1, rel); d = x.load(acq); a = g.load(acq); a = a + 1; g.store(a, rel); }\n";
+    let source = Source::new("unwritten.tpl", text.to_owned());
+    let program = rsan_lang::parse(&source, Format::Tpl)
+        .unwrap_or_else(|e| panic!("{}", e.render(&source, false)));
+    let case = Case {
+        name: "a location that nobody writes".into(),
+        model: Model::Ra,
+        program,
+    };
+    let (fault, _) = decide(&case, Property::Robust, apart());
+    assert_eq!(fault, Some("weak-behaviour"));
+}

@@ -2,6 +2,7 @@
 
 mod clocks;
 mod counters;
+mod distances;
 mod handmade;
 mod mutants;
 mod reductions;

@@ -1,6 +1,6 @@
 //! Every rule is broken once, and a comparison with the oracle, or with the search as it should be, notices.
 
-use super::{Case, decide, handmade, random_cases};
+use super::{Case, decide, distances, handmade, random_cases};
 use crate::Property;
 use crate::mutation::{Mutant, Mutation};
 use rsan_axioms::{Limits, robustness};
@@ -15,6 +15,8 @@ enum Question {
     Robust,
     /// Is it observationally robust, as without the broken rule?
     Observational,
+    /// Is it robust, as a search that keeps all numbers says?
+    Distances,
 }
 
 fn question(mutant: Mutant) -> Question {
@@ -24,6 +26,12 @@ fn question(mutant: Mutant) -> Question {
         | Mutant::TaintUsable
         | Mutant::TaintStays
         | Mutant::TaintDropped => Question::Observational,
+        Mutant::DriftIgnored
+        | Mutant::DecreaseIgnored
+        | Mutant::AnchorSinks
+        | Mutant::ClosedComparison
+        | Mutant::AssumedDistance
+        | Mutant::LateIsNear => Question::Distances,
         _ => Question::Robust,
     }
 }
@@ -65,6 +73,14 @@ impl Known {
                 let (fault, _) = decide(&self.case, Property::Observational, mutation);
                 fault != self.observed
             }
+            Question::Distances => {
+                let apart = Mutation {
+                    one_by_one: true,
+                    ..mutation
+                };
+                let (fault, _) = decide(&self.case, Property::Robust, apart);
+                fault.is_some() != self.faulty
+            }
         }
     }
 }
@@ -81,8 +97,30 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
     cases.filter_map(Known::new).collect()
 });
 
+/// Programs with numbers that are only moved and compared, and what a search says that keeps them.
+static MOVED: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let exact = Mutation {
+        all_at_once: true,
+        ..Mutation::default()
+    };
+    let known = |case: Case| Known {
+        faulty: decide(&case, Property::Robust, exact).0.is_some(),
+        observed: None,
+        case,
+    };
+    let cases = distances::handmade().into_iter();
+    cases
+        .chain(distances::all_cases(0..40))
+        .map(known)
+        .collect()
+});
+
 fn notice(question: Question, mutation: Mutation) -> Option<&'static str> {
-    let first = KNOWN
+    let known = match question {
+        Question::Distances => &MOVED,
+        Question::Robust | Question::Observational => &KNOWN,
+    };
+    let first = known
         .iter()
         .find(|known| known.notices(question, mutation))?;
     Some(&first.case.name)
@@ -90,7 +128,11 @@ fn notice(question: Question, mutation: Mutation) -> Option<&'static str> {
 
 #[test]
 fn every_broken_rule_is_noticed() {
-    for question in [Question::Robust, Question::Observational] {
+    for question in [
+        Question::Robust,
+        Question::Observational,
+        Question::Distances,
+    ] {
         let noticed = notice(question, Mutation::default());
         assert_eq!(noticed, None, "there is nothing to notice: {question:?}");
     }
