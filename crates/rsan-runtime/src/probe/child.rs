@@ -242,8 +242,10 @@ impl Child {
             Again::Here if !same => return false,
             Again::Here | Again::Everywhere => {}
         }
-        self.doubtful |= !same && self.acquired;
-        self.later |= same && self.acquired;
+        // The current value is always within reach.
+        let may_be_gone = self.acquired && self.question.handed != self.question.current;
+        self.doubtful |= may_be_gone && !same;
+        self.later |= may_be_gone && same;
         true
     }
 
