@@ -95,6 +95,9 @@
 //! which is in excess: the execution without the round shows the same (`rounds.rs`). That takes states of threads, which the scheduler tells; where it does
 //! not, every round counts. So does every round in parts of an exploration ([`Explorer::count_rounds`]).
 //!
+//! A round whose last read was made to read another than the last write cannot be undone by what follows, as with spin loops: it is not run. What runs have shown of rounds
+//! and spin iterations is told to those that follow ([`Plan::ends`], [`Plan::rests`]): threads stop in the run itself, or let others go on first (docs/theory/sc-runs.md, S14; `ends.rs`).
+//!
 //! # Meetings
 //!
 //! Who comes to a barrier first makes no difference to anyone behind it: arrivals are no accesses, and whoever leaves does so behind all arrivals of
@@ -117,6 +120,7 @@
 
 mod alternatives;
 mod branches;
+mod ends;
 mod graph;
 mod index;
 mod item;
@@ -399,7 +403,7 @@ impl Explorer {
     /// The next run, as [`Explorer::next`] has it, unless `stop` says that there is no time to look for it: it is asked between
     /// steps that take a time that is linear in the length of runs.
     pub fn next_unless(&mut self, stop: impl Fn() -> bool) -> Option<Job> {
-        let item = match self.plan(stop) {
+        let mut item = match self.plan(stop) {
             Some(item) => item,
             None if self.waiting.is_empty() => self.release()?,
             None => return None,
@@ -411,7 +415,12 @@ impl Explorer {
         }
         let id = self.started;
         self.started += 1;
-        let plan = item.plan(self.bounds.steps);
+        let mut plan = item.plan(self.bounds.steps);
+        if !item.without_ends {
+            plan.ends = self.learnt.ends().to_vec();
+        }
+        plan.rests = self.learnt.rests().to_vec();
+        (item.given, item.rested) = (plan.ends.len(), plan.rests.len());
         self.running.insert(id, item);
         Some(Job { id, plan })
     }
@@ -504,17 +513,23 @@ impl Explorer {
     }
 
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
-    fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
+    fn explore(&mut self, planned: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
         let objects = trace.objects();
+        let stopped = self.learnt.stops(planned, trace);
+        let item = &planned.stopping(&stopped);
         let mut exhausted = trace.exhausted(self.bounds.steps);
         exhausted.retain(|&thread| !item.stops.iter().any(|stop| stop.thread.0 == thread));
-        let replayed = item.replay(&objects, trace, &exhausted, self.meetings)?;
+        let replayed = item.replay(&objects, trace, &exhausted, self.meetings);
+        if !matches!(replayed, Err(Outcome::Diverged(_))) {
+            self.learn_moves(trace);
+        }
+        let replayed = replayed?;
         if self.meetings.are_crowded(&replayed.graph, &trace.steps) {
             self.order_arrivals();
             self.begin_anew();
             return Ok(Outcome::Excess);
         }
-        if self.learn(item, trace, &replayed) {
+        if self.settle(planned, &stopped, trace, &replayed) {
             return Ok(Outcome::Excess);
         }
         self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));

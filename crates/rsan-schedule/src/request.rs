@@ -419,6 +419,8 @@ mod tests {
                     step: 3,
                     value: u64::MAX,
                 }],
+                ends: vec![(7, u64::MAX)],
+                rests: vec![(8, 0)],
             }),
         ]
     }

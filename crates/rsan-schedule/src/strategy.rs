@@ -55,6 +55,14 @@ pub trait Strategy: Debug + Send {
     /// The thread made this step.
     fn stepped(&mut self, _step: &Step) {}
 
+    /// Whether it matters what a thread would read that has come to a read in this state ([`crate::Local`]).
+    fn looks_at(&self, _state: u64) -> bool {
+        false
+    }
+
+    /// What threads of which it matters would read, as states and values, if they were chosen next. Told before each choice.
+    fn would_read(&mut self, _reads: &[(ThreadId, u64, u64)]) {}
+
     /// Whether a thread may go round again in a loop that only waits, when one of the words that it has read has changed.
     /// Otherwise it stays where it is for the rest of the run, and the run ends when only such threads could go on.
     fn goes_round(&self) -> bool {

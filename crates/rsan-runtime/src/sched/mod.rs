@@ -344,13 +344,20 @@ fn give_others_a_turn(sleeps: bool) {
         && let Some((inside, mut guard)) = scheduled()
     {
         let me = inside.number();
+        let mut is_steady = false;
         if let Some(state) = guard.as_mut() {
             state.strategy.yielded(ThreadId::new(me));
+            is_steady = state.steady;
             if sleeps {
                 state.trace.time_passes();
             }
         }
         give_way(me, guard, op(Kind::Yield, 0, 0), Status::Ready);
+        drop(inside);
+        if is_steady {
+            // Loops that wait yield: what that leaves on the stack would be in the state in which they come to their next read.
+            stacks::wipe_own(me);
+        }
     }
 }
 

@@ -87,6 +87,7 @@ pub(crate) fn begin_run(plan: Plan, trace: Trace, outermost: usize) {
         vacant: false,
         idle: Vec::new(),
         ready: Vec::new(),
+        would_read: Vec::new(),
         trace,
         steady: plan.steady_heap,
         cheap: switch::is_cheap() && !plan.kernel_threads,

@@ -38,6 +38,20 @@ pub(crate) fn wipe(lowest: usize) {
     }
 }
 
+/// The same on the stack of the calling thread, if it is known.
+pub(super) fn wipe_own(thread: usize) {
+    if let Some(stack) = STACKS.get(thread) {
+        // ORDERING: relaxed, as in `add`.
+        let (lowest, end) = (
+            stack.lowest.load(Ordering::Relaxed),
+            stack.end.load(Ordering::Relaxed),
+        );
+        if end != 0 {
+            wipe(lowest);
+        }
+    }
+}
+
 #[inline(never)]
 fn wipe_below() {
     let mut room = std::mem::MaybeUninit::<[u64; USED / 8]>::uninit();

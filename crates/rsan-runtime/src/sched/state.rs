@@ -29,6 +29,8 @@ pub(super) struct State {
     /// Kernel threads that carry nobody.
     pub(super) idle: Vec<*const Carrier>,
     pub(super) ready: Vec<Candidate>,
+    /// What some of these would read, as states and values.
+    pub(super) would_read: Vec<(ThreadId, u64, u64)>,
     pub(super) trace: Trace,
     /// What threads get from outside must not depend on the schedule.
     pub(super) steady: bool,
@@ -160,6 +162,7 @@ impl State {
     fn pick(&mut self) -> Option<usize> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
+        self.would_read.clear();
         for (number, thread) in self.threads.iter().enumerate() {
             if let Some(thread) = thread
                 && thread.status == Status::Ready
@@ -169,9 +172,16 @@ impl State {
                     thread: ThreadId::new(number),
                     op: thread.op,
                 });
+                let (state, op) = (thread.local.state, thread.op);
+                if state != 0 && self.strategy.looks_at(state) {
+                    let value = word(op.object as usize, usize::from(op.bytes));
+                    let read = (ThreadId::new(number), state, value);
+                    self.would_read.push(read);
+                }
             }
         }
         self.ready = ready;
+        self.strategy.would_read(&self.would_read);
         if self.ready.is_empty() {
             return None;
         }
@@ -370,7 +380,7 @@ impl State {
 
 /// The word at an address; wider ones are compared by their first bytes.
 fn word(address: usize, bytes: usize) -> u64 {
-    // SAFETY: the program waits for this word, aligned as its type is.
+    // SAFETY: the program waits for this word or is about to read it, aligned as its type is.
     unsafe {
         match bytes {
             1 => u64::from((address as *const u8).read_volatile()),

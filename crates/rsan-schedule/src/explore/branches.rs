@@ -159,6 +159,9 @@ impl Branches {
             Opened::One(change) => change,
         };
         let stop = moves.and_then(|moves| self.stop_behind(&change, moves));
+        if stop.is_some() && change.is_stale() {
+            return Some(Tried::Spins(weight));
+        }
         let stops = (&self.stops[..], stop);
         let item = self.graph.change(&self.index, &change, roots, stops);
         Some(match item {

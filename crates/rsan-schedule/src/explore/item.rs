@@ -27,6 +27,16 @@ pub(super) struct Item {
     pub(super) stops: Vec<Stop>,
     /// Where they do not.
     pub(super) passes: Vec<Stop>,
+    /// A thread, and the number of a step of it as in [`Stop`], if that was made to read another than the last write, and writes nothing.
+    pub(super) stale: Option<(u32, u32)>,
+    /// How many of the known ends of rounds the plan was given (`ends.rs`).
+    pub(super) given: usize,
+    /// How many of the known spin iterations.
+    pub(super) rested: usize,
+    /// How often it was run before, as threads can rest that have spun.
+    pub(super) tries: u8,
+    /// No end of a round is to be given.
+    pub(super) without_ends: bool,
 }
 
 /// How a graph is changed.
@@ -61,6 +71,11 @@ pub(super) struct Revisit {
 }
 
 impl Change {
+    /// Whether an event reads another than the last write, and writes nothing: it stays as it is whatever follows (docs/theory/sc-runs.md, S14).
+    pub(super) fn is_stale(&self) -> bool {
+        self.revisit.is_none() && self.after.is_none() && self.rf != NONE && !self.fails
+    }
+
     /// Whether what was added at `time` as (part of) event `q` stays.
     pub(super) fn stays(&self, graph: &Graph, index: &Index, q: u32, time: u32) -> bool {
         time < self.now
@@ -140,16 +155,21 @@ impl Graph {
             Some(change.event),
             change.revisit.as_ref().map(|revisit| revisit.read),
         ];
+        let made = |thread: u32| {
+            let own = |q: &&u32| events[**q as usize].thread == thread;
+            let counts = |q: &&u32| !matches!(events[**q as usize].kind, Kind::Begin | Kind::Fence);
+            order.iter().filter(own).filter(counts).count() as u32
+        };
         let is_same = |stop: &&Stop| {
             let own = |q: &&u32| events[**q as usize].thread == stop.thread.0;
-            let counts = |q: &&u32| !matches!(events[**q as usize].kind, Kind::Begin | Kind::Fence);
-            let made = order.iter().filter(own).filter(counts).count();
             let mut others = order.iter().filter(own).map(|&q| Some(q));
-            made == stop.step as usize && others.all(|q| !changed.contains(&q))
+            made(stop.thread.0) == stop.step && others.all(|q| !changed.contains(&q))
         };
         let mut stops: Vec<Stop> = stops.iter().filter(is_same).copied().collect();
         stops.extend(new_stop);
-        let item = renumbered(&events, &order, &open, (roots, &stops));
+        let thread = events[e].thread;
+        let stale = change.is_stale().then(|| (thread, made(thread)));
+        let item = renumbered(&events, &order, &open, (roots, &stops, stale));
         Some(Item {
             unready: order.iter().map(|&q| unready(q)).collect(),
             guessed: match change.guessed {
@@ -169,7 +189,7 @@ fn renumbered(
     events: &[Event],
     order: &[u32],
     open: &[u32],
-    (roots, stops): (u32, &[Stop]),
+    (roots, stops, stale): (u32, &[Stop], Option<(u32, u32)>),
 ) -> Item {
     let mut is_open = vec![false; events.len()];
     for &q in open {
@@ -210,6 +230,7 @@ fn renumbered(
                 ..*stop
             })
             .collect(),
+        stale: stale.map(|(thread, step)| (numbers.thread(thread), step)),
         ..Item::default()
     }
 }
@@ -245,6 +266,7 @@ impl Item {
             steps,
             most,
             stops: self.stops.clone(),
+            ..Plan::default()
         }
     }
 }

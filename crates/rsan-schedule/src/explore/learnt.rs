@@ -1,17 +1,23 @@
 //! What an exploration has learnt from its runs about rounds that come to nothing ([`super::rounds`]), and what follows from it.
 
-use super::graph::Graph;
+use super::ends::Ends;
+use super::graph::{Graph, NONE};
 use super::index::Index;
 use super::item::Item;
 use super::replay::Replayed;
 use super::rounds::{Moves, Round, Search};
 use super::run::Trace;
-use super::{Counts, Explorer, Waiting};
+use super::{Counts, Explorer, Stop, Waiting};
+
+/// How often a run is made again for threads that can rest: states may be others each time.
+const TRIES: u8 = 2;
 
 /// What was learnt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learnt {
     moves: Moves,
+    /// How rounds that came to nothing have ended.
+    ends: Ends,
     /// Runs of which it is not known whether a round came to nothing.
     held: Vec<Held>,
     /// Something was left out that counts if some run overwrites objects: a round in which a thread reads several objects, or a failed spin
@@ -63,6 +69,62 @@ impl Learnt {
         (!self.off && !self.overwritten).then_some(&self.moves)
     }
 
+    /// What a run is told of ends of rounds.
+    pub(super) fn ends(&self) -> &[(u64, u64)] {
+        self.moves().map_or(&[], |_| self.ends.all())
+    }
+
+    /// Where threads in a run let others go on.
+    pub(super) fn rests(&self) -> &[(u64, u64)] {
+        self.moves().map_or(&[], Moves::known_spins)
+    }
+
+    /// Whether a thread has spun behind the plan before a later write, and would rest there if the run were made again, as that is known now.
+    pub(super) fn can_rest(&self, item: &Item, replayed: &Replayed) -> bool {
+        let (graph, rests) = (&replayed.graph, self.rests());
+        let new = &rests[item.rested.min(rests.len())..];
+        let can_rest = |e: u32| {
+            let (event, seen) = (&graph.events[e as usize], &replayed.seen[e as usize]);
+            new.contains(&(seen.local.state, seen.read))
+                && event.reads()
+                && event.rf != graph.last_write(event.object, NONE)
+        };
+        item.tries < TRIES && !new.is_empty() && replayed.new.clone().any(can_rest)
+    }
+
+    /// The threads that stopped in a run that was told so many of them.
+    pub(super) fn stops(&self, item: &Item, trace: &Trace) -> Vec<Stop> {
+        let mut stops = self.ends.stops(item.given, trace);
+        stops.retain(|stop| !item.stops.contains(stop));
+        stops
+    }
+
+    /// Whether each of these threads has ended a round that comes to nothing.
+    pub(super) fn confirm(&mut self, stops: &[Stop], replayed: &Replayed) -> bool {
+        let Some(moves) = self.moves().filter(|_| !stops.is_empty()) else {
+            return stops.is_empty();
+        };
+        let index = Index::new(&replayed.graph);
+        let search = Search {
+            graph: &replayed.graph,
+            index: &index,
+            seen: &replayed.seen,
+        };
+        let round = |stop: &Stop| search.ended(stop, moves);
+        let rounds: Option<Vec<Round>> = stops.iter().map(round).collect();
+        let others = rounds
+            .as_ref()
+            .map(|all| all.iter().any(|round| round.reads_others));
+        self.used |= others == Some(true);
+        others.is_some()
+    }
+
+    /// What was learnt of a round that came to nothing.
+    fn ends_with(&mut self, round: &Round) {
+        self.used |= round.reads_others;
+        self.ends.learn(round.last, round.stop.value);
+    }
+
     fn judge(&self, item: &Item, graph: &Graph, replayed: &Replayed) -> Verdict {
         if self.off || replayed.seen.iter().all(|seen| seen.local.state == 0) {
             return Verdict::Counts;
@@ -90,10 +152,45 @@ impl Learnt {
 }
 
 impl Explorer {
-    /// Learns from a run. Whether nothing else comes of it: it is to be made again, now or later, or the exploration begins anew.
-    pub(super) fn learn(&mut self, item: &Item, trace: &Trace, replayed: &Replayed) -> bool {
+    /// Learns where threads get from the states in which they were.
+    pub(super) fn learn_moves(&mut self, trace: &Trace) {
+        self.learnt.moves.learn(&trace.steps);
+    }
+
+    /// Learns from a run in which these threads have stopped behind the plan. Whether nothing else comes of it: it is to be made again, now or later, or
+    /// the exploration begins anew.
+    pub(super) fn settle(
+        &mut self,
+        item: &Item,
+        stopped: &[Stop],
+        trace: &Trace,
+        replayed: &Replayed,
+    ) -> bool {
+        if !self.learnt.confirm(stopped, replayed) {
+            let without_ends = true;
+            self.waiting.push(Waiting::Plan(Item {
+                without_ends,
+                ..item.clone()
+            }));
+            return true;
+        }
+        if self.learn(item, trace, replayed) {
+            return true;
+        }
+        let can_rest = trace.end.is_complete() && self.learnt.can_rest(item, replayed);
+        if can_rest {
+            let tries = item.tries + 1;
+            self.waiting.push(Waiting::Plan(Item {
+                tries,
+                ..item.clone()
+            }));
+        }
+        can_rest
+    }
+
+    /// The same, of rounds that were not known to come to nothing.
+    fn learn(&mut self, item: &Item, trace: &Trace, replayed: &Replayed) -> bool {
         let learnt = &mut self.learnt;
-        learnt.moves.learn(&trace.steps);
         if trace.overwrites && !std::mem::replace(&mut learnt.overwritten, true) && learnt.used {
             self.begin_anew();
             return true;
@@ -102,9 +199,14 @@ impl Explorer {
         match learnt.judge(&item, &replayed.graph, replayed) {
             Verdict::Counts => return false,
             Verdict::Stops(round) => {
-                learnt.used |= round.reads_others;
-                item.stops.push(round.stop);
-                self.waiting.push(Waiting::Plan(item));
+                learnt.ends_with(&round);
+                match round.is_stale(&item) {
+                    true => self.share += item.weight,
+                    false => {
+                        item.stops.push(round.stop);
+                        self.waiting.push(Waiting::Plan(item));
+                    }
+                }
             }
             Verdict::Unknown(round) => learnt.held.push(Held { item, round }),
         }
@@ -124,7 +226,7 @@ impl Explorer {
         let counts = round.reads_others && learnt.overwritten;
         match learnt.moves.leads(&round.way) {
             Some(true) if !counts => {
-                learnt.used |= round.reads_others;
+                learnt.ends_with(&round);
                 item.stops.push(round.stop);
             }
             _ => item.passes.push(round.stop),

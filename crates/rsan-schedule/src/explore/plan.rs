@@ -4,7 +4,7 @@ use crate::schedule::Origin;
 use crate::strategy::{Divergence, Found, Readable, Reading, Strategy, stay};
 use crate::{Candidate, Kind, Step};
 use rsan_model::ThreadId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What it means when a thread of a plan is not ready at its turn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -138,28 +138,40 @@ pub struct Plan {
     pub most: Option<u32>,
     /// Threads that make no further step from some point on.
     pub stops: Vec<Stop>,
+    /// States of threads, and values: a thread that reads the value there, writes nothing, and has no step of the plan left makes no
+    /// further step, as with a stop (`ends.rs`).
+    pub ends: Vec<(u64, u64)>,
+    /// States of threads, and values: a thread that would read the value there waits for others, as long as these can go on. So do those that would stop.
+    pub rests: Vec<(u64, u64)>,
 }
 
 impl Plan {
-    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), then two words for each step and
-    /// two for each stop.
+    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), the numbers of stops and ends, then two
+    /// words for each step, stop, end and rest.
     pub fn to_words(&self) -> Vec<u64> {
         let count = self.steps.len() as u64;
         let most = self.most.map_or(u64::MAX, u64::from);
         let steps = self.steps.iter().flat_map(|step| step.to_words());
         let stops = self.stops.iter().flat_map(|stop| stop.to_words());
-        [count, most]
+        let reads = self.ends.iter().chain(&self.rests);
+        let reads = reads.flat_map(|&(state, value)| [state, value]);
+        let (stopping, ending) = (self.stops.len() as u64, self.ends.len() as u64);
+        [count, most, stopping, ending]
             .into_iter()
             .chain(steps)
             .chain(stops)
+            .chain(reads)
             .collect()
     }
 
     /// The plan of these words; `None` when they are none.
     pub fn from_words(words: &[u64]) -> Option<Self> {
-        let (&[count, most], words) = words.split_first_chunk()?;
+        let (&[count, most, stops, ends], words) = words.split_first_chunk()?;
         let (pairs, rest) = words.as_chunks();
-        let (steps, stops) = pairs.split_at_checked(usize::try_from(count).ok()?)?;
+        let (steps, pairs) = pairs.split_at_checked(usize::try_from(count).ok()?)?;
+        let (stops, pairs) = pairs.split_at_checked(usize::try_from(stops).ok()?)?;
+        let (ends, rests) = pairs.split_at_checked(usize::try_from(ends).ok()?)?;
+        let reads = |all: &[[u64; 2]]| all.iter().map(|&[state, value]| (state, value)).collect();
         let steps: Vec<PlanStep> = steps
             .iter()
             .map(PlanStep::from_words)
@@ -169,7 +181,13 @@ impl Plan {
             u64::MAX => None,
             most => Some(u32::try_from(most).ok()?),
         };
-        let plan = Self { steps, most, stops };
+        let plan = Self {
+            steps,
+            most,
+            stops,
+            ends: reads(ends),
+            rests: reads(rests),
+        };
         rest.is_empty().then_some(plan)
     }
 
@@ -190,7 +208,7 @@ impl Plan {
     }
 }
 
-/// Follows a [`Plan`], then the default: stay with the last thread while it is ready, else take the lowest. Threads that the
+/// Follows a [`Plan`], then the default: stay with the last thread while it is ready, else take the lowest; threads that rest come last. Threads that the
 /// plan left waiting make no further step.
 ///
 /// A thread that is not ready at its turn is passed over until it is, as long as others can go on with the plan.
@@ -209,6 +227,11 @@ pub struct Guided {
     /// Where threads stop, and by thread the steps that it has made without attempts.
     stops: Vec<Stop>,
     passed: Vec<u32>,
+    /// In which states threads stop that read which values.
+    ends: HashSet<(u64, u64)>,
+    /// In which states threads let others go on before they read which values; those that do so now.
+    rests: HashMap<u64, Vec<u64>>,
+    resting: Vec<ThreadId>,
     divergence: Option<Divergence>,
     /// Those who are ready and not frozen.
     free: Vec<Candidate>,
@@ -217,6 +240,10 @@ pub struct Guided {
 impl Guided {
     /// Follows this plan.
     pub fn new(plan: Plan) -> Self {
+        let mut rests: HashMap<u64, Vec<u64>> = HashMap::new();
+        for &(state, value) in plan.ends.iter().chain(&plan.rests) {
+            rests.entry(state).or_default().push(value);
+        }
         let mut left = plan.steps;
         left.reverse();
         Self {
@@ -228,6 +255,9 @@ impl Guided {
             steps: Vec::new(),
             stops: plan.stops,
             passed: Vec::new(),
+            ends: plan.ends.into_iter().collect(),
+            rests,
+            resting: Vec::new(),
             divergence: None,
             free: Vec::new(),
         }
@@ -286,14 +316,27 @@ impl Guided {
         }
     }
 
-    /// The default, without the frozen threads.
+    /// The thread stops if its step is known to end a round that comes to nothing, and the plan has no more of it.
+    fn end_round(&mut self, step: &Step) {
+        let read = (step.local.state, step.read);
+        let is_planned = || self.left.iter().any(|left| left.thread == step.thread);
+        if ends_round(step) && self.ends.contains(&read) && !is_planned() {
+            self.frozen.push(step.thread);
+        }
+    }
+
+    /// The default, without the frozen threads; those that rest come last.
     fn go_on(&mut self, ready: &[Candidate], last: Option<ThreadId>) -> Option<usize> {
-        if self.frozen.is_empty() {
+        if self.frozen.is_empty() && self.resting.is_empty() {
             return Some(stay(ready, last));
         }
         self.free.clear();
         let free = ready.iter().filter(|c| !self.frozen.contains(&c.thread));
         self.free.extend(free);
+        let rests = |c: &Candidate| self.resting.contains(&c.thread);
+        if !self.free.iter().all(rests) {
+            self.free.retain(|c| !rests(c));
+        }
         if self.free.is_empty() {
             return None;
         }
@@ -347,6 +390,12 @@ impl Guided {
     }
 }
 
+/// Whether the step may end a round: a read that writes nothing, of a thread whose state is known.
+pub(super) fn ends_round(step: &Step) -> bool {
+    let reads = matches!(step.op.kind, Kind::Load | Kind::Compare);
+    reads && !step.writes && !step.waits() && step.local.state != 0
+}
+
 /// The number of a thread.
 fn of_thread(all: &mut Vec<u32>, thread: ThreadId) -> &mut u32 {
     let t = thread.index();
@@ -371,6 +420,9 @@ impl Strategy for Guided {
         if !self.stops.is_empty() && !step.op.is_local() {
             self.stop_behind(step);
         }
+        if !self.ends.is_empty() {
+            self.end_round(step);
+        }
     }
 
     fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
@@ -394,6 +446,20 @@ impl Strategy for Guided {
     fn fails(&mut self, reading: &Reading) -> bool {
         let current = self.current.filter(|step| step.thread == reading.thread);
         current.is_some_and(|step| step.fails)
+    }
+
+    fn looks_at(&self, state: u64) -> bool {
+        self.rests.contains_key(&state)
+    }
+
+    fn would_read(&mut self, reads: &[(ThreadId, u64, u64)]) {
+        let rests = |(_, state, value): &&(ThreadId, u64, u64)| {
+            let values = self.rests.get(state);
+            values.is_some_and(|values| values.contains(value))
+        };
+        self.resting.clear();
+        let resting = reads.iter().filter(rests).map(|&(thread, ..)| thread);
+        self.resting.extend(resting);
     }
 
     fn goes_round(&self) -> bool {
@@ -442,23 +508,27 @@ mod tests {
                 step: 12,
                 value: u64::MAX,
             }],
+            ends: vec![(1, u64::MAX), (u64::MAX, 0)],
+            rests: vec![(2, 0)],
         };
         assert_eq!(Plan::from_words(&plan.to_words()), Some(plan));
         let none = u64::MAX;
-        assert_eq!(Plan::from_words(&[0, none]), Some(Plan::default()));
+        assert_eq!(Plan::from_words(&[0, none, 0, 0]), Some(Plan::default()));
         assert_eq!(Plan::from_words(&[]), None);
-        assert_eq!(Plan::from_words(&[0]), None);
+        assert_eq!(Plan::from_words(&[0, none, 0]), None);
         for unsound in [
-            &[2, none, 0, 0][..],
-            &[u64::MAX, none, 0, 0],
-            &[1, none, 0],
-            &[0, none, 0],
-            &[0, none - 1],
-            &[1, none, 99 << 32, 0],
-            &[1, none, 4 << 40, 0],
-            &[1, none, 3 << 48, 0],
-            &[1, none, 1 << 48, 7],
-            &[1, none, 2 << 56, 0],
+            &[2, none, 0, 0, 0, 0][..],
+            &[u64::MAX, none, 0, 0, 0, 0],
+            &[1, none, 0, 0, 0],
+            &[0, none, 0, 0, 0],
+            &[0, none, 1, 0],
+            &[0, none, 0, 1],
+            &[0, none - 1, 0, 0],
+            &[1, none, 0, 0, 99 << 32, 0],
+            &[1, none, 0, 0, 4 << 40, 0],
+            &[1, none, 0, 0, 3 << 48, 0],
+            &[1, none, 0, 0, 1 << 48, 7],
+            &[1, none, 0, 0, 2 << 56, 0],
         ] {
             assert_eq!(Plan::from_words(unsound), None);
         }

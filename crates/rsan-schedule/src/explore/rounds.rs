@@ -19,6 +19,7 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use super::index::{Clock, Index};
+use super::item::Item;
 use super::plan::Stop;
 use super::run::Seen;
 use crate::{Kind, Step};
@@ -27,7 +28,14 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Where threads get from a state, by what they read there.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Moves(HashMap<(u64, u64), u64>);
+pub(super) struct Moves {
+    all: HashMap<(u64, u64), u64>,
+    /// Those that lead nowhere, in the order in which they were learnt.
+    spins: Vec<(u64, u64)>,
+}
+
+/// Most spin iterations that a run is told.
+const MOST: usize = 1000;
 
 /// In place of a state: runs do not agree about it.
 const UNCLEAR: u64 = 0;
@@ -61,11 +69,20 @@ impl Moves {
     }
 
     fn add(&mut self, step: &Step, state: u64) {
-        let next = self.0.entry((step.local.state, step.read));
+        let way = (step.local.state, step.read);
+        if !self.all.contains_key(&way) && way.0 == state && self.spins.len() < MOST {
+            self.spins.push(way);
+        }
+        let next = self.all.entry(way);
         let next = next.or_insert(state);
         if *next != state {
             *next = UNCLEAR;
         }
+    }
+
+    /// States of threads, and values with which they are in the same state again.
+    pub(super) fn known_spins(&self) -> &[(u64, u64)] {
+        &self.spins
     }
 
     /// Whether a thread that reads this value in this state is in the same state again.
@@ -74,7 +91,7 @@ impl Moves {
     }
 
     fn get(&self, state: u64, value: u64) -> Option<u64> {
-        self.0.get(&(state, value)).copied()
+        self.all.get(&(state, value)).copied()
     }
 
     /// Whether a thread gets from a state to another when it reads this value, if that is known.
@@ -102,8 +119,17 @@ pub(super) struct Way {
 pub(super) struct Round {
     pub(super) stop: Stop,
     pub(super) way: Way,
+    /// The state in which the thread comes to the last read of the round.
+    pub(super) last: u64,
     /// It reads other objects than the one that is read again.
     pub(super) reads_others: bool,
+}
+
+impl Round {
+    /// Whether it ends with the step of the plan that was made to read another than the last write. Then nothing comes of it (docs/theory/sc-runs.md, S14).
+    pub(super) fn is_stale(&self, item: &Item) -> bool {
+        item.stale == Some((self.stop.thread.0, self.stop.step))
+    }
 }
 
 /// How a round ends: what its last event reads, and the state of the thread behind it.
@@ -182,6 +208,15 @@ impl Search<'_> {
         rounds.into_iter().find(known)
     }
 
+    /// The round that a thread has ended where it stopped, if one is known to come to nothing.
+    pub(super) fn ended(&self, stop: &Stop, moves: &Moves) -> Option<Round> {
+        let own = |e: &u32| self.event(*e).thread == stop.thread.0 && !self.event(*e).waits;
+        let end = (0..self.graph.events.len() as u32).rev().find(own)?;
+        let rf = self.event(end).rf;
+        let round = self.planned((end, self.event(end).spurious), rf, stop.value, moves);
+        round.filter(|round| round.stop == *stop)
+    }
+
     /// The rounds of a thread that end so, at this event of it.
     fn rounds_to(&self, events: &[u32], last: usize, ending: Ending, rounds: &mut Vec<Round>) {
         let end = events[last];
@@ -212,6 +247,7 @@ impl Search<'_> {
                         value: ending.value,
                         to: ending.to,
                     },
+                    last: seen.local.state,
                     reads_others: round.iter().any(others),
                 });
             }

@@ -103,7 +103,7 @@ impl Item {
         Plan {
             steps,
             most,
-            stops: Vec::new(),
+            ..Plan::default()
         }
     }
 }
