@@ -158,11 +158,27 @@ impl State {
         }
     }
 
+    /// Tells the strategy what the threads that are ready would read, where that matters to it.
+    fn tell_what_threads_would_read(&mut self) {
+        self.would_read.clear();
+        for candidate in &self.ready {
+            let number = candidate.thread.index();
+            let state = self.threads[number].as_ref().map_or(0, |t| t.local.state);
+            if state != 0 && self.strategy.looks_at(state) {
+                let value = word(
+                    candidate.op.object as usize,
+                    usize::from(candidate.op.bytes),
+                );
+                self.would_read.push((candidate.thread, state, value));
+            }
+        }
+        self.strategy.would_read(&self.would_read);
+    }
+
     /// Asks the strategy. `None` if nobody is ready.
     fn pick(&mut self) -> Option<usize> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.clear();
-        self.would_read.clear();
         for (number, thread) in self.threads.iter().enumerate() {
             if let Some(thread) = thread
                 && thread.status == Status::Ready
@@ -172,21 +188,15 @@ impl State {
                     thread: ThreadId::new(number),
                     op: thread.op,
                 });
-                let (state, op) = (thread.local.state, thread.op);
-                if state != 0 && self.strategy.looks_at(state) {
-                    let value = word(op.object as usize, usize::from(op.bytes));
-                    let read = (ThreadId::new(number), state, value);
-                    self.would_read.push(read);
-                }
             }
         }
         self.ready = ready;
-        self.strategy.would_read(&self.would_read);
-        if self.ready.is_empty() {
-            return None;
-        }
         if self.ready.len() > 1 && self.strategy.is_noted() {
             reuse::come_to_choice(self);
+        }
+        self.tell_what_threads_would_read();
+        if self.ready.is_empty() {
+            return None;
         }
         let last = Some(ThreadId::new(self.current));
         if self.turn >= self.longest_turn {

@@ -100,6 +100,15 @@ impl Asked {
         self.strategy.arrived(arrival);
     }
 
+    pub(in crate::sched) fn looks_at(&self, state: u64) -> bool {
+        self.strategy.looks_at(state)
+    }
+
+    /// Not noted: with one thread that can go on, it makes no difference who would better wait.
+    pub(in crate::sched) fn would_read(&mut self, reads: &[(ThreadId, u64, u64)]) {
+        self.strategy.would_read(reads);
+    }
+
     /// What a thread reads is a choice.
     pub(in crate::sched) fn read(&mut self, reading: &Reading, writes: &[Readable]) -> usize {
         self.told = None;
