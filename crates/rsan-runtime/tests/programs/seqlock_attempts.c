@@ -43,5 +43,5 @@ static void *reader(void *_) {
 
 int main(void) {
     RUN(writer, reader);
-    return 0;
+    return LOAD(result, relaxed) != 1;
 }
