@@ -48,6 +48,8 @@ pub struct LoopTally {
     pub undecided: u64,
     /// Answers that differ because of failed spin iterations.
     pub in_vain: u64,
+    /// Answers that differ because of stale loads that a failed compare-and-swap corrects.
+    pub corrected: u64,
     /// Other answers that differ.
     pub differences: u64,
     /// Too large for the oracle.
@@ -263,6 +265,7 @@ impl LoopReport {
             Checked::Odd(odd) => {
                 match odd.difference {
                     Difference::InVain => tally.in_vain += 1,
+                    Difference::Corrected => tally.corrected += 1,
                     _ => tally.differences += 1,
                 }
                 self.odd.push(*odd);
@@ -280,6 +283,7 @@ impl LoopReport {
             total.deadlocks += row.deadlocks;
             total.undecided += row.undecided;
             total.in_vain += row.in_vain;
+            total.corrected += row.corrected;
             total.differences += row.differences;
             total.too_large += row.too_large;
             total.executions += row.executions;
@@ -303,19 +307,20 @@ impl fmt::Display for LoopReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "profile    programs   races    weak  deadlocks  undecided  in vain  differences  too large  executions  excess"
+            "profile    programs   races    weak  deadlocks  undecided  in vain  corrected  differences  too large  executions  excess"
         )?;
         let total = self.total();
         for (name, row) in self.rows.iter().chain([(&"all", &total)]) {
             writeln!(
                 f,
-                "{name:<9} {:>9} {:>7} {:>7} {:>10} {:>10} {:>8} {:>12} {:>10} {:>11} {:>7}",
+                "{name:<9} {:>9} {:>7} {:>7} {:>10} {:>10} {:>8} {:>10} {:>12} {:>10} {:>11} {:>7}",
                 row.programs,
                 row.races,
                 row.weak,
                 row.deadlocks,
                 row.undecided,
                 row.in_vain,
+                row.corrected,
                 row.differences,
                 row.too_large,
                 row.executions,

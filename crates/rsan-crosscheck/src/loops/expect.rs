@@ -2,7 +2,7 @@
 
 use super::{Answer, Looping, written};
 use rsan_axioms::{Execution, Limits, Stop, executions, robustness, sc_order};
-use rsan_model::{CasStrength, EventSet, Instr, Model, Program, ThreadId, Verdict};
+use rsan_model::{CasStrength, EventId, EventSet, Instr, Model, Program, ThreadId, Verdict};
 use rsan_verify::{Options, Property, verify};
 use std::ops::ControlFlow;
 
@@ -34,6 +34,8 @@ pub enum Difference {
     DeadlockInvented,
     /// A weak behaviour in which a failed spin iteration takes part.
     InVain,
+    /// No weak behaviour, as each one needs a stale load after which a compare-and-swap fails that leads where a load of what it found leads.
+    Corrected,
     /// The verifier and the oracle contradict each other.
     Engines,
     /// The program could not be explored at all.
@@ -83,7 +85,7 @@ impl Expected {
         }
         let found = search(program, Property::Robust, false);
         let weak = if looping.has_rounds() {
-            match looping.is_weak_without_rounds_in_vain() {
+            match looping.is_weak_without(&|execution| looping.in_vain(execution)) {
                 None => return Ok(None),
                 Some(true) if found.is_none() => {
                     return Err("the verifier finds nothing, the oracle does".to_owned());
@@ -122,7 +124,7 @@ impl Expected {
         };
         if weak != answer.weak {
             if !answer.weak {
-                return decided.then_some(Difference::WeakMissed);
+                return decided.then(|| looping.missed());
             }
             return Some(
                 match search(&written::as_written(looping), Property::Robust, false) {
@@ -147,13 +149,25 @@ impl Looping {
         self.forms.iter().flatten().any(|f| f.back().is_some())
     }
 
-    /// Whether some consistent graph is not sequentially consistent, without what threads did in a round that they did not
-    /// end; `None` when there are too many graphs.
-    fn is_weak_without_rounds_in_vain(&self) -> Option<bool> {
+    /// How an answer differs in which a weak behaviour is missing.
+    fn missed(&self) -> Difference {
+        let left_out = |execution: &Execution<'_>| {
+            let mut all = self.in_vain(execution);
+            all.extend(self.corrected(execution));
+            all
+        };
+        match self.is_weak_without(&left_out) {
+            Some(false) => Difference::Corrected,
+            _ => Difference::WeakMissed,
+        }
+    }
+
+    /// Whether some consistent graph is not sequentially consistent, without these events; `None` when there are too many graphs.
+    fn is_weak_without(&self, left_out: &dyn Fn(&Execution<'_>) -> Vec<EventId>) -> Option<bool> {
         let mut weak = false;
         let summary = executions(&self.program, Model::C20, &LIMITS, &mut |execution| {
             let graph = execution.graph;
-            let kept = self.kept(execution);
+            let kept = all_but(&left_out(execution), execution);
             weak = !sc_order(Model::C20, graph).between(kept, kept).is_acyclic();
             if weak {
                 ControlFlow::Break(())
@@ -165,8 +179,8 @@ impl Looping {
         (weak || summary.cut.reason(&LIMITS).is_none()).then_some(weak)
     }
 
-    /// The events that are not part of a failed spin iteration.
-    fn kept(&self, execution: &Execution<'_>) -> EventSet {
+    /// What threads did in a round that they did not end.
+    fn in_vain(&self, execution: &Execution<'_>) -> Vec<EventId> {
         let graph = execution.graph;
         let mut vain = Vec::new();
         for (t, stop) in execution.stops.iter().enumerate() {
@@ -181,7 +195,7 @@ impl Looping {
                 event.thread == Some(t) && round.contains(&event.pc.index())
             }));
         }
-        EventSet::filter(graph.len(), |e| !vain.contains(&e))
+        vain
     }
 
     /// Whether some sequentially consistent run ends with a thread that waits.
@@ -208,13 +222,16 @@ impl Looping {
     /// Whether all threads that stopped in a round read the last writes in it.
     fn is_stuck(&self, execution: &Execution<'_>) -> bool {
         let graph = execution.graph;
-        let kept = self.kept(execution);
-        let mut vain = graph.ids().filter(|e| !kept.contains(*e));
+        let mut vain = self.in_vain(execution).into_iter();
         vain.all(|e| match (graph.label(e).loc(), graph.reads_from(e)) {
             (Some(loc), Some(write)) => graph.modification_order(loc).last() == Some(&write),
             _ => true,
         })
     }
+}
+
+fn all_but(left_out: &[EventId], execution: &Execution<'_>) -> EventSet {
+    EventSet::filter(execution.graph.len(), |e| !left_out.contains(&e))
 }
 
 fn with_strong_swaps(mut program: Program) -> Program {

@@ -22,9 +22,11 @@
 //!
 //! `undecided` is no difference, but counted. So is a weak behaviour that the model's program does not have while the verifier finds one in
 //! the program with its loops as they are written ([`Difference::InVain`]): a failed spin iteration takes part in it. That it is the
-//! same behaviour is not checked.
+//! same behaviour is not checked. Counted is, too, a weak behaviour that is not found while every graph that shows it has a stale load that the failed
+//! compare-and-swap behind it corrects ([`Difference::Corrected`]).
 
 mod campaign;
+mod corrected;
 mod drive;
 mod expect;
 mod generate;

@@ -1,4 +1,4 @@
-use super::{Expected, Form, Looping};
+use super::{Answer, Difference, Expected, Form, Looping};
 use crate::Profile;
 use rsan_model::{BinOp, Expr, Instr, Program, RegId, Source};
 
@@ -74,6 +74,52 @@ fn what_the_last_round_reads_counts() {
     let text = "st.rlx x 1; st.rel y 1 || ld.acq r0 y; ld.rlx r1 x; ld.rlx r2 y";
     let looping = round(program(text), 1, 1, 2, 1);
     assert_eq!(expected(&looping).weak, Some(false));
+}
+
+/// An answer that is a proof.
+fn robust() -> Answer {
+    Answer {
+        verdict: "robust".to_owned(),
+        complete: true,
+        weak: false,
+        race: false,
+        deadlock: false,
+        reason: String::new(),
+        executions: 1,
+        excess: 0,
+    }
+}
+
+#[test]
+fn a_stale_load_that_a_swap_corrects_is_no_difference() {
+    // The load of x may be stale, and the swap fails then.
+    let is = |difference, thread: &str| {
+        let looping = program(&format!("for.rlx r0 x 2; st.rlx y 1 || {thread}"));
+        let expected = expected(&looping);
+        assert_eq!(expected.weak, Some(true), "{thread}");
+        let found = expected.difference(&looping, &robust());
+        assert_eq!(found, Some(difference), "{thread}");
+    };
+    let test = "wait.rlx y 1; ld.rlx r0 x; bne r0 0 1; scas.rlx.rlx r1 x 0 1";
+    is(Difference::Corrected, test);
+    // Somebody looks at what the load has read, or at what the swap has.
+    is(Difference::WeakMissed, &format!("{test}; st.rlx z r0"));
+    is(Difference::WeakMissed, &format!("{test}; st.rlx z r1"));
+    // The thread knows less than after the load, or is elsewhere.
+    let weaker = test.replace("ld.rlx", "ld.acq");
+    is(Difference::WeakMissed, &weaker);
+    let later = test.replace("bne r0 0 1", "bne r0 0 2");
+    is(Difference::WeakMissed, &format!("{later}; st.rlx z 1"));
+    // The load that the swap stands for would try it.
+    is(
+        Difference::WeakMissed,
+        &test.replace("bne r0 0", "beq r0 3"),
+    );
+    // Another load is stale, too.
+    is(
+        Difference::WeakMissed,
+        &test.replace("; ld", "; ld.rlx r2 x; ld"),
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@
 //!    waits there for ever with its stale value, which makes a difference;
 //! 2. when it is in a state in which the reference is after n events, and its own last n events are the reference's: it came back
 //!    to the access, and what it did before can be left out of the execution. A failed compare-and-swap that reads the same write counts as the
-//!    load of the reference if it lets the thread know as much: loops that retry with what they found;
+//!    load of the reference if it lets the thread know as much: loops that retry with what they found, and what a compiler makes the
+//!    same of: `if (x == 0) cas(x, 0, 1);` without a look at the result is `for (r = x; r == 0;) if (cas(x, &r, 1)) break;`;
 //! 3. with a visible step: the stale write makes a difference.
 //!
 //! Leaving reads and fences out of a consistent execution leaves a consistent one, for happens-before only gets smaller and

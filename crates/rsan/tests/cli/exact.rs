@@ -84,6 +84,8 @@ fn stale_values_are_decided() {
         ("two-words", &["waits", "words"]),
         ("before-wait", &["waits"]),
         ("before-endless-wait", &["waits", "loops", "places"]),
+        ("test-and-tell", &[]),
+        ("test-and-know-less", &[]),
     ] {
         assert!(is_weak(case, ""), "{case}");
         for rule in ["waits", "words", "loops", "places"] {
@@ -95,6 +97,8 @@ fn stale_values_are_decided() {
         "two-words-fenced",
         "two-words-released",
         "retry",
+        "test-and-swap",
+        "test-and-loop",
         "wait",
         "wait-annotated",
     ] {

@@ -122,6 +122,42 @@ static void *retry(void *unused) {
   return unused;
 }
 
+// Not a loop, but the same for the thread as one that ends when it has found something else: the compare-and-swap cannot replace the
+// stale 0 and fails, and nobody looks at that. Or somebody does.
+static void *test_and_swap(void *unused) {
+  if (LOAD(y, RELAXED)) {
+    int seen = 0;
+    if (LOAD(x, RELAXED) == 0)
+      (void)CAS(x, &seen, 5);
+  }
+  return unused;
+}
+static void *test_and_loop(void *unused) {
+  if (LOAD(y, RELAXED)) {
+    int seen = LOAD(x, RELAXED);
+    while (seen == 0 && !CAS(x, &seen, 5)) {
+    }
+  }
+  return unused;
+}
+static void *test_and_tell(void *unused) {
+  if (LOAD(y, RELAXED)) {
+    int seen = 0;
+    if (LOAD(x, RELAXED) == 0 && !CAS(x, &seen, 5))
+      STORE(z, 1, RELAXED);
+  }
+  return unused;
+}
+// The load acquires, and the failure does not.
+static void *test_and_know_less(void *unused) {
+  if (LOAD(y, RELAXED)) {
+    int seen = 0;
+    if (LOAD(x, ACQUIRE) == 0)
+      (void)CAS(x, &seen, 5);
+  }
+  return unused;
+}
+
 // Two words, of which the loop waits for one after the other; what it read while it waited does not count.
 static void *set_both(void *unused) {
   STORE(x, 1, RELAXED);
@@ -155,6 +191,10 @@ static const struct {
     {"before-wait", write_both, load_then_wait},
     {"before-endless-wait", write_both, load_then_wait_for_ever},
     {"retry", add_first, retry},
+    {"test-and-swap", add_first, test_and_swap},
+    {"test-and-loop", add_first, test_and_loop},
+    {"test-and-tell", add_first, test_and_tell},
+    {"test-and-know-less", add_first, test_and_know_less},
     {"wait", set_both, wait_plainly},
     {"wait-annotated", set_both, wait_annotated},
 };
