@@ -63,6 +63,12 @@ fn size_of_class(class: usize) -> usize {
     }
 }
 
+/// What blocks of this space are aligned to, at least, where they lie side by side: whoever frees one leaves it to anybody whose block has the same space.
+fn aligned(space: usize) -> usize {
+    const LINES: usize = 128;
+    (1 << space.trailing_zeros()).min(LINES).max(STEP)
+}
+
 /// What a block of the layout takes: the size of a class, or a number of pages. Sizes that are powers of two are
 /// aligned to themselves.
 fn space(layout: Layout) -> usize {
@@ -218,7 +224,8 @@ impl Class {
     };
 
     fn take(&mut self, size: usize, align: usize) -> *mut u8 {
-        if !self.free.is_null() {
+        let is_aligned = align <= aligned(size) || !economises();
+        if !self.free.is_null() && is_aligned {
             let block = self.free;
             // SAFETY: a free block, which is large enough for this and belongs to the class.
             self.free = unsafe { (*block).next };
@@ -228,7 +235,7 @@ impl Class {
         if *end - *next < size {
             let mut reserve = RESERVE.lock();
             if reserve.economise {
-                return reserve.block(size, align.max(STEP)) as *mut u8;
+                return reserve.block(size, align.max(aligned(size))) as *mut u8;
             }
             *next = reserve.slab();
             *end = *next + SLAB;
@@ -422,6 +429,18 @@ mod tests {
                 Own.dealloc(block, layout);
             }
         }
+    }
+
+    #[test]
+    fn a_freed_block_is_aligned_for_all_that_may_get_it() {
+        for size in [16, 64, 128, 4096, LARGEST] {
+            assert_eq!(aligned(space(layout(size, 1))), size.min(128));
+        }
+        for (size, align) in [(24, 8), (40, 32), (100, 64), (4096, 128), (LARGEST, 64)] {
+            assert!(aligned(space(layout(size, align))) >= align);
+        }
+        // Nobody else's block need fit.
+        assert_eq!(aligned(48), 16);
     }
 
     #[test]

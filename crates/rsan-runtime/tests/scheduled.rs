@@ -161,9 +161,11 @@ fn a_seed_gives_the_same_run_again() {
             let more = format!("trace={}", file.display());
             let (output, _) = run_scheduled(&program, &schedule, &more);
             assert_eq!(output.status.code(), Some(0));
-            let (header, steps) = trace(&file);
+            let (header, mut steps) = trace(&file);
             assert_eq!(header.end, End::Ended);
             assert_eq!(header.steps as usize, steps.len());
+            // Digests of stacks count in explorations only, which wipe them first.
+            steps.iter_mut().for_each(|step| step.local.state = 0);
             traces.push(steps);
         }
         assert!(
