@@ -66,7 +66,7 @@ fn size_of_class(class: usize) -> usize {
 /// What blocks of this space are aligned to, at least, where they lie side by side: whoever frees one leaves it to anybody whose block has the same space.
 fn aligned(space: usize) -> usize {
     const LINES: usize = 128;
-    (1 << space.trailing_zeros()).min(LINES).max(STEP)
+    (1 << space.trailing_zeros()).clamp(STEP, LINES)
 }
 
 /// What a block of the layout takes: the size of a class, or a number of pages. Sizes that are powers of two are
