@@ -19,6 +19,7 @@ mod litmus;
 mod machines;
 mod manual;
 mod merge;
+mod pause;
 mod port;
 mod progress;
 mod quantity;

@@ -3,6 +3,7 @@
 use super::record::Started;
 use super::unit::{NAME, Order, Said};
 use crate::files;
+use crate::pause::{LOOKS, pause};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
 use std::fs;
@@ -124,9 +125,7 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<()> {
         if asked.is_some_and(|asked| asked.elapsed() > GRACE) {
             child.kill()?;
         }
-        // Who is short is not waited for much longer.
-        let pause = start.elapsed() / 8;
-        thread::sleep(pause.clamp(Duration::from_micros(500), Duration::from_millis(20)));
+        pause(start, LOOKS);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::processes::Processes;
 use super::record::{Fatal, Record};
 use super::scratch::{self, Scratch};
 use crate::files;
+use crate::pause::{LOOKS, pause};
 use crate::session::eprint;
 use rsan_log::Failure;
 use rsan_model::Model;
@@ -24,7 +25,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{self, Path};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// What to run and how.
@@ -323,9 +323,7 @@ fn wait(processes: &mut Processes, plan: &Plan<'_>, log: &Path) -> End {
             processes.kill();
             return End::Halted;
         }
-        // Who is short is not waited for much longer.
-        let pause = start.elapsed() / 8;
-        thread::sleep(pause.clamp(Duration::from_micros(500), Duration::from_millis(20)));
+        pause(start, LOOKS);
     }
 }
 

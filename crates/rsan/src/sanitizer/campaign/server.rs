@@ -4,6 +4,7 @@
 use super::execution::{Execution, Files};
 use super::near::Near;
 use super::standing::Standing;
+use crate::pause::pause;
 use crate::sanitizer::execute::{self, Stdout};
 use crate::sanitizer::verdict::ended;
 use rsan_schedule::{Answer, Request, Settings};
@@ -331,9 +332,7 @@ fn connection(
             let message = format!("the program has not come to `main` after {seconds} seconds");
             return Err(Problem::Message(message));
         }
-        // Who starts fast is not waited for much longer.
-        let pause = start.elapsed() / 8;
-        thread::sleep(pause.clamp(Duration::from_micros(100), Duration::from_millis(5)));
+        pause(start, Duration::from_micros(100)..=Duration::from_millis(5));
     }
 }
 
