@@ -77,33 +77,44 @@ const LOCKS: &[Row] = &[
     row!("allocator::CLASSES" "allocator::LARGE" "allocator::RESERVE" => allocator::lock_all, allocator::unlock_all),
 ];
 
-/// Takes all locks.
+/// The signals that were blocked before the fork. Whoever forks has all locks, so there is one.
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+/// Takes all locks. Signals wait until they are given back: a handler would find them taken, by its own thread.
 fn before_fork() {
+    let blocked = block_signals(ALL_SIGNALS);
     LOCKS.iter().for_each(|row| (row.lock)());
+    // ORDERING: relaxed; the locks publish it.
+    BLOCKED.store(blocked, Ordering::Relaxed);
 }
 
-/// Gives them back, the last one first: what others need to be unlocked was locked after them.
-fn after_fork() {
+/// Gives them back, the last one first: what others need to be unlocked was locked after them. The signals that were blocked before.
+fn after_fork() -> u64 {
+    // ORDERING: relaxed; stored by this thread, or in the parent.
+    let blocked = BLOCKED.load(Ordering::Relaxed);
     LOCKS.iter().rev().for_each(|row| (row.unlock)());
+    blocked
 }
 
 /// In the child: what the parent found is the parent's.
 fn in_child() {
-    after_fork();
+    let blocked = after_fork();
     thread::end_others();
     deadlock::reset();
     descriptor::forget_all();
     sched::end_in_child();
     report::reset_count();
     suppress::reset_count();
+    block_signals(blocked);
 }
 
 /// In the parent, which may be the last to say so: the child is ended with the run.
 fn in_parent() {
-    after_fork();
+    let blocked = after_fork();
     if sched::active() {
         journal::say(rsan_log::Event::Forked);
     }
+    block_signals(blocked);
 }
 
 answers! {
@@ -112,28 +123,16 @@ answers! {
     "rsan_up_in_parent" processes::in_parent => in_parent;
 }
 
-/// The signals that were blocked before a fork of libc's. Whoever forks has all locks, so there is one.
-static BLOCKED: AtomicU64 = AtomicU64::new(0);
-
-/// Lets libc tell of its own forks; false if it cannot. Signals wait meanwhile: a handler would find the locks taken, by its own thread.
+/// Lets libc tell of its own forks; false if it cannot.
 pub(crate) fn start() -> bool {
     extern "C" fn before() {
-        let blocked = block_signals(ALL_SIGNALS);
         before_fork();
-        // ORDERING: relaxed; the locks publish it.
-        BLOCKED.store(blocked, Ordering::Relaxed);
     }
     extern "C" fn parent() {
-        // ORDERING: relaxed; stored by this thread.
-        let blocked = BLOCKED.load(Ordering::Relaxed);
         in_parent();
-        block_signals(blocked);
     }
     extern "C" fn child() {
-        // ORDERING: relaxed; stored by this thread, in the parent.
-        let blocked = BLOCKED.load(Ordering::Relaxed);
         in_child();
-        block_signals(blocked);
     }
     // SAFETY: a plain registration of functions that live as long as the process.
     unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) == 0 }

@@ -5,14 +5,13 @@
 
 use crate::entry::interceptors;
 use crate::real::{self, Real};
-use crate::system::{ALL_SIGNALS, block_signals};
 use crate::thread::enter;
 use crate::upcall::upcalls;
 use libc::{c_int, c_long, c_void};
 use std::arch::naked_asm;
 
 upcalls! {
-    /// Takes all locks.
+    /// Takes all locks. Signals wait until they are given back.
     "rsan_up_before_fork" fn before_fork();
     /// Gives them back in the child, which is another process from now on.
     "rsan_up_in_child" fn in_child();
@@ -20,20 +19,17 @@ upcalls! {
     "rsan_up_in_parent" fn in_parent();
 }
 
-/// Copies the process by `copy`, which returns 0 in the child unless the child goes on elsewhere. Signals wait: their handlers
-/// would find the locks taken.
-fn copying<R: Copy + PartialEq + From<u8>>(copy: impl FnOnce(u64) -> R) -> R {
+/// Copies the process by `copy`, which returns 0 in the child unless the child goes on elsewhere.
+fn copying<R: Copy + PartialEq + From<u8>>(copy: impl FnOnce() -> R) -> R {
     // A process that only finds something out ends here.
     drop(enter());
-    let signals = block_signals(ALL_SIGNALS);
     before_fork();
-    let result = copy(signals);
+    let result = copy();
     if result == R::from(0) {
         in_child();
     } else {
         in_parent();
     }
-    block_signals(signals);
     result
 }
 
@@ -66,21 +62,19 @@ pub extern "C" fn vfork() {
 /// A fork of which the program's handlers are not told.
 unsafe extern "C-unwind" fn fork_silently() -> c_int {
     // SAFETY: no arguments.
-    copying(|_| unsafe { real::_Fork() })
+    copying(|| unsafe { real::_Fork() })
 }
 
 /// What a child of `clone` begins with. It lies on the stack of the parent, of which the child has a copy.
 struct Start {
     function: extern "C" fn(*mut c_void) -> c_int,
     argument: *mut c_void,
-    signals: u64,
 }
 
 extern "C" fn run(start: *mut c_void) -> c_int {
     // SAFETY: the child's copy of what `clone` put on the stack.
     let start = unsafe { &*start.cast::<Start>() };
     in_child();
-    block_signals(start.signals);
     (start.function)(start.argument)
 }
 
@@ -103,12 +97,8 @@ unsafe extern "C-unwind" fn clone_process(
         // SAFETY: the program's call; arguments that it did not give are not looked at.
         return unsafe { real::clone(function, stack, flags, argument, parent, tls, child) };
     }
-    copying(|signals| {
-        let mut start = Start {
-            function,
-            argument,
-            signals,
-        };
+    copying(|| {
+        let mut start = Start { function, argument };
         let start = (&raw mut start).cast();
         // SAFETY: the program's call, with a function and an argument that fit each other.
         unsafe { real::clone(run, stack, flags, start, parent, tls, child) }
@@ -145,7 +135,7 @@ pub(super) unsafe fn system_call(number: c_long, arguments: [usize; 6]) -> c_lon
     let call = || unsafe { real::syscall(number, a, b, c, d, e, f) };
     // SAFETY: as above.
     if unsafe { is_fork(number, a, b) } {
-        copying(|_| call())
+        copying(call)
     } else {
         call()
     }
