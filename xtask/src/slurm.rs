@@ -152,7 +152,7 @@ impl<'a> Test<'a> {
         Ok((answer, cost.cpu))
     }
 
-    /// The answer of a campaign; a node dies when the first shard is done, if that is wanted.
+    /// The answer of a campaign; a node dies amid a shard, when another is done, if that is wanted.
     fn campaign(
         &mut self,
         name: &str,
@@ -198,7 +198,8 @@ impl<'a> Test<'a> {
     }
 
     /// Waits for the command, and kills a node on the way; its CPU time, and that of what it started.
-    fn follow(&mut self, mut child: Child, out: &Path, mut dies: bool) -> Result<f64, String> {
+    fn follow(&mut self, mut child: Child, out: &Path, dies: bool) -> Result<f64, String> {
+        let mut death = if dies { Death::Wanted } else { Death::Over };
         let id = child.id().to_string();
         let (tell, told) = mpsc::channel();
         let waiter = thread::spawn(move || tell.send(child.wait4()));
@@ -212,18 +213,39 @@ impl<'a> Test<'a> {
                 }
                 Err(_) => {}
             }
-            if dies && results(out) > 0 {
-                self.cluster.kill_node()?;
-                dies = false;
-            }
+            death = match death {
+                Death::Wanted => {
+                    let logs = out.join("campaign");
+                    let has_ended = |task| logs::has_ended(&logs, task);
+                    match self.cluster.freeze_node(has_ended)? {
+                        true => Death::Near,
+                        false => Death::Wanted,
+                    }
+                }
+                Death::Near if results(out) > 0 => {
+                    self.cluster.kill_node()?;
+                    Death::Over
+                }
+                same => same,
+            };
         };
         let _ = waiter.join();
-        if dies {
+        if matches!(death, Death::Wanted | Death::Near) {
             return Err("it ended before a node could die".to_owned());
         }
         let used = ended?.rusage;
         Ok((used.utime + used.stime).as_secs_f64())
     }
+}
+
+/// What is to come of a node.
+enum Death {
+    /// It dies as soon as it works on a shard and another shard is done.
+    Wanted,
+    /// It works on a shard, and has been stopped there.
+    Near,
+    /// It is dead, or lives on.
+    Over,
 }
 
 /// Seconds of CPU of a campaign.

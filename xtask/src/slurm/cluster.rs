@@ -123,17 +123,44 @@ impl Cluster {
         all.filter_map(|daemon| ticks(daemon.id())).sum::<f64>() / TICKS
     }
 
+    /// Stops the last node while it works on a task of an array that has not ended; whether it does so now.
+    ///
+    /// Nothing on it moves from then on, so that what was true of the task stays true until the node dies.
+    pub(super) fn freeze_node(&mut self, has_ended: impl Fn(u64) -> bool) -> Result<bool, String> {
+        let daemon = self.nodes.last().ok_or("there is no node left")?.id();
+        signal("STOP", daemon);
+        let running = self.processes()?;
+        running.signal("STOP");
+        let mut working = running.tasks.iter().filter_map(|pid| array_task(*pid));
+        if working.next().is_some_and(|task| !has_ended(task)) {
+            return Ok(true);
+        }
+        running.signal("CONT");
+        signal("CONT", daemon);
+        Ok(false)
+    }
+
     /// Ends the last node with all that runs on it, as if somebody had pulled its plug.
     pub(super) fn kill_node(&mut self) -> Result<(), String> {
-        let (name, _) = NODES[NODES.len() - 1];
+        let running = self.processes()?;
         let mut node = self.nodes.pop().ok_or("there is no node left")?;
         let _ = node.kill();
         let _ = node.wait();
+        running.signal("KILL");
+        Ok(())
+    }
+
+    /// What runs on the last node.
+    fn processes(&self) -> Result<Processes, String> {
+        let (name, _) = NODES[NODES.len() - 1];
         let mine = format!("SLURMD_NODENAME={name}");
         let slurm = self.folder.join("slurm.conf").display().to_string();
         let entries = fs::read_dir("/proc").map_err(|error| error.to_string())?;
-        let (mut daemons, mut tasks) = (Vec::new(), Vec::new());
+        let mut found = Processes::default();
         for entry in entries.flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|pid| pid.parse().ok()) else {
+                continue;
+            };
             let words = environment(&entry.path());
             let name_of = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
             // Its daemons have no name of a node, but that of the configuration.
@@ -141,18 +168,46 @@ impl Cluster {
                 && words.iter().any(|word| word.ends_with(&slurm))
                 && is_of_node(&entry.path(), &mine);
             if is_daemon {
-                daemons.push(entry.file_name());
+                found.daemons.push(pid);
             } else if words.contains(&mine) {
-                tasks.push(entry.file_name());
+                found.tasks.push(pid);
             }
         }
-        // Nobody must be left to tell that the tasks have ended.
-        for pid in daemons.into_iter().chain(tasks) {
-            let mut kill = Command::new("kill");
-            let _ = kill.arg("-KILL").arg(pid).stderr(Stdio::null()).status();
-        }
-        Ok(())
+        Ok(found)
     }
+}
+
+/// The processes of a node, without its own daemon.
+#[derive(Default)]
+struct Processes {
+    /// Those that wait for tasks.
+    daemons: Vec<u32>,
+    tasks: Vec<u32>,
+}
+
+impl Processes {
+    /// The daemons come first: nobody must be left to tell that the tasks have ended.
+    fn signal(&self, name: &str) {
+        for pid in self.daemons.iter().chain(&self.tasks) {
+            signal(name, *pid);
+        }
+    }
+}
+
+fn signal(name: &str, pid: u32) {
+    let mut kill = Command::new("kill");
+    kill.arg(format!("-{name}")).arg(pid.to_string());
+    // One that has ended meanwhile needs none.
+    let _ = kill.stderr(Stdio::null()).status();
+}
+
+/// The task of an array that a process belongs to.
+fn array_task(pid: u32) -> Option<u64> {
+    let words = environment(&Path::new("/proc").join(pid.to_string()));
+    let mut numbers = words
+        .iter()
+        .filter_map(|word| word.strip_prefix("SLURM_ARRAY_TASK_ID="));
+    numbers.next()?.parse().ok()
 }
 
 /// CPU time of a process and of the children that it waited for, in ticks.
@@ -209,7 +264,7 @@ SlurmctldPort={PORT}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/%n
 SlurmctldPidFile={folder}/slurmctld.pid

@@ -15,16 +15,25 @@ pub(super) fn ended(folder: &Path) -> Result<Vec<f64>, String> {
         if path.extension().is_none_or(|ending| ending != "log") {
             continue;
         }
-        let text = fs::read_to_string(&path).map_err(fail)?;
         // Two lines each: the shell, and the commands that it waited for.
-        let times: Vec<f64> = text.lines().filter_map(line).collect();
-        match times[..] {
+        match times(&path).map_err(fail)?[..] {
             [] => {}
             [shell, commands] => all.push(shell + commands),
             _ => return Err(format!("{} has ended twice", path.display())),
         }
     }
     Ok(all)
+}
+
+/// Whether the shard of a task has ended, in the first round.
+pub(super) fn has_ended(folder: &Path, task: u64) -> bool {
+    let log = folder.join(format!("round-1-{task}.log"));
+    // Without a log it has not even begun.
+    times(&log).is_ok_and(|times| !times.is_empty())
+}
+
+fn times(log: &Path) -> std::io::Result<Vec<f64>> {
+    Ok(fs::read_to_string(log)?.lines().filter_map(line).collect())
 }
 
 /// User and system time of a line such as `0m0.010s 1m2.500s`.
