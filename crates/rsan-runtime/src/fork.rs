@@ -8,7 +8,7 @@ use crate::{
     abi, allocator, benign, deadlock, descriptor, horizon, journal, location, model, order, output,
     owners, probe, report, sched, shadow, stack, suppress, thread, trail,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Locks that are taken and given back together.
 struct Row {
@@ -77,28 +77,48 @@ const LOCKS: &[Row] = &[
     row!("allocator::CLASSES" "allocator::LARGE" "allocator::RESERVE" => allocator::lock_all, allocator::unlock_all),
 ];
 
-/// The signals that were blocked before the fork. Whoever forks has all locks, so there is one.
+/// Who has all locks: what `pthread_self` says, which is the same in the child; 0 if nobody has.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+/// How many more forks the owner has begun: a program may tell of a system call that is noticed by itself, too.
+static NESTED: AtomicU32 = AtomicU32::new(0);
+/// The signals that were blocked before the fork.
 static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+// ORDERING of all three: relaxed; whoever writes them has the locks, and nobody else can take himself for the owner.
 
 /// Takes all locks. Signals wait until they are given back: a handler would find them taken, by its own thread.
 fn before_fork() {
+    // SAFETY: no arguments.
+    let me = unsafe { libc::pthread_self() } as usize;
+    if OWNER.load(Ordering::Relaxed) == me {
+        NESTED.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
     let blocked = block_signals(ALL_SIGNALS);
     LOCKS.iter().for_each(|row| (row.lock)());
-    // ORDERING: relaxed; the locks publish it.
+    OWNER.store(me, Ordering::Relaxed);
     BLOCKED.store(blocked, Ordering::Relaxed);
 }
 
-/// Gives them back, the last one first: what others need to be unlocked was locked after them. The signals that were blocked before.
-fn after_fork() -> u64 {
-    // ORDERING: relaxed; stored by this thread, or in the parent.
+/// Gives them back, the last one first: what others need to be unlocked was locked after them. The signals that were blocked before;
+/// `None` if the fork is part of another one.
+fn after_fork() -> Option<u64> {
+    let nested = NESTED.load(Ordering::Relaxed);
+    if nested > 0 {
+        NESTED.store(nested - 1, Ordering::Relaxed);
+        return None;
+    }
+    OWNER.store(0, Ordering::Relaxed);
     let blocked = BLOCKED.load(Ordering::Relaxed);
     LOCKS.iter().rev().for_each(|row| (row.unlock)());
-    blocked
+    Some(blocked)
 }
 
 /// In the child: what the parent found is the parent's.
 fn in_child() {
-    let blocked = after_fork();
+    let Some(blocked) = after_fork() else {
+        return;
+    };
     thread::end_others();
     deadlock::reset();
     descriptor::forget_all();
@@ -110,7 +130,9 @@ fn in_child() {
 
 /// In the parent, which may be the last to say so: the child is ended with the run.
 fn in_parent() {
-    let blocked = after_fork();
+    let Some(blocked) = after_fork() else {
+        return;
+    };
     if sched::active() {
         journal::say(rsan_log::Event::Forked);
     }
