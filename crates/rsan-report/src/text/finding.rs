@@ -6,7 +6,7 @@ use crate::document::{
     place_of,
 };
 use crate::excerpt::{Mark, excerpt, width};
-use crate::number::plural;
+use crate::number::{count, plural};
 use crate::printable::name;
 use crate::style::{Role, Style};
 use std::fmt::Write;
@@ -272,7 +272,7 @@ fn runs(document: &Document, finding: &Finding) -> Vec<String> {
         None => (all, String::new()),
     };
     if all > 1 || recorded.is_some() {
-        let all = plural(all, "run");
+        let (found, all) = (count(found), plural(all, "run"));
         lines.push(format!("Found in {found} of {all}{tests}{seed}"));
     }
     lines.extend(recorded.map(|recorded| format!("Replay: {}", recorded.command)));
