@@ -171,15 +171,44 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             out.skip_to(bit);
         }
-        let turn = Bits::range(0, layout.order_bits);
-        let threads = self.threads.iter().zip(&s.pcs);
-        let fields = threads.flat_map(|(thread, &pc)| thread.fields(pc));
-        fields.chain(&self.shared).for_each(|field| {
-            let bits = turned(s.slots[field.slot as usize], field, turn);
-            out.put_bits(&bits, field.width as usize);
-        });
+        // A writer that no function is handed by reference stays in registers.
+        let out = if self.is_sparse() {
+            self.pack_slots::<W, true>(layout, s, out)
+        } else {
+            self.pack_slots::<W, false>(layout, s, out)
+        };
         out.finish(self.words);
         Ok(())
+    }
+
+    /// Whether a slot is mostly empty or full.
+    fn is_sparse(&self) -> bool {
+        self.words.is_none()
+    }
+
+    #[inline]
+    fn pack_slots<'a, const W: usize, const SPARSE: bool>(
+        &self,
+        layout: &Layout<W>,
+        s: &State<W>,
+        mut out: Writer<'a>,
+    ) -> Writer<'a> {
+        let turn = Bits::range(0, layout.order_bits);
+        for fields in self.fields(&s.pcs) {
+            for field in fields {
+                let bits = turned(s.slots[field.slot as usize], field, turn);
+                out.put_bits::<W, SPARSE>(&bits, field.width as usize);
+            }
+        }
+        out
+    }
+
+    /// The slots that are packed, thread by thread.
+    #[inline]
+    fn fields(&self, pcs: &[u32]) -> impl Iterator<Item = &[Field]> {
+        let threads = self.threads.iter().zip(pcs);
+        let own = threads.map(|(thread, &pc)| thread.fields(pc));
+        own.chain([&self.shared[..]])
     }
 
     /// Unpacks into a state that belongs to the same program.
@@ -209,14 +238,28 @@ impl Codec {
         if let Some(bit) = self.slots_at {
             input.skip_to(bit);
         }
-        let turn = Bits::range(0, layout.order_bits);
         s.slots[..layout.shared].fill(Bits::EMPTY);
-        let threads = self.threads.iter().zip(&s.pcs);
-        let fields = threads.flat_map(|(thread, &pc)| thread.fields(pc));
-        fields.chain(&self.shared).for_each(|field| {
-            let bits = input.get_bits(field.width as usize);
-            s.slots[field.slot as usize] = turned(bits, field, turn);
-        });
+        if self.is_sparse() {
+            self.unpack_slots::<W, true>(layout, s, input);
+        } else {
+            self.unpack_slots::<W, false>(layout, s, input);
+        }
+    }
+
+    #[inline]
+    fn unpack_slots<const W: usize, const SPARSE: bool>(
+        &self,
+        layout: &Layout<W>,
+        s: &mut State<W>,
+        mut input: Reader<'_>,
+    ) {
+        let turn = Bits::range(0, layout.order_bits);
+        for fields in self.fields(&s.pcs) {
+            for field in fields {
+                let bits = input.get_bits::<W, SPARSE>(field.width as usize);
+                s.slots[field.slot as usize] = turned(bits, field, turn);
+            }
+        }
     }
 
     #[inline]

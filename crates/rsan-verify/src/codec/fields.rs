@@ -53,12 +53,17 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The bits of a slot; whether some slots are [`SPARSE`].
     #[inline(always)]
-    pub(super) fn put_bits<const W: usize>(&mut self, set: &Bits<W>, width: usize) {
-        if width < SPARSE {
-            self.put(set.words()[0], width as u32);
-        } else {
+    pub(super) fn put_bits<const W: usize, const SOME: bool>(
+        &mut self,
+        set: &Bits<W>,
+        width: usize,
+    ) {
+        if SOME && width >= SPARSE {
             self.put_many(set, width);
+        } else {
+            self.put(set.words()[0], width as u32);
         }
     }
 
@@ -140,14 +145,15 @@ impl<'a> Reader<'a> {
         (self.index, self.used) = (bit / 64, (bit % 64) as u32);
     }
 
+    /// The bits of a slot; whether some slots are [`SPARSE`].
     #[inline(always)]
-    pub(super) fn get_bits<const W: usize>(&mut self, width: usize) -> Bits<W> {
-        if width < SPARSE {
-            let mut words = [0; W];
-            words[0] = self.get(width as u32);
-            return Bits::from_words(words);
+    pub(super) fn get_bits<const W: usize, const SOME: bool>(&mut self, width: usize) -> Bits<W> {
+        if SOME && width >= SPARSE {
+            return self.get_many(width);
         }
-        self.get_many(width)
+        let mut words = [0; W];
+        words[0] = self.get(width as u32);
+        Bits::from_words(words)
     }
 
     fn get_many<const W: usize>(&mut self, width: usize) -> Bits<W> {
