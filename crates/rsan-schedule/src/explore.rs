@@ -146,6 +146,7 @@ use crate::strategy::Divergence;
 use crate::{End, Kind, Step};
 use branches::{Branches, Tried};
 use graph::{Graph, NONE};
+use index::Index;
 use item::Item;
 use learnt::Learnt;
 use meetings::Meetings;
@@ -513,12 +514,11 @@ impl Explorer {
     }
 
     /// Keeps the alternatives of all that is new in the trace; an error when nothing of it can be used.
-    fn explore(&mut self, planned: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
+    fn explore(&mut self, item: &Item, trace: &Trace) -> Result<Outcome, Outcome> {
         let objects = trace.objects();
-        let stopped = self.learnt.stops(planned, trace);
-        let item = &planned.stopping(&stopped);
+        let stops = self.learnt.stops(item, trace);
         let mut exhausted = trace.exhausted(self.bounds.steps);
-        exhausted.retain(|&thread| !item.stops.iter().any(|stop| stop.thread.0 == thread));
+        exhausted.retain(|&thread| !stops.has(thread));
         let replayed = item.replay(&objects, trace, &exhausted, self.meetings);
         if !matches!(replayed, Err(Outcome::Diverged(_))) {
             self.learn_moves(trace);
@@ -529,7 +529,8 @@ impl Explorer {
             self.begin_anew();
             return Ok(Outcome::Excess);
         }
-        if self.settle(planned, &stopped, trace, &replayed) {
+        let index = Index::new(&replayed.graph);
+        if self.settle(item, &stops.here, trace, (&replayed, &index)) {
             return Ok(Outcome::Excess);
         }
         self.counts.irregular += u64::from(has_hidden_unlock(&replayed.graph));
@@ -542,10 +543,10 @@ impl Explorer {
             End::CutOff => Outcome::Cut,
             end if !end.is_complete() => Outcome::Failed,
             _ if !exhausted.is_empty() => Outcome::Cut,
-            _ if !item.stops.is_empty() => Outcome::Excess,
+            _ if !stops.is_empty() => Outcome::Excess,
             _ => outcome(&replayed.graph, &objects, trace),
         };
-        let (branches, weight) = Branches::of(replayed, item.weight, item.stops.clone());
+        let (branches, weight) = Branches::of(replayed, index, item.weight, stops.here);
         if !branches.is_done() {
             self.waiting.push(Waiting::Branches(Box::new(branches)));
         }

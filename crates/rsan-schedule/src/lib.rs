@@ -63,7 +63,7 @@ pub use end::{End, NoEnd};
 pub use minimize::{Minimized, minimize};
 use objects::Objects;
 pub use op::{Candidate, Kind, Local, Op, ReadsFrom, Step};
-pub use request::{Answer, Choice, NoAnswer, Request, RequestError};
+pub use request::{Answer, Choice, NoAnswer, Request, RequestError, SEPARATOR};
 pub use rsan_random::Random;
 pub use schedule::{Origin, ParseError, Planned, Problem, Schedule, Value};
 pub use settings::{OpenQuote, Setting, Settings};

@@ -7,9 +7,13 @@
 //! strategy=SPEC seed=N steps=N | replay=FILE | follow=FILE | prefix=THREAD,... | plan=WORD,...
 //! explore=SPEC seed=N steps=N [known=PLACE,...] [target=LOAD[,MISSED]] [only=1] [first=THREAD,...]
 //!     [limit=STEPS] [turn=STEPS] [timeout=MILLISECONDS] [steady=1] [kernel_threads=1] [weak=1] [window=STEPS] [explain=1]
-//! end status=N timeout=0|1                 status: as `wait` has it
+//! end status=N timeout=0|1 [kept=BYTES]    status: as `wait` has it
 //! error TEXT                               there is no such run
 //! ```
+//!
+//! Several requests can be made in one line, with [`SEPARATOR`] between them. The answer is that to the last run that was made, and comes
+//! behind any run of which there is more to say than its trace: that is the last one then. What was made before it is kept in shared memory, and who
+//! asks has to ask for the rest again.
 
 use crate::explore;
 use crate::settings::{OpenQuote, Setting, Settings};
@@ -17,6 +21,9 @@ use crate::strategy::{Aim, Spec, SpecError, Target, WeakSpec};
 use rsan_model::ThreadId;
 use std::fmt;
 use std::str::FromStr;
+
+/// Between the requests of a line. A request that has it is asked for alone.
+pub const SEPARATOR: char = '\u{1e}';
 
 /// A run that is wanted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -305,6 +312,8 @@ pub enum Answer {
         status: i32,
         /// It was ended because its time was over.
         timed_out: bool,
+        /// Bytes of the runs that were made before it ([`crate::shared::kept`]).
+        kept: u64,
     },
     /// It could not be made.
     Error(String),
@@ -313,8 +322,16 @@ pub enum Answer {
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::End { status, timed_out } => {
-                write!(f, "end status={status} timeout={}", u8::from(*timed_out))
+            Self::End {
+                status,
+                timed_out,
+                kept,
+            } => {
+                write!(f, "end status={status} timeout={}", u8::from(*timed_out))?;
+                match kept {
+                    0 => Ok(()),
+                    kept => write!(f, " kept={kept}"),
+                }
             }
             Self::Error(message) => {
                 // The answer is one line.
@@ -347,10 +364,12 @@ impl FromStr for Answer {
         }
         let (settings, _) = Settings::read(rest);
         let number = |name| settings.get(name).and_then(|value| value.parse().ok());
-        match (what, number("status"), number("timeout")) {
-            ("end", Some(status), Some(timed_out)) => Ok(Self::End {
+        let kept = settings.get("kept").map_or(Ok(0), str::parse);
+        match (what, number("status"), number("timeout"), kept) {
+            ("end", Some(status), Some(timed_out), Ok(kept)) => Ok(Self::End {
                 status,
                 timed_out: timed_out != 0,
+                kept,
             }),
             _ => Err(NoAnswer),
         }
@@ -468,10 +487,12 @@ mod tests {
             Answer::End {
                 status: 0,
                 timed_out: false,
+                kept: 0,
             },
             Answer::End {
                 status: -9,
                 timed_out: true,
+                kept: 1 << 20,
             },
             Answer::Error("no such file: a=1 'b".to_owned()),
         ];
@@ -480,7 +501,14 @@ mod tests {
         }
         let lines = Answer::Error("two\nlines".to_owned()).to_string();
         assert_eq!(lines, "error two lines");
-        for wrong in ["", "end", "end status=0", "end status=x timeout=0", "run x"] {
+        for wrong in [
+            "",
+            "end",
+            "end status=0",
+            "end status=x timeout=0",
+            "end status=0 timeout=0 kept=x",
+            "run x",
+        ] {
             assert_eq!(wrong.parse::<Answer>(), Err(NoAnswer));
         }
     }

@@ -1,5 +1,6 @@
 //! The memory in which a run leaves what it did, for whoever started it: a [`Header`], then [`ROOM`] steps
-//! ([`Step::to_bytes`]). It is a file of [`LENGTH`] bytes; what was not written is zero.
+//! ([`Step::to_bytes`]). Behind that there are [`KEPT`] bytes for runs that were made before it, when several were asked for together: each as
+//! much of the same as it has. It is a file of [`LENGTH`] bytes; what was not written is zero.
 
 use crate::explore::{Pending, Trace};
 use crate::{End, Kind, Step, bytes};
@@ -7,8 +8,14 @@ use crate::{End, Kind, Step, bytes};
 /// Steps that there is room for. Later ones are counted only.
 pub const ROOM: usize = 1 << 18;
 
+/// Bytes for runs that were made before the last one.
+pub const KEPT: usize = 1 << 20;
+
+/// Where they begin.
+pub const KEPT_AT: usize = Header::BYTES + ROOM * Step::BYTES;
+
 /// Length of the file in bytes.
-pub const LENGTH: usize = Header::BYTES + ROOM * Step::BYTES;
+pub const LENGTH: usize = KEPT_AT + KEPT;
 
 /// What there is to say of a run as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,6 +64,13 @@ impl Header {
         bytes[40..48].copy_from_slice(&self.choices.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.deviated.to_le_bytes());
         bytes
+    }
+
+    /// Bytes of the run, with this header.
+    pub fn length(&self) -> usize {
+        let records = self.steps.saturating_add(self.pending.into());
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        Self::BYTES + records.min(ROOM) * Step::BYTES
     }
 
     /// The header with these bytes; `None` if there is none.
@@ -118,6 +132,18 @@ pub fn read(memory: &[u8]) -> Option<(Header, Trace)> {
     Some((header, trace))
 }
 
+/// The runs that were kept in this memory.
+pub fn kept(mut memory: &[u8]) -> Option<Vec<(Header, Trace)>> {
+    let mut runs = Vec::new();
+    while !memory.is_empty() {
+        let length = Header::from_bytes(memory.first_chunk()?)?.length();
+        let (run, rest) = memory.split_at_checked(length)?;
+        runs.push(read(run)?);
+        memory = rest;
+    }
+    Some(runs)
+}
+
 /// Whether a thread that was created has not ended.
 fn has_unended(steps: &[Step]) -> bool {
     let of = |kind| steps.iter().filter(move |s| s.op.kind == kind);
@@ -147,6 +173,10 @@ mod tests {
             assert_eq!(read(&memory[..memory.len() - 1]), None);
             let (again, trace) = read(&memory).expect("a run");
             assert_eq!((again, &trace.steps[..]), (header, steps));
+            assert_eq!(memory.len(), header.length());
+            let twice = [&memory[..], &memory].concat();
+            assert_eq!(kept(&twice), Some(vec![(header, trace.clone()); 2]));
+            assert_eq!(kept(&twice[..twice.len() - 1]), None);
             (trace.pending, trace.end)
         };
         let spawn = step(0, Kind::Spawn);

@@ -29,6 +29,7 @@ pub(super) use later::{Asked, come_to_choice};
 
 use crate::stack::learnt::{self, Learnt};
 use crate::thread;
+use rsan_schedule::SEPARATOR;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,11 @@ pub(super) struct Shared {
     runs: AtomicU64,
     /// Milliseconds that the run may take; 0: any number.
     timeout: AtomicU64,
+    /// Of the line: its bytes, and where the request begins that was made last, or is being made.
     length: AtomicU64,
+    start: AtomicU64,
+    /// Bytes of the runs that were made before it, and are not answered yet ([`rsan_schedule::shared::kept`]).
+    kept: AtomicU64,
     line: [AtomicU32; ROOM / 4],
     learnt: Learnt,
     memo: memo::Memo,
@@ -109,13 +114,51 @@ impl Shared {
         self.line.as_ptr().cast_mut().cast()
     }
 
-    /// The request that was asked for last.
-    pub(super) fn line(&self) -> String {
-        // ORDERING: relaxed; `stage` publishes it.
+    /// The requests from the present one on.
+    fn requests(&self) -> impl Iterator<Item = &[u8]> {
+        // ORDERING: relaxed, here and below; `stage` publishes it.
         let length = (self.length.load(Ordering::Relaxed) as usize).min(ROOM);
+        // ORDERING: relaxed, as above.
+        let start = (self.start.load(Ordering::Relaxed) as usize).min(length);
         // SAFETY: within the mapping; nobody writes there while a run is made.
         let bytes = unsafe { std::slice::from_raw_parts(self.room(), length) };
-        String::from_utf8_lossy(bytes).into_owned()
+        bytes[start..].split(|byte| *byte == SEPARATOR as u8)
+    }
+
+    /// The request that is being made, or was made last.
+    pub(super) fn line(&self) -> String {
+        let present = self.requests().next().unwrap_or_default();
+        String::from_utf8_lossy(present).into_owned()
+    }
+
+    /// There are new requests, of so many bytes.
+    fn begin_line(&self, length: usize) {
+        // ORDERING: relaxed, here and below; `stage` publishes it.
+        self.length.store(length as u64, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        self.start.store(0, Ordering::Relaxed);
+        // ORDERING: relaxed, as above.
+        self.kept.store(0, Ordering::Relaxed);
+    }
+
+    /// Bytes of the runs that were made before the present one.
+    pub(super) fn kept(&self) -> u64 {
+        // ORDERING: relaxed; who makes runs has stopped, or is asking.
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    /// The present run is over, of which so many bytes are kept; the next request is the present one. False if there is none.
+    fn pass_on(&self, bytes: usize) -> bool {
+        let mut requests = self.requests();
+        let present = requests.next().unwrap_or_default().len();
+        let is_there = requests.next().is_some();
+        if is_there {
+            // ORDERING: relaxed, here and below; `stage` publishes it.
+            self.start.fetch_add(present as u64 + 1, Ordering::Relaxed);
+            // ORDERING: relaxed, as above.
+            self.kept.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        is_there
     }
 
     /// Whether it is time to learn, after so many runs, and there is something.
@@ -173,8 +216,7 @@ impl Keepers {
         }
         // SAFETY: there is room; no keeper runs.
         unsafe { std::ptr::copy_nonoverlapping(line.as_ptr(), shared.room(), line.len()) };
-        // ORDERING: relaxed; the keeper is a copy of this process.
-        shared.length.store(line.len() as u64, Ordering::Relaxed);
+        shared.begin_line(line.len());
         // ORDERING: relaxed, as above.
         shared.spoiler.store(0, Ordering::Relaxed);
         shared.set(Stage::Running);

@@ -20,7 +20,7 @@ use crate::system::{futex_wait, futex_wake, system_call};
 use crate::{failing, files, modules, real, report, thread};
 use libc::{c_char, c_int, c_void};
 use rsan_schedule::strategy::{Follow, Prefix, Replay};
-use rsan_schedule::{Answer, Choice, Request, Schedule, Strategy, explore};
+use rsan_schedule::{Answer, Choice, Request, SEPARATOR, Schedule, Strategy, explore};
 use std::ffi::CString;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -173,17 +173,22 @@ fn serve(options: &Options, outermost: usize) {
     let mut lines = BufReader::new(&stream);
     let mut line = String::new();
     let mut alone = false;
+    // Bytes of the runs that were made before it for the same line.
+    let mut before = 0;
     loop {
         // A run that a keeper has given up is made again.
         let again = std::mem::take(&mut alone);
         if !again {
+            before = 0;
             line.clear();
             if lines.read_line(&mut line).is_ok_and(|read| read == 0) || line.is_empty() {
                 crate::system::end_process(0);
             }
             line.truncate(line.trim_end_matches('\n').len());
         }
-        let answer = match asked(&line) {
+        // A copy of its own makes one run; who asks for several asks again.
+        let first = line.split(SEPARATOR).next().unwrap_or_default();
+        let answer = match asked(first) {
             Ok(plan) => {
                 let timeout = plan.timeout;
                 let kept = match again || plan.kernel_threads {
@@ -210,18 +215,19 @@ fn serve(options: &Options, outermost: usize) {
                         };
                         drop(plan);
                         shared.take_notes();
-                        reuse::stand(shared, file);
+                        reuse::stand(shared, file, trace.memory());
                         return begin_kept(shared, &trace, outermost);
                     }
                     -1 => Answer::Error(std::io::Error::last_os_error().to_string()),
                     child => {
                         let clock = kept.map(Clock::new);
-                        let answer = watch(child, &trace, timeout, &stream, clock);
+                        let mut answer = watch(child, &trace, timeout, &stream, clock);
                         if kept.is_none() {
                             views.learn();
                         }
                         if let Some(shared) = kept {
                             keepers.ended();
+                            before = shared.kept();
                             let timed_out = matches!(
                                 answer,
                                 Answer::End {
@@ -239,6 +245,9 @@ fn serve(options: &Options, outermost: usize) {
                                     continue;
                                 }
                             }
+                        }
+                        if let Answer::End { kept, .. } = &mut answer {
+                            *kept = before;
                         }
                         answer
                     }
@@ -385,7 +394,11 @@ fn watch(
     // SAFETY: what the run left behind in its group.
     unsafe { libc::kill(-child, libc::SIGKILL) };
     end_others();
-    Answer::End { status, timed_out }
+    Answer::End {
+        status,
+        timed_out,
+        kept: 0,
+    }
 }
 
 /// Whether the other side is gone: it may have been killed, and nobody waits for the run any more.

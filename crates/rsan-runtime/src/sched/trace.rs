@@ -58,6 +58,11 @@ impl Trace {
         trace
     }
 
+    /// Where it is.
+    pub(super) fn memory(&self) -> *mut u8 {
+        self.memory
+    }
+
     /// What the run has published.
     pub(super) fn published(&self) -> Header {
         let mut bytes = [0; Header::BYTES];

@@ -54,8 +54,13 @@ pub(super) enum Tried {
 }
 
 impl Branches {
-    /// Those of a run, and the weight of the run itself.
-    pub(super) fn of(replayed: Replayed, weight: f64, stops: Vec<Stop>) -> (Self, f64) {
+    /// Those of a run in which these threads have stopped, and the weight of the run itself.
+    pub(super) fn of(
+        replayed: Replayed,
+        index: Index,
+        weight: f64,
+        stops: Vec<Stop>,
+    ) -> (Self, f64) {
         let Replayed {
             graph,
             open,
@@ -63,9 +68,15 @@ impl Branches {
             waiting,
             seen,
         } = replayed;
-        let mut branches = Self::new(graph, Vec::new(), Vec::new(), (0, false));
-        branches.stops = stops;
-        branches.seen = seen;
+        let mut branches = Self {
+            graph,
+            index,
+            slots: Vec::new(),
+            choices: Vec::new(),
+            current: (0, false),
+            stops,
+            seen,
+        };
         let open = open.into_iter().map(|e| (e, true));
         let new = new.chain(waiting).map(|e| (e, false));
         let mut rest = weight;

@@ -9,10 +9,11 @@
 //! # Cost
 //! That of looking for the round, for each thread that has stopped.
 
+use super::graph::Event;
 use super::item::Item;
 use super::plan::{Stop, ends_round};
 use super::run::Trace;
-use crate::Step;
+use crate::{Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, HashSet};
 
@@ -40,36 +41,66 @@ impl Ends {
         &self.all
     }
 
-    /// The threads that have stopped in a run that was given the first of them.
-    pub(super) fn stops(&self, given: usize, trace: &Trace) -> Vec<Stop> {
-        if given == 0 {
-            return Vec::new();
+    /// The stops of a run that was given the first of the ends, and had to stop at these stops.
+    pub(super) fn stops(&self, given: usize, planned: &[Stop], trace: &Trace) -> Stops {
+        let mut stops = Stops::default();
+        if given == 0 && planned.is_empty() {
+            return stops;
         }
         let given = &self.all[..given.min(self.all.len())];
-        let mut threads: BTreeMap<ThreadId, (u32, &Step)> = BTreeMap::new();
+        // By thread: its last step, and whether it has to stop there.
+        let mut threads: BTreeMap<ThreadId, (Stop, &Step, bool)> = BTreeMap::new();
         let counts = |step: &&Step| !step.op.is_local() && !step.waits();
         for step in trace.steps.iter().filter(counts) {
-            let last = threads.entry(step.thread).or_insert((0, step));
-            *last = (last.0 + 1, step);
+            let before = threads.get(&step.thread);
+            let stop = Stop {
+                thread: step.thread,
+                step: before.map_or(1, |(stop, ..)| stop.step + 1),
+                value: step.read,
+            };
+            let stops_here = !step.writes && planned.contains(&stop);
+            if let Some((stop, _, true)) = threads.insert(step.thread, (stop, step, stops_here)) {
+                stops.passed.push(stop);
+            }
         }
-        let stop = |(thread, (step, last)): (ThreadId, (u32, &Step))| {
+        let stopped = |(stop, last, planned): (Stop, &Step, bool)| {
             let end = (last.local.state, last.read);
-            let stops = ends_round(last) && !last.vain && given.contains(&end);
-            stops.then_some(Stop {
-                thread,
-                step,
-                value: last.read,
-            })
+            let ends = ends_round(last) && !last.vain && given.contains(&end);
+            (planned || ends).then_some(stop)
         };
-        threads.into_iter().filter_map(stop).collect()
+        stops.here = threads.into_values().filter_map(stopped).collect();
+        stops
+    }
+}
+
+/// What became of the stops of a run. Who came there and read something else, as others went on before it, has not stopped.
+#[derive(Default)]
+pub(super) struct Stops {
+    /// Threads that have stopped.
+    pub(super) here: Vec<Stop>,
+    /// Those whose plan goes on behind the stop, as that was not known when it was made.
+    pub(super) passed: Vec<Stop>,
+}
+
+impl Stops {
+    /// Whether a thread would make no further step.
+    pub(super) fn has(&self, thread: u32) -> bool {
+        let mut all = self.here.iter().chain(&self.passed);
+        all.any(|stop| stop.thread.0 == thread)
+    }
+
+    /// Whether no thread has come to its stop.
+    pub(super) fn is_empty(&self) -> bool {
+        self.here.is_empty() && self.passed.is_empty()
     }
 }
 
 impl Item {
-    /// The item with these stops, too.
-    pub(super) fn stopping(&self, stops: &[Stop]) -> Self {
-        let mut item = self.clone();
-        item.stops.extend(stops);
-        item
+    /// Whether a thread comes to its stop behind the plan: what is before it there depends on the run.
+    pub(super) fn is_behind(&self, stop: &Stop) -> bool {
+        let counts = |event: &&Event| {
+            event.thread == stop.thread.0 && !matches!(event.kind, Kind::Begin | Kind::Fence)
+        };
+        (self.events.iter().filter(counts).count() as u32) < stop.step
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Item {
     pub(super) weight: f64,
     /// Where threads stop, as a round of theirs comes to nothing.
     pub(super) stops: Vec<Stop>,
-    /// Where they do not.
+    /// Where they do not, as long as nobody knows better.
     pub(super) passes: Vec<Stop>,
     /// A thread, and the number of a step of it as in [`Stop`], if that was made to read another than the last write, and writes nothing.
     pub(super) stale: Option<(u32, u32)>,

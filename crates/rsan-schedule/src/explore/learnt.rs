@@ -1,7 +1,7 @@
 //! What an exploration has learnt from its runs about rounds that come to nothing ([`super::rounds`]), and what follows from it.
 
-use super::ends::Ends;
-use super::graph::{Graph, NONE};
+use super::ends::{Ends, Stops};
+use super::graph::NONE;
 use super::index::Index;
 use super::item::Item;
 use super::replay::Replayed;
@@ -34,6 +34,9 @@ struct Held {
     item: Item,
     round: Round,
 }
+
+/// A run, and lookups in its graph.
+type Run<'r> = (&'r Replayed, &'r Index);
 
 /// What is to be done with a run.
 enum Verdict {
@@ -92,22 +95,22 @@ impl Learnt {
         item.tries < TRIES && !new.is_empty() && replayed.new.clone().any(can_rest)
     }
 
-    /// The threads that stopped in a run that was told so many of them.
-    pub(super) fn stops(&self, item: &Item, trace: &Trace) -> Vec<Stop> {
-        let mut stops = self.ends.stops(item.given, trace);
-        stops.retain(|stop| !item.stops.contains(stop));
-        stops
+    /// The stops of a run of the item.
+    pub(super) fn stops(&self, item: &Item, trace: &Trace) -> Stops {
+        self.ends.stops(item.given, &item.stops, trace)
     }
 
     /// Whether each of these threads has ended a round that comes to nothing.
-    pub(super) fn confirm(&mut self, stops: &[Stop], replayed: &Replayed) -> bool {
-        let Some(moves) = self.moves().filter(|_| !stops.is_empty()) else {
-            return stops.is_empty();
+    fn confirm(&mut self, stops: &[Stop], (replayed, index): Run<'_>) -> bool {
+        if stops.is_empty() {
+            return true;
+        }
+        let Some(moves) = self.moves() else {
+            return false;
         };
-        let index = Index::new(&replayed.graph);
         let search = Search {
             graph: &replayed.graph,
-            index: &index,
+            index,
             seen: &replayed.seen,
         };
         let round = |stop: &Stop| search.ended(stop, moves);
@@ -125,26 +128,26 @@ impl Learnt {
         self.ends.learn(round.last, round.stop.value);
     }
 
-    fn judge(&self, item: &Item, graph: &Graph, replayed: &Replayed) -> Verdict {
+    fn judge(&self, item: &Item, (replayed, index): Run<'_>) -> Verdict {
         if self.off || replayed.seen.iter().all(|seen| seen.local.state == 0) {
             return Verdict::Counts;
         }
-        let index = Index::new(graph);
         let search = Search {
-            graph,
-            index: &index,
+            graph: &replayed.graph,
+            index,
             seen: &replayed.seen,
         };
         let mut unknown = None;
         for round in search.rounds() {
-            let known = item.stops.contains(&round.stop) || item.passes.contains(&round.stop);
-            if known || round.reads_others && self.overwritten {
+            if item.stops.contains(&round.stop) || round.reads_others && self.overwritten {
                 continue;
             }
             match self.moves.leads(&round.way) {
                 Some(true) => return Verdict::Stops(round),
-                Some(false) => {}
-                None => unknown = unknown.or(Some(round)),
+                None if !item.passes.contains(&round.stop) => {
+                    unknown = unknown.or(Some(round));
+                }
+                Some(false) | None => {}
             }
         }
         unknown.map_or(Verdict::Counts, Verdict::Unknown)
@@ -157,27 +160,29 @@ impl Explorer {
         self.learnt.moves.learn(&trace.steps);
     }
 
-    /// Learns from a run in which these threads have stopped behind the plan. Whether nothing else comes of it: it is to be made again, now or later, or
+    /// Learns from a run in which these threads have stopped. Whether nothing else comes of it: it is to be made again, now or later, or
     /// the exploration begins anew.
     pub(super) fn settle(
         &mut self,
         item: &Item,
-        stopped: &[Stop],
+        stops: &[Stop],
         trace: &Trace,
-        replayed: &Replayed,
+        run: Run<'_>,
     ) -> bool {
-        if !self.learnt.confirm(stopped, replayed) {
-            let without_ends = true;
-            self.waiting.push(Waiting::Plan(Item {
-                without_ends,
-                ..item.clone()
-            }));
+        // In the plan it is as it was when the stop was planned. Behind it this run may have come there otherwise than an earlier one has.
+        let mut new = stops.to_vec();
+        new.retain(|stop| !item.stops.contains(stop) || item.is_behind(stop));
+        if !self.learnt.confirm(&new, run) {
+            let mut item = item.clone();
+            item.without_ends = true;
+            item.stops.retain(|stop| !new.contains(stop));
+            self.waiting.push(Waiting::Plan(item));
             return true;
         }
-        if self.learn(item, trace, replayed) {
+        if self.learn(item, trace, run) {
             return true;
         }
-        let can_rest = trace.end.is_complete() && self.learnt.can_rest(item, replayed);
+        let can_rest = trace.end.is_complete() && self.learnt.can_rest(item, run.0);
         if can_rest {
             let tries = item.tries + 1;
             self.waiting.push(Waiting::Plan(Item {
@@ -189,15 +194,19 @@ impl Explorer {
     }
 
     /// The same, of rounds that were not known to come to nothing.
-    fn learn(&mut self, item: &Item, trace: &Trace, replayed: &Replayed) -> bool {
+    fn learn(&mut self, item: &Item, trace: &Trace, run: Run<'_>) -> bool {
         let learnt = &mut self.learnt;
         if trace.overwrites && !std::mem::replace(&mut learnt.overwritten, true) && learnt.used {
             self.begin_anew();
             return true;
         }
+        let verdict = learnt.judge(item, run);
+        if matches!(verdict, Verdict::Counts) {
+            return false;
+        }
         let mut item = item.clone();
-        match learnt.judge(&item, &replayed.graph, replayed) {
-            Verdict::Counts => return false,
+        match verdict {
+            Verdict::Counts => {}
             Verdict::Stops(round) => {
                 learnt.ends_with(&round);
                 match round.is_stale(&item) {

@@ -6,10 +6,11 @@ use super::left::{Action, Left, tell_action};
 use super::pages::{Kept, PAGE, Pages};
 use super::{Shared, Stage, filter};
 use crate::sched::switch::{self, Saved};
-use crate::{failing, modules, real, tls};
+use crate::{failing, journal, modules, real, tls};
 use filter::call;
 use libc::{c_int, c_void, siginfo_t};
-use rsan_schedule::Answer;
+use rsan_schedule::shared::{Header, KEPT, KEPT_AT, ROOM};
+use rsan_schedule::{Answer, End};
 use std::arch::naked_asm;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -43,6 +44,10 @@ pub(super) struct Keeper {
     pub(super) copy: Copy,
     /// Whether what programs print is seen by nobody.
     silent: bool,
+    /// Where runs leave what they did.
+    trace: usize,
+    /// Lines of the log at the snapshot.
+    lines: usize,
     /// The snapshot is that of the first choice ([`super::later`]).
     is_later: bool,
 }
@@ -58,8 +63,8 @@ pub(super) fn keeper() -> Option<&'static mut Keeper> {
 }
 
 /// Makes this process a keeper. Returns for each run, or once, if it cannot be one; then for the first run. `stream` is where requests come from.
-pub(in crate::sched) fn stand(shared: &'static Shared, stream: usize) {
-    if let Some((snapshot, top)) = prepare(shared, stream) {
+pub(in crate::sched) fn stand(shared: &'static Shared, stream: usize, trace: *mut u8) {
+    if let Some((snapshot, top)) = prepare(shared, stream, trace) {
         // SAFETY: the keeper's stack is its own; the caller goes on when the keeper says so.
         unsafe { depart(snapshot, top, first) };
     }
@@ -73,7 +78,7 @@ pub(super) fn stand_here(keeper: &mut Keeper) {
 }
 
 /// Where the program at the snapshot goes, and the keeper's stack.
-fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)> {
+fn prepare(shared: &'static Shared, stream: usize, trace: *mut u8) -> Option<(*mut Saved, usize)> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let size = size_of::<Keeper>();
@@ -85,6 +90,8 @@ fn prepare(shared: &'static Shared, stream: usize) -> Option<(*mut Saved, usize)
         (place, &mut *(place as *mut Keeper))
     };
     keeper.shared = Some(shared);
+    keeper.trace = trace as usize;
+    keeper.lines = journal::lines();
     keeper.library = own_variables();
     keeper.silent = [libc::STDOUT_FILENO, libc::STDERR_FILENO]
         .into_iter()
@@ -218,12 +225,39 @@ impl Keeper {
         unsafe { switch::go(&raw const self.snapshot) }
     }
 
+    /// Keeps what the run has left, if that is all there is to say of it, and somebody has asked for another one. False if not.
+    fn passes_on(&self, status: usize, shared: &Shared) -> bool {
+        let is_plain = status & 0xff == 0 && self.silent && journal::lines() == self.lines;
+        if !is_plain {
+            return false;
+        }
+        let mut header = [0; Header::BYTES];
+        let from = self.trace as *const u8;
+        // SAFETY: the mapping begins with the header.
+        unsafe { std::ptr::copy_nonoverlapping(from, header.as_mut_ptr(), header.len()) };
+        let Some(header) = Header::from_bytes(&header) else {
+            return false;
+        };
+        let (at, length) = (shared.kept() as usize, header.length());
+        let is_whole = header.end != End::Silent && header.steps <= ROOM as u64;
+        if !is_whole || at + length > KEPT || !shared.pass_on(length) {
+            return false;
+        }
+        // SAFETY: so many bytes were written there, and there is room for them; the parts of the mapping do not overlap.
+        unsafe {
+            let to = (self.trace + KEPT_AT + at) as *mut u8;
+            std::ptr::copy_nonoverlapping(from, to, length);
+        }
+        true
+    }
+
     /// Tells how the run ended.
-    fn answer(&self, status: usize) {
+    fn answer(&self, status: usize, shared: &Shared) {
         let mut line = Line::default();
         let answer = Answer::End {
             status: (status as c_int & 0xff) << 8,
             timed_out: false,
+            kept: shared.kept(),
         };
         let _ = writeln!(line, "{answer}");
         let mut rest = &line.bytes[..line.length];
@@ -268,8 +302,7 @@ impl Keeper {
                 end(0);
             }
         }
-        // ORDERING: relaxed; `stage` publishes it.
-        shared.length.store(length as u64 - 1, Ordering::Relaxed);
+        shared.begin_line(length - 1);
         shared.set(Stage::Running);
     }
 }
@@ -359,8 +392,12 @@ extern "C" fn next(status: usize) -> ! {
     }
     // ORDERING: relaxed; a count.
     let runs = shared.runs.fetch_add(1, Ordering::Relaxed) + 1;
-    keeper.answer(status);
-    if shared.has_lesson(runs) {
+    let has_lesson = shared.has_lesson(runs);
+    let passes_on = !has_lesson && keeper.passes_on(status, shared);
+    if !passes_on {
+        keeper.answer(status, shared);
+    }
+    if has_lesson {
         end(0);
     }
     keeper.pages.restore();
@@ -375,7 +412,10 @@ extern "C" fn next(status: usize) -> ! {
             )
         };
     }
-    keeper.ask(shared);
+    match passes_on {
+        true => shared.set(Stage::Running),
+        false => keeper.ask(shared),
+    }
     keeper.resume()
 }
 

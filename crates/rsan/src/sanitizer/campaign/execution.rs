@@ -4,8 +4,8 @@ use crate::files;
 use crate::sanitizer::record::Record;
 use rsan_model::Model;
 use rsan_schedule::explore::Trace;
-use rsan_schedule::shared::{self, Header, LENGTH, ROOM};
-use rsan_schedule::{End, Schedule, Step};
+use rsan_schedule::shared::{self, Header, KEPT, KEPT_AT, LENGTH, ROOM};
+use rsan_schedule::{End, Schedule};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -138,15 +138,31 @@ impl Files {
         Ok(())
     }
 
+    /// What the runs wrote that are kept in so many bytes: each came to its end, and nothing was logged.
+    pub(super) fn read_kept(&mut self, bytes: u64) -> io::Result<Vec<Execution>> {
+        let mut memory = vec![0; usize::try_from(bytes).unwrap_or(KEPT).min(KEPT)];
+        self.trace.read_exact_at(&mut memory, KEPT_AT as u64)?;
+        let runs = shared::kept(&memory).ok_or(io::ErrorKind::InvalidData)?;
+        let execution = |(header, trace)| Execution {
+            status: ExitStatus::default(),
+            timed_out: false,
+            server_died: false,
+            header,
+            trace,
+            record: Record::new(""),
+            output: None,
+            model: self.model,
+        };
+        Ok(runs.into_iter().map(execution).collect())
+    }
+
     /// What the last run wrote.
     pub(super) fn read(&mut self, status: ExitStatus, timed_out: bool) -> io::Result<Execution> {
         // Most runs are about as long as the one before.
         self.trace.read_exact_at(&mut self.memory, 0)?;
         let header = self.memory.first_chunk();
         let header = header.and_then(Header::from_bytes).unwrap_or_default();
-        let records = header.steps.saturating_add(header.pending.into());
-        let records = (records as usize).min(ROOM);
-        let (known, length) = (self.memory.len(), Header::BYTES + records * Step::BYTES);
+        let (known, length) = (self.memory.len(), header.length());
         self.memory.resize(length, 0);
         if let Some(more) = self.memory.get_mut(known..) {
             self.trace.read_exact_at(more, known as u64)?;

@@ -5,7 +5,7 @@ use super::server::{Problem, Server, Setup};
 use crate::files;
 use crate::sanitizer::execute::text_of;
 use rsan_schedule::{Request, Schedule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +20,8 @@ pub(super) struct Worker<'a> {
     number: usize,
     timeout: Duration,
     server: Option<Server<'a>>,
+    /// Runs that are asked for together.
+    together: usize,
 }
 
 impl<'a> Worker<'a> {
@@ -29,6 +31,7 @@ impl<'a> Worker<'a> {
             number,
             timeout,
             server: None,
+            together: 1,
         }
     }
 
@@ -41,10 +44,20 @@ impl<'a> Worker<'a> {
 
     /// Makes a run; again, if the server dies, which may not be the run's fault.
     pub(super) fn run(&mut self, request: Request) -> Result<Execution, Problem> {
-        let request = Request {
+        let made = self.make(&[self.timed(request)])?;
+        made.into_iter().next().ok_or(Problem::Died)
+    }
+
+    /// The request with the time that it has.
+    fn timed(&self, request: Request) -> Request {
+        Request {
             timeout: Some(u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX)),
             ..request
-        };
+        }
+    }
+
+    /// Makes the first of these runs, and perhaps some that follow it.
+    fn make(&mut self, mut requests: &[Request]) -> Result<Vec<Execution>, Problem> {
         let mut deaths = 0;
         loop {
             if self.setup.is_over() {
@@ -54,16 +67,30 @@ impl<'a> Worker<'a> {
                 Some(server) => server,
                 None => Server::start(self.setup)?,
             };
-            match server.run(&request) {
-                Ok(execution) => {
+            let began = Instant::now();
+            match server.run(requests) {
+                Ok(made) => {
                     self.server = Some(server);
-                    return Ok(execution);
+                    self.adapt(made.len() == requests.len(), began.elapsed());
+                    return Ok(made);
                 }
-                Err(Problem::Died) if deaths == 0 => deaths += 1,
-                Err(Problem::Died) => return server.last(),
+                Err(Problem::Died) if deaths == 0 => {
+                    deaths += 1;
+                    requests = &requests[..1];
+                }
+                Err(Problem::Died) => return Ok(vec![server.last()?]),
                 Err(problem) => return Err(problem),
             }
         }
+    }
+
+    /// More runs are asked for together while they are short, and made together.
+    fn adapt(&mut self, all: bool, took: Duration) {
+        self.together = match all && took < LATEST / 2 {
+            true => (2 * self.together).min(BATCH),
+            false if all && took < LATEST => self.together,
+            false => (self.together / 2).max(1),
+        };
     }
 }
 
@@ -214,15 +241,27 @@ fn serve(
         let Ok(first) = first else { return };
         let since = Instant::now();
         let mut made = Vec::new();
-        let mut next = Some(first);
-        while let Some((place, run)) = next {
-            made.push((place, worker.run(run)));
-            let is_full = made.len() == BATCH || since.elapsed() > LATEST;
+        let mut places = VecDeque::from([first.0]);
+        let mut runs = vec![worker.timed(first.1)];
+        while !runs.is_empty() {
             // Somebody who waits for more has the queue.
-            next = match queue.try_lock() {
-                Ok(queue) if !is_full => queue.try_recv().ok(),
-                _ => None,
+            if let Ok(queue) = queue.try_lock()
+                && since.elapsed() <= LATEST
+            {
+                while runs.len() < worker.together
+                    && made.len() + runs.len() < BATCH
+                    && let Ok((place, run)) = queue.try_recv()
+                {
+                    places.push_back(place);
+                    runs.push(worker.timed(run));
+                }
+            }
+            let results = match worker.make(&runs) {
+                Ok(all) => all.into_iter().map(Ok).collect(),
+                Err(problem) => vec![Err(problem)],
             };
+            runs.drain(..results.len());
+            made.extend(places.drain(..results.len()).zip(results));
         }
         if sender.send(made).is_err() {
             return;

@@ -7,7 +7,7 @@ use super::standing::Standing;
 use crate::pause::pause;
 use crate::sanitizer::execute::{self, Stdout};
 use crate::sanitizer::verdict::ended;
-use rsan_schedule::{Answer, Request, Settings};
+use rsan_schedule::{Answer, Request, SEPARATOR, Settings};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -183,22 +183,38 @@ impl<'a> Server<'a> {
         self.process
     }
 
-    /// Makes a run.
-    pub(super) fn run(&mut self, request: &Request) -> Result<Execution, Problem> {
-        let line = format!("{request}\n");
-        let timeout = Duration::from_millis(request.timeout.unwrap_or_default());
+    /// Makes the first of these runs, and perhaps others that follow it.
+    pub(super) fn run(&mut self, requests: &[Request]) -> Result<Vec<Execution>, Problem> {
+        let (line, asked) = together(requests);
+        let timeout = requests[..asked]
+            .iter()
+            .filter_map(|request| request.timeout);
+        let timeout = Duration::from_millis(timeout.sum());
         let sent = self.process.stream.get_mut().write_all(line.as_bytes());
         sent.map_err(|_| Problem::Died)?;
         let answer = self.answer(timeout + SILENCE)?;
-        let (status, timed_out) = match answer.parse() {
-            Ok(Answer::End { status, timed_out }) => (ExitStatus::from_raw(status), timed_out),
+        let (status, timed_out, kept) = match answer.parse() {
+            Ok(Answer::End {
+                status,
+                timed_out,
+                kept,
+            }) => (ExitStatus::from_raw(status), timed_out, kept),
             Ok(Answer::Error(error)) => return Err(Problem::Message(error)),
             Err(_) => return Err(Problem::Died),
         };
-        let execution = self.process.files.read(status, timed_out);
-        let execution = execution.map_err(|error| Problem::Message(error.to_string()))?;
-        self.near.follow(execution.header.processor);
-        Ok(execution)
+        let files = &mut self.process.files;
+        let message = |error: io::Error| Problem::Message(error.to_string());
+        let mut made = match kept {
+            0 => Vec::new(),
+            kept => files.read_kept(kept).map_err(message)?,
+        };
+        let last = files.read(status, timed_out).map_err(message)?;
+        self.near.follow(last.header.processor);
+        made.push(last);
+        match made.len() > asked {
+            true => Err(Problem::Died),
+            false => Ok(made),
+        }
     }
 
     /// What a run left that ended the server.
@@ -236,6 +252,32 @@ impl<'a> Server<'a> {
             }
         }
     }
+}
+
+/// Bytes of requests that are sent together.
+const TOGETHER: usize = 1 << 18;
+
+/// The first of these requests, or several, as one line, and how many they are.
+fn together(requests: &[Request]) -> (String, usize) {
+    let mut line = String::new();
+    let mut asked = 0;
+    for request in requests {
+        let text = request.to_string();
+        let fits = line.len() + text.len() < TOGETHER && !text.contains(SEPARATOR);
+        if asked > 0 && !fits {
+            break;
+        }
+        if asked > 0 {
+            line.push(SEPARATOR);
+        }
+        line.push_str(&text);
+        asked += 1;
+        if !fits {
+            break;
+        }
+    }
+    line.push('\n');
+    (line, asked)
 }
 
 impl Process {
