@@ -4,9 +4,11 @@
 //! for that: 128 bits, in which neither addresses nor the numbers of threads count, only what does not depend on the schedule.
 //! Different executions have the same one with a probability of about `n^2 / 2^129` for n executions.
 
+use crate::by_thread::ByThread;
+use crate::mixed::Mixed;
 use crate::{Kind, Objects, Step};
 use rsan_random::mix;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Stands for an execution.
 ///
@@ -67,11 +69,11 @@ impl Fingerprint {
 
 /// The steps that are no attempts.
 fn made(trace: &[Step]) -> Vec<Step> {
-    let mut ended = HashSet::new();
+    let mut ended = Vec::new();
     let mut made = trace.to_vec();
     made.retain(|step| {
         if step.op.kind == Kind::End {
-            ended.insert(step.thread.0);
+            ended.push(step.thread.0);
         }
         let early = step.op.kind == Kind::Join && !ended.contains(&step.peer());
         !early && !step.waits() && !step.vain
@@ -85,7 +87,7 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
         events: u64,
         children: u64,
     }
-    let mut threads: HashMap<u32, Thread> = HashMap::new();
+    let mut threads: ByThread<Thread> = ByThread::default();
     let new = |name| Thread {
         name,
         events: 0,
@@ -94,7 +96,7 @@ fn event_names(trace: &[Step]) -> Vec<EventName> {
     let mut names = Vec::with_capacity(trace.len());
     for step in trace {
         let root = mix(u64::from(step.thread.0) + 1);
-        let thread = threads.entry(step.thread.0).or_insert_with(|| new(root));
+        let thread = threads.or_insert(step.thread.0, new(root));
         names.push((thread.name, thread.events));
         thread.events += 1;
         if step.op.kind == Kind::Spawn {
@@ -129,7 +131,7 @@ pub(crate) fn digest(words: &[u64]) -> u128 {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
-    seen: HashMap<Fingerprint, u64>,
+    seen: HashMap<Fingerprint, u64, Mixed>,
     runs: u64,
     last_new: u64,
     /// Number of executions that were seen once, and twice.

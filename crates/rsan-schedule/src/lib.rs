@@ -41,12 +41,14 @@
 //! # Ok::<(), rsan_schedule::strategy::SpecError>(())
 //! ```
 
+mod by_thread;
 mod bytes;
 mod coverage;
 mod end;
 pub mod explore;
 pub mod explore_weak;
 mod minimize;
+mod mixed;
 mod objects;
 mod op;
 mod part;

@@ -1,6 +1,6 @@
 //! Events in a new order: threads, events and times are numbered anew, so that equal graphs are written alike.
 
-use std::collections::HashMap;
+use crate::by_thread::ByThread;
 
 /// No event: nothing is read, or no object is accessed.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -12,7 +12,7 @@ pub(crate) const INIT: u32 = u32::MAX - 1;
 pub(crate) struct Numbers {
     places: Vec<u32>,
     times: Vec<u32>,
-    threads: HashMap<u32, u32>,
+    threads: ByThread<u32>,
     roots: u32,
 }
 
@@ -32,7 +32,7 @@ impl Numbers {
         self.times.extend(times);
         if let Some(thread) = creates {
             let next = self.roots + self.threads.len() as u32;
-            self.threads.entry(thread).or_insert(next);
+            self.threads.or_insert(thread, next);
         }
     }
 
@@ -68,7 +68,7 @@ impl Numbers {
 
     /// The new number of a thread.
     pub(crate) fn thread(&self, thread: u32) -> u32 {
-        self.threads.get(&thread).copied().unwrap_or(thread)
+        self.threads.get(thread).copied().unwrap_or(thread)
     }
 
     /// The same of one that is created or joined, if one is.

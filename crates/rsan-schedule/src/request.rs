@@ -133,12 +133,20 @@ impl FromStr for Request {
     type Err = RequestError;
 
     fn from_str(text: &str) -> Result<Self, RequestError> {
+        let mut request = Self::default();
+        // Plans are long, and there are many: they are read without being looked at as settings.
+        let text = match leading_plan(text)? {
+            None => text,
+            Some((plan, rest)) => {
+                (request.choice, request.steady) = (Choice::Plan(plan), true);
+                rest
+            }
+        };
         // A strategy has colons of its own.
         let (settings, open) = Settings::read_separated(text, char::is_whitespace);
         if let Some(open) = open {
             return Err(RequestError::Quote(open));
         }
-        let mut request = Self::default();
         let (mut spec, mut explore, mut seed, mut steps) = (None, None, 0, None);
         let mut aim = Aim::default();
         for setting in settings.iter() {
@@ -198,6 +206,31 @@ impl FromStr for Request {
     }
 }
 
+/// The plan that a request begins with, written as we write it, and what is behind it.
+fn leading_plan(text: &str) -> Result<Option<(explore::Plan, &str)>, RequestError> {
+    let Some(text) = text.strip_prefix("plan=") else {
+        return Ok(None);
+    };
+    let length = text.bytes().position(|byte| byte == b' ');
+    let (list, rest) = text.split_at(length.unwrap_or(text.len()));
+    let mut words = Vec::with_capacity(list.len() / 8);
+    let mut word = 0_u64;
+    for byte in list.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                let more = word.checked_mul(10);
+                let more = more.and_then(|word| word.checked_add(u64::from(byte - b'0')));
+                word = more.ok_or(RequestError::Plan)?;
+            }
+            b',' => words.push(std::mem::take(&mut word)),
+            _ => return Ok(None),
+        }
+    }
+    words.push(word);
+    let plan = explore::Plan::from_words(&words).ok_or(RequestError::Plan)?;
+    Ok(Some((plan, rest)))
+}
+
 fn number<T: FromStr>(setting: &Setting<'_>) -> Result<T, RequestError> {
     let number = setting.value().parse();
     number.map_err(|_| RequestError::Number(setting.plain()))
@@ -251,6 +284,7 @@ fn add_aim(settings: &mut Settings, aim: &Aim) {
 
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Of a plan, what comes behind it.
         let mut settings = Settings::default();
         match &self.choice {
             Choice::Sample { spec, seed, steps } => {
@@ -272,7 +306,13 @@ impl fmt::Display for Request {
             Choice::Prefix(threads) => {
                 settings.add("prefix", list(threads.iter().map(|thread| thread.0.into())));
             }
-            Choice::Plan(plan) => settings.add("plan", list(plan.to_words().into_iter())),
+            Choice::Plan(plan) => {
+                let mut before = "plan=";
+                for word in plan.to_words() {
+                    write!(f, "{before}{word}")?;
+                    before = ",";
+                }
+            }
         }
         let numbers = [
             ("limit", self.limit),
@@ -298,6 +338,9 @@ impl fmt::Display for Request {
         ];
         for (name, _) in flags.iter().filter(|(_, set)| *set) {
             settings.add(*name, "1");
+        }
+        if matches!(self.choice, Choice::Plan(_)) && settings.iter().next().is_some() {
+            f.write_str(" ")?;
         }
         settings.fmt(f)
     }

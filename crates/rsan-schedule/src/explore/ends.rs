@@ -13,6 +13,7 @@ use super::graph::Event;
 use super::item::Item;
 use super::plan::{Stop, ends_round};
 use super::run::Trace;
+use crate::mixed::Mixed;
 use crate::{Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, HashSet};
@@ -25,7 +26,7 @@ const MOST: usize = 1000;
 pub(super) struct Ends {
     /// In the order in which they were learnt.
     all: Vec<(u64, u64)>,
-    known: HashSet<(u64, u64)>,
+    known: HashSet<(u64, u64), Mixed>,
 }
 
 impl Ends {

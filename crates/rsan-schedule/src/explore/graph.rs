@@ -1,7 +1,7 @@
 //! Execution graphs of runs, with the order in which the exploration added their events.
 
 use crate::Kind;
-use std::collections::HashMap;
+use crate::by_thread::ByThread;
 
 pub(super) use crate::renumber::{INIT, NONE};
 
@@ -129,31 +129,32 @@ impl Graph {
 #[derive(Default)]
 pub(super) struct Links {
     /// By thread: its last event.
-    last: HashMap<u32, u32>,
+    last: ByThread<u32>,
     /// By thread: the event that created it.
-    creator: HashMap<u32, u32>,
+    creator: ByThread<u32>,
     /// By thread: its arrivals at meetings.
-    arrivals: HashMap<u32, Vec<u32>>,
+    arrivals: ByThread<Vec<u32>>,
 }
 
 impl Links {
     /// The events directly before `e`, which comes next.
     pub(super) fn before(&mut self, e: u32, event: &Event) -> [u32; 2] {
-        let first = match self.last.get(&event.thread) {
+        let first = match self.last.get(event.thread) {
             Some(&before) => before,
-            None => self.creator.get(&event.thread).copied().unwrap_or(NONE),
+            None => self.creator.get(event.thread).copied().unwrap_or(NONE),
         };
         let second = match event.kind {
-            Kind::Join => self.last.get(&event.peer).copied().unwrap_or(NONE),
+            Kind::Join => self.last.get(event.peer).copied().unwrap_or(NONE),
             Kind::Leave => {
-                let all = self.arrivals.get(&event.peer);
+                let all = self.arrivals.get(event.peer);
                 let one = all.and_then(|all| all.get(usize::try_from(event.expected).ok()?));
                 one.copied().unwrap_or(NONE)
             }
             _ => NONE,
         };
         if event.kind == Kind::Arrive {
-            self.arrivals.entry(event.thread).or_default().push(e);
+            let own = self.arrivals.or_insert(event.thread, Vec::new());
+            own.push(e);
         }
         if event.kind == Kind::Spawn {
             self.creator.insert(event.peer, e);

@@ -9,7 +9,7 @@
 //! the last write before it.
 
 use super::graph::{Event, Graph, INIT, NONE};
-use std::collections::HashMap;
+use crate::by_thread::ByThread;
 
 /// By thread: how many of its events are before something.
 pub(super) type Clock = Vec<u32>;
@@ -272,11 +272,11 @@ impl Index {
 
 /// Numbers the threads without gaps, and the events of each from 1.
 fn places(events: &[Event]) -> (Vec<(u32, u32)>, usize) {
-    let mut threads: HashMap<u32, (u32, u32)> = HashMap::new();
+    let mut threads: ByThread<(u32, u32)> = ByThread::default();
     let mut place = Vec::with_capacity(events.len());
     for event in events {
         let next = threads.len() as u32;
-        let (thread, number) = threads.entry(event.thread).or_insert((next, 0));
+        let (thread, number) = threads.or_insert(event.thread, (next, 0));
         *number += 1;
         place.push((*thread, *number));
     }

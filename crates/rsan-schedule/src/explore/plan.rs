@@ -1,5 +1,6 @@
 //! What a run of the exploration has to do first, and the strategy that sees to it.
 
+use crate::mixed::Mixed;
 use crate::schedule::Origin;
 use crate::strategy::{Divergence, Found, Readable, Reading, Strategy, stay};
 use crate::{Candidate, Kind, Step};
@@ -60,8 +61,8 @@ impl PlanStep {
         }
     }
 
-    /// As two words: who does what, and which write it reads.
-    fn to_words(self) -> [u64; 2] {
+    /// As words: who does what, and which write it reads, if it matters.
+    fn to_words(self) -> impl Iterator<Item = u64> {
         let (source, from) = match self.from {
             None => (0, 0),
             Some(Origin::Initial) => (1, 0),
@@ -74,10 +75,18 @@ impl PlanStep {
             | (self.unready as u64) << 40
             | source << 48
             | u64::from(self.fails) << 56;
-        [first, from]
+        let second = self.from.map(|_| from);
+        [first].into_iter().chain(second)
     }
 
-    fn from_words(&[first, from]: &[u64; 2]) -> Option<Self> {
+    /// The step at the beginning of these words, which are taken away.
+    fn from_words(words: &mut &[u64]) -> Option<Self> {
+        let (&first, rest) = words.split_first()?;
+        let (from, rest) = match (first >> 48) as u8 {
+            0 => (0, rest),
+            _ => rest.split_first().map(|(from, rest)| (*from, rest))?,
+        };
+        *words = rest;
         Some(Self {
             thread: ThreadId(first as u32),
             kind: Kind::from_number((first >> 32) as u8)?,
@@ -146,8 +155,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), the numbers of stops and ends, then two
-    /// words for each step, stop, end and rest.
+    /// The plan as words: the number of steps, the most steps of a thread (all ones: no bound), the numbers of stops and ends, then the
+    /// steps, and two words for each stop, end and rest.
     pub fn to_words(&self) -> Vec<u64> {
         let count = self.steps.len() as u64;
         let most = self.most.map_or(u64::MAX, u64::from);
@@ -156,26 +165,27 @@ impl Plan {
         let reads = self.ends.iter().chain(&self.rests);
         let reads = reads.flat_map(|&(state, value)| [state, value]);
         let (stopping, ending) = (self.stops.len() as u64, self.ends.len() as u64);
-        [count, most, stopping, ending]
-            .into_iter()
-            .chain(steps)
-            .chain(stops)
-            .chain(reads)
-            .collect()
+        let pairs = self.stops.len() + self.ends.len() + self.rests.len();
+        let mut words = Vec::with_capacity(4 + 2 * (self.steps.len() + pairs));
+        words.extend([count, most, stopping, ending]);
+        words.extend(steps);
+        words.extend(stops);
+        words.extend(reads);
+        words
     }
 
     /// The plan of these words; `None` when they are none.
     pub fn from_words(words: &[u64]) -> Option<Self> {
-        let (&[count, most, stops, ends], words) = words.split_first_chunk()?;
+        let (&[count, most, stops, ends], mut words) = words.split_first_chunk()?;
+        if count > words.len() as u64 {
+            return None;
+        }
+        let steps = (0..count).map(|_| PlanStep::from_words(&mut words));
+        let steps = steps.collect::<Option<Vec<_>>>()?;
         let (pairs, rest) = words.as_chunks();
-        let (steps, pairs) = pairs.split_at_checked(usize::try_from(count).ok()?)?;
         let (stops, pairs) = pairs.split_at_checked(usize::try_from(stops).ok()?)?;
         let (ends, rests) = pairs.split_at_checked(usize::try_from(ends).ok()?)?;
         let reads = |all: &[[u64; 2]]| all.iter().map(|&[state, value]| (state, value)).collect();
-        let steps: Vec<PlanStep> = steps
-            .iter()
-            .map(PlanStep::from_words)
-            .collect::<Option<_>>()?;
         let stops = stops.iter().map(Stop::from_words).collect();
         let most = match most {
             u64::MAX => None,
@@ -228,9 +238,9 @@ pub struct Guided {
     stops: Vec<Stop>,
     passed: Vec<u32>,
     /// In which states threads stop that read which values.
-    ends: HashSet<(u64, u64)>,
+    ends: HashSet<(u64, u64), Mixed>,
     /// In which states threads let others go on before they read which values; those that do so now.
-    rests: HashMap<u64, Vec<u64>>,
+    rests: HashMap<u64, Vec<u64>, Mixed>,
     resting: Vec<ThreadId>,
     divergence: Option<Divergence>,
     /// Those who are ready and not frozen.
@@ -240,7 +250,7 @@ pub struct Guided {
 impl Guided {
     /// Follows this plan.
     pub fn new(plan: Plan) -> Self {
-        let mut rests: HashMap<u64, Vec<u64>> = HashMap::new();
+        let mut rests: HashMap<u64, Vec<u64>, Mixed> = HashMap::default();
         for &(state, value) in plan.ends.iter().chain(&plan.rests) {
             rests.entry(state).or_default().push(value);
         }
@@ -517,9 +527,11 @@ mod tests {
         assert_eq!(Plan::from_words(&[]), None);
         assert_eq!(Plan::from_words(&[0, none, 0]), None);
         for unsound in [
-            &[2, none, 0, 0, 0, 0][..],
+            &[3, none, 0, 0, 0, 0][..],
             &[u64::MAX, none, 0, 0, 0, 0],
-            &[1, none, 0, 0, 0],
+            &[1, none, 0, 0],
+            &[1, none, 0, 0, 2 << 48],
+            &[1, none, 0, 0, 0, 0],
             &[0, none, 0, 0, 0],
             &[0, none, 1, 0],
             &[0, none, 0, 1],

@@ -63,7 +63,7 @@ impl Item {
         let mut now = self.now;
         let mut follower = Follower {
             item: self,
-            builder: Builder::new(objects, meetings),
+            builder: Builder::new(objects, meetings, trace.steps.len() + trace.pending.len()),
             left,
             places: vec![NONE; self.events.len()],
             write_times: self.write_times(&mut now),

@@ -22,6 +22,8 @@ use super::index::{Clock, Index};
 use super::item::Item;
 use super::plan::Stop;
 use super::run::Seen;
+use crate::by_thread::ByThread;
+use crate::mixed::Mixed;
 use crate::{Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, HashMap};
@@ -29,7 +31,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Where threads get from a state, by what they read there.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Moves {
-    all: HashMap<(u64, u64), u64>,
+    all: HashMap<(u64, u64), u64, Mixed>,
     /// Those that lead nowhere, in the order in which they were learnt.
     spins: Vec<(u64, u64)>,
 }
@@ -44,7 +46,7 @@ impl Moves {
     /// Learns from a run.
     pub(super) fn learn(&mut self, steps: &[Step]) {
         self.learn_spins(steps);
-        let mut last: BTreeMap<u32, &Step> = BTreeMap::new();
+        let mut last: ByThread<&Step> = ByThread::default();
         for step in steps {
             let before = last.insert(step.thread.0, step);
             let Some(before) = before.filter(|before| only_reads(before)) else {

@@ -2,10 +2,11 @@
 
 use super::graph::{Event, Graph, INIT, Links, NONE};
 use super::meetings::Meetings;
+use crate::by_thread::ByThread;
 use crate::objects::Objects;
 use crate::{End, Kind, Local, Op, Step};
 use rsan_model::ThreadId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A thread that has not ended when the run ends, and what it is about to do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,10 +57,10 @@ impl Trace {
         let Some(most) = most else {
             return BTreeSet::new();
         };
-        let mut made: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut made: ByThread<u32> = ByThread::default();
         let mut in_vain = BTreeSet::new();
         for step in &self.steps {
-            let made = made.entry(step.thread.0).or_default();
+            let made = made.or_insert(step.thread.0, 0);
             *made += u32::from(!step.op.is_local());
             if step.vain {
                 in_vain.insert(step.thread.0);
@@ -68,7 +69,7 @@ impl Trace {
         let is_exhausted = |pending: &&Pending| {
             let thread = pending.thread.0;
             let waits = pending.op.kind.may_block() || in_vain.contains(&thread);
-            !waits || made.get(&thread).is_some_and(|&made| made >= most)
+            !waits || made.get(thread).is_some_and(|&made| made >= most)
         };
         let left = self.pending.iter().filter(is_exhausted);
         left.map(|pending| pending.thread.0).collect()
@@ -94,9 +95,12 @@ pub(super) struct Builder<'t> {
 }
 
 impl<'t> Builder<'t> {
-    pub(super) fn new(objects: &'t Objects, meetings: Meetings) -> Self {
+    /// For a graph of about so many events.
+    pub(super) fn new(objects: &'t Objects, meetings: Meetings, events: usize) -> Self {
         let n = objects.len();
         let graph = Graph {
+            events: Vec::with_capacity(events),
+            before: Vec::with_capacity(events),
             mo: vec![Vec::new(); n],
             initial: vec![None; n],
             uniform: (0..n).map(|o| objects.is_uniform(o)).collect(),
@@ -104,7 +108,7 @@ impl<'t> Builder<'t> {
         };
         Self {
             graph,
-            seen: Vec::new(),
+            seen: Vec::with_capacity(events),
             objects,
             links: Links::default(),
             meetings,

@@ -1,9 +1,12 @@
 //! The compiler that the user has.
 
+use super::library;
+use crate::rust::cache::checksum;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -67,6 +70,10 @@ pub(crate) struct Compiler {
     first: Vec<OsString>,
     pub(crate) family: Family,
 }
+
+/// What is kept of an option: whether the compiler takes it.
+const KNOWN: &[u8] = b"taken\n";
+const UNKNOWN: &[u8] = b"refused\n";
 
 impl Compiler {
     /// The compiler that an option chose, or the variable, or else one that is installed.
@@ -154,13 +161,61 @@ impl Compiler {
         })
     }
 
-    /// Whether the compiler knows an option.
+    /// Whether the compiler knows an option. To ask it takes as long as to compile a small file, so the answer is kept.
     pub(crate) fn takes(&self, option: &str) -> bool {
+        let memory = self.memory(option);
+        let known = memory.as_deref().and_then(|file| fs::read(file).ok());
+        match known.as_deref() {
+            Some(KNOWN) => return true,
+            Some(UNKNOWN) => return false,
+            _ => {}
+        }
         let mut command = Command::new(&self.program);
         command.args(&self.first).arg(option);
         command.args(["-x", "c", "-fsyntax-only", "/dev/null"]);
-        let output = command.stdin(Stdio::null()).output();
-        output.is_ok_and(|output| output.status.success())
+        let Ok(output) = command.stdin(Stdio::null()).output() else {
+            return false;
+        };
+        let takes = output.status.success();
+        if let Some(file) = memory.filter(|_| output.status.code().is_some()) {
+            // If that is not possible, it is asked again.
+            let _ = library::install_file(&file, if takes { KNOWN } else { UNKNOWN });
+        }
+        takes
+    }
+
+    /// The file that keeps what the compiler says to an option. Its name stands for the compiler as it is now; none if that is a script, or
+    /// calls another program, which may be another one tomorrow.
+    fn memory(&self, option: &str) -> Option<PathBuf> {
+        let path = fs::canonicalize(path_of(&self.program)?).ok()?;
+        let name = path.file_name()?.to_string_lossy();
+        let compiles = ["gcc", "g++", "clang"]
+            .iter()
+            .any(|part| name.contains(part));
+        let mut magic = [0; 4];
+        fs::File::open(&path).ok()?.read_exact(&mut magic).ok()?;
+        if !compiles || !self.first.is_empty() || magic != *b"\x7fELF" {
+            return None;
+        }
+        let file = fs::metadata(&path).ok()?;
+        let changed = [
+            file.mtime(),
+            file.mtime_nsec(),
+            file.ctime(),
+            file.ctime_nsec(),
+        ];
+        let others = ["GCC_EXEC_PREFIX", "COMPILER_PATH"].map(env::var_os);
+        let key = (
+            path,
+            file.dev(),
+            file.ino(),
+            file.len(),
+            changed,
+            others,
+            option,
+        );
+        let name = format!("option-{}", checksum(format!("{key:?}").as_bytes()));
+        Some(library::folder().ok()?.join(name))
     }
 
     /// Runs the compiler.

@@ -29,7 +29,7 @@ const HEADER_NAME: &str = "include/rsan.h";
 const ENTRIES: &[u8] = include_bytes!(env!("RSAN_ENTRIES"));
 const ENTRIES_NAME: &str = "plain.o";
 
-/// The folder, where a process of ours has looked at it already.
+/// The folder, where this process or one that has started it has looked at it already.
 static TAKEN: OnceLock<PathBuf> = OnceLock::new();
 
 /// Takes the folder that the process which started this one has found: a suite of tests need not compare all of the library once for
@@ -67,7 +67,7 @@ pub(crate) fn folder() -> Result<PathBuf, String> {
     for folder in [cache(), temporary()].into_iter().flatten() {
         let folder = folder.join(env!("RSAN_RUNTIME_HASH"));
         match install(&folder) {
-            Ok(()) => return Ok(folder),
+            Ok(()) => return Ok(TAKEN.get_or_init(|| folder).clone()),
             Err(error) => problems.push(format!("{}: {error}", folder.display())),
         }
     }
@@ -182,10 +182,20 @@ fn is_intact(file: &Path, contents: &[u8]) -> bool {
     if !fs::symlink_metadata(file).is_ok_and(|metadata| ours(&metadata)) {
         return false;
     }
-    let mut found = Vec::with_capacity(contents.len());
-    let read = File::open(file).and_then(|f| f.take(contents.len() as u64).read_to_end(&mut found));
-    read.is_ok() && found == contents
+    File::open(file).is_ok_and(|file| begins_with(file, contents))
 }
+
+/// Whether what can be read begins so. It is looked at in parts: memory for all of it would cost more than reading it.
+fn begins_with(mut file: impl Read, contents: &[u8]) -> bool {
+    let mut found = vec![0; contents.len().min(PART)];
+    contents.chunks(PART).all(|part| {
+        let found = &mut found[..part.len()];
+        file.read_exact(found).is_ok() && found == part
+    })
+}
+
+/// Bytes that are compared at a time.
+const PART: usize = 1 << 16;
 
 /// Writes a file that appears whole under its name, unless it is there.
 ///

@@ -6,7 +6,7 @@ use super::left::{Action, Left, tell_action};
 use super::pages::{Kept, PAGE, Pages};
 use super::{Shared, Stage, filter};
 use crate::sched::switch::{self, Saved};
-use crate::{failing, journal, modules, real, tls};
+use crate::{failing, journal, modules, real, tls, unwind};
 use filter::call;
 use libc::{c_int, c_void, siginfo_t};
 use rsan_schedule::shared::{Header, KEPT, KEPT_AT, ROOM};
@@ -90,6 +90,7 @@ fn prepare(shared: &'static Shared, stream: usize, trace: *mut u8) -> Option<(*m
         (place, &mut *(place as *mut Keeper))
     };
     keeper.shared = Some(shared);
+    unwind::remember();
     keeper.trace = trace as usize;
     keeper.lines = journal::lines();
     keeper.library = own_variables();

@@ -192,11 +192,11 @@ impl Search<'_, '_> {
         loop {
             let setup = self.setup;
             let next = || self.explorer.next_unless(|| setup.is_over());
-            let jobs: Vec<Job> = std::iter::from_fn(next).take(ROUND).collect();
+            let mut jobs: Vec<Job> = std::iter::from_fn(next).take(ROUND).collect();
             if jobs.is_empty() {
                 return None;
             }
-            if let Err(problem) = self.round(&jobs, crew) {
+            if let Err(problem) = self.round(&mut jobs, crew) {
                 return Some(problem);
             }
             progress.show(&self.state());
@@ -243,9 +243,9 @@ impl Search<'_, '_> {
     fn level(&mut self, plans: usize, crew: &Crew) -> Result<(), Problem> {
         let setup = self.setup;
         let next = || self.explorer.next_unless(|| setup.is_over());
-        let jobs: Vec<Job> = std::iter::from_fn(next).take(plans).collect();
+        let mut jobs: Vec<Job> = std::iter::from_fn(next).take(plans).collect();
         let mut problem = None;
-        for jobs in jobs.chunks(ROUND) {
+        for jobs in jobs.chunks_mut(ROUND) {
             match problem {
                 None => problem = self.round(jobs, crew).err(),
                 Some(_) => jobs.iter().for_each(|job| self.explorer.give_back(job.id)),
@@ -268,15 +268,15 @@ impl Search<'_, '_> {
         saved.map_err(|message| format!("the checkpoint could not be written: {message}"))
     }
 
-    /// Makes the runs of a round. What could not be made is given back.
-    fn round(&mut self, jobs: &[Job], crew: &Crew) -> Result<(), Problem> {
+    /// Makes the runs of a round, whose plans are taken. What could not be made is given back.
+    fn round(&mut self, jobs: &mut [Job], crew: &Crew) -> Result<(), Problem> {
         // The bound is on the steps of threads; runs that are much too long end all the same.
         let limit = self.request.limit().max(STEPS);
         let weak = self.weak;
-        let runs = jobs.iter().map(|job| {
+        let runs = jobs.iter_mut().map(|job| {
             let run = Run {
                 limit: Some(limit),
-                ..Choice::Plan(job.plan.clone()).into()
+                ..Choice::Plan(std::mem::take(&mut job.plan)).into()
             };
             match weak {
                 None => run,

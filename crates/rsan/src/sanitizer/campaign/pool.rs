@@ -5,7 +5,8 @@ use super::server::{Problem, Server, Setup};
 use crate::files;
 use crate::sanitizer::execute::text_of;
 use rsan_schedule::{Request, Schedule};
-use std::collections::{BTreeMap, VecDeque};
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -84,6 +85,27 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Makes all of these runs; what became of each.
+    fn make_all(&mut self, wanted: Vec<Wanted>, made: &mut Vec<Made>) {
+        let timed = |(place, run)| (place, self.timed(run));
+        let (places, runs): (Vec<usize>, Vec<Request>) = wanted.into_iter().map(timed).unzip();
+        let mut at = 0;
+        while at < runs.len() {
+            let end = runs.len().min(at + self.together);
+            match self.make(&runs[at..end]) {
+                Ok(all) => {
+                    let from = at;
+                    at += all.len();
+                    made.extend(places[from..].iter().copied().zip(all.into_iter().map(Ok)));
+                }
+                Err(problem) => {
+                    made.push((places[at], Err(problem)));
+                    at += 1;
+                }
+            }
+        }
+    }
+
     /// More runs are asked for together while they are short, and made together.
     fn adapt(&mut self, all: bool, took: Duration) {
         self.together = match all && took < LATEST / 2 {
@@ -104,7 +126,7 @@ impl Drop for Worker<'_> {
 }
 
 /// Runs that are handed over at a time, and how long the first of them may wait: short runs would take less time than that.
-const BATCH: usize = 16;
+const BATCH: usize = 32;
 const LATEST: Duration = Duration::from_millis(10);
 
 /// Makes runs 0 to `count`, on so many servers at a time, and hands them to `take` in order, until that breaks off.
@@ -174,24 +196,37 @@ pub(super) type Made = (usize, Result<Execution, Problem>);
 
 /// Servers that make runs round by round.
 pub(super) struct Crew {
-    wanted: Sender<Wanted>,
+    wanted: Sender<Vec<Wanted>>,
     made: Receiver<Vec<Made>>,
+    servers: usize,
+    /// Runs that are handed to a server at a time.
+    together: Cell<usize>,
 }
 
 impl Crew {
     /// Makes the runs of a round; what became of each, in their order.
     pub(super) fn make(&self, runs: impl IntoIterator<Item = Request>) -> Vec<Made> {
-        let mut count = 0;
-        for wanted in runs.into_iter().enumerate() {
+        let mut wanted: Vec<Wanted> = runs.into_iter().enumerate().collect();
+        let count = wanted.len();
+        let began = Instant::now();
+        let together = self.together.get().min(count.div_ceil(self.servers)).max(1);
+        while !wanted.is_empty() {
+            let rest = wanted.split_off(wanted.len().min(together));
             // Servers end when this does.
-            let _ = self.wanted.send(wanted);
-            count += 1;
+            let _ = self.wanted.send(std::mem::replace(&mut wanted, rest));
         }
         let mut results = Vec::with_capacity(count);
         while results.len() < count {
             let Ok(made) = self.made.recv() else { break };
             results.extend(made);
         }
+        // Whoever makes long runs gets them one by one, so that all have some until the end.
+        let took = began.elapsed() * u32::try_from(together * self.servers).unwrap_or(u32::MAX);
+        let each = took / u32::try_from(count.max(1)).unwrap_or(u32::MAX);
+        self.together.set(match each < LATEST / 2 {
+            true => (2 * together).min(BATCH),
+            false => (together / 2).max(1),
+        });
         results.sort_unstable_by_key(|(place, _)| *place);
         results
     }
@@ -222,7 +257,12 @@ pub(super) fn in_rounds<R>(
             }
         }
         drop(sender);
-        Ok(act(&Crew { wanted, made }))
+        Ok(act(&Crew {
+            wanted,
+            made,
+            servers: jobs,
+            together: Cell::new(1),
+        }))
     })
 }
 
@@ -232,7 +272,7 @@ fn serve(
     setup: &Setup<'_>,
     number: usize,
     timeout: Duration,
-    queue: &Mutex<Receiver<Wanted>>,
+    queue: &Mutex<Receiver<Vec<Wanted>>>,
     sender: &Sender<Vec<Made>>,
 ) {
     let mut worker = Worker::new(setup, number, timeout);
@@ -241,27 +281,15 @@ fn serve(
         let Ok(first) = first else { return };
         let since = Instant::now();
         let mut made = Vec::new();
-        let mut places = VecDeque::from([first.0]);
-        let mut runs = vec![worker.timed(first.1)];
-        while !runs.is_empty() {
+        let mut next = Some(first);
+        while let Some(wanted) = next {
+            worker.make_all(wanted, &mut made);
+            let is_full = made.len() >= BATCH || since.elapsed() > LATEST;
             // Somebody who waits for more has the queue.
-            if let Ok(queue) = queue.try_lock()
-                && since.elapsed() <= LATEST
-            {
-                while runs.len() < worker.together
-                    && made.len() + runs.len() < BATCH
-                    && let Ok((place, run)) = queue.try_recv()
-                {
-                    places.push_back(place);
-                    runs.push(worker.timed(run));
-                }
-            }
-            let results = match worker.make(&runs) {
-                Ok(all) => all.into_iter().map(Ok).collect(),
-                Err(problem) => vec![Err(problem)],
+            next = match queue.try_lock() {
+                Ok(queue) if !is_full => queue.try_recv().ok(),
+                _ => None,
             };
-            runs.drain(..results.len());
-            made.extend(places.drain(..results.len()).zip(results));
         }
         if sender.send(made).is_err() {
             return;
