@@ -84,6 +84,11 @@ fn a_step_that_is_the_same_by_another_way_is_another_one() {
                 "stale_unused.c",
                 "goes on as with the current value, with a store",
             ),
+            (
+                "stale_cas.c",
+                "goes on as with the current value, with a store",
+            ),
+            ("stale_cas_used.c", "goes on with a store"),
             ("stale_pointer.c", "goes on with a store"),
             ("stale_caller.c", "goes on with a store"),
         ] {

@@ -30,7 +30,8 @@
 //!    must come to a compare-and-swap that writes the same.
 //! 4. *Passes*: something visible comes first. That is a finding. If the program comes to the same visible step with the
 //!    current value, from the same callers, and has read the same plain memory and written the same until then, the finding
-//!    says so: it is a minor one, and does not hide later ones at the same places.
+//!    says so: it is a minor one, and does not hide later ones at the same places (`stale_unused.c`). Of a compare-and-swap that can
+//!    only be where it fails on either value (`stale_cas.c`).
 //! 5. *Not known*: neither in the time allowed. That is a finding, marked as not recognised.
 //!
 //! **Why that is right**: the events of an iteration (1) are reads and fences between two equal states of a thread.
@@ -375,8 +376,8 @@ fn ask(state: &State, suspicion: &Suspicion, stale: u128, current: u128) -> (Rep
     (reply, 0)
 }
 
-/// Whether a load leads the program to the visible step with this mark with the current value, too; or to the one to which the old value leads that
-/// it is handed `once`. An error, in a child, is the value to go on with.
+/// Whether a load, or a compare-and-swap that fails on either value, leads the program to the visible step with this mark with the current value, too; or
+/// to the one to which the old value leads that it is handed `once`. An error, in a child, is the value to go on with.
 fn is_alike(
     state: &State,
     suspicion: &Suspicion,
@@ -384,7 +385,12 @@ fn is_alike(
     current: u128,
     once: Option<u128>,
 ) -> Result<bool, u128> {
-    if mark == 0 || !matches!(suspicion.sort, Suspect::Load { .. }) {
+    let only_reads = match suspicion.sort {
+        Suspect::Load { .. } => true,
+        Suspect::Cas { expected, .. } => expected != current,
+        Suspect::Rmw | Suspect::Writes => false,
+    };
+    if mark == 0 || !only_reads {
         return Ok(false);
     }
     let mark_of = |question| match run(state, question) {
