@@ -9,12 +9,10 @@
 //! # Cost
 //! That of looking for the round, for each thread that has stopped.
 
-use super::graph::Event;
-use super::item::Item;
 use super::plan::{Stop, ends_round};
 use super::run::Trace;
+use crate::Step;
 use crate::mixed::Mixed;
-use crate::{Kind, Step};
 use rsan_model::ThreadId;
 use std::collections::{BTreeMap, HashSet};
 
@@ -93,15 +91,5 @@ impl Stops {
     /// Whether no thread has come to its stop.
     pub(super) fn is_empty(&self) -> bool {
         self.here.is_empty() && self.passed.is_empty()
-    }
-}
-
-impl Item {
-    /// Whether a thread comes to its stop behind the plan: what is before it there depends on the run.
-    pub(super) fn is_behind(&self, stop: &Stop) -> bool {
-        let counts = |event: &&Event| {
-            event.thread == stop.thread.0 && !matches!(event.kind, Kind::Begin | Kind::Fence)
-        };
-        (self.events.iter().filter(counts).count() as u32) < stop.step
     }
 }

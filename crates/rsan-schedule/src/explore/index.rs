@@ -10,9 +10,46 @@
 
 use super::graph::{Event, Graph, INIT, NONE};
 use crate::by_thread::ByThread;
+use std::ops::{Deref, DerefMut};
 
-/// By thread: how many of its events are before something.
-pub(super) type Clock = Vec<u32>;
+/// By thread: how many of its events are before something. Very many are made, of few threads.
+#[derive(Clone, Debug)]
+pub(super) enum Clock {
+    Few([u32; FEW], usize),
+    Many(Vec<u32>),
+}
+
+/// Threads of a clock that needs no memory of its own.
+const FEW: usize = 8;
+
+impl Clock {
+    fn new(threads: usize) -> Self {
+        match threads <= FEW {
+            true => Self::Few([0; FEW], threads),
+            false => Self::Many(vec![0; threads]),
+        }
+    }
+}
+
+impl Deref for Clock {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Self::Few(all, threads) => &all[..*threads],
+            Self::Many(all) => all,
+        }
+    }
+}
+
+impl DerefMut for Clock {
+    fn deref_mut(&mut self) -> &mut [u32] {
+        match self {
+            Self::Few(all, threads) => &mut all[..*threads],
+            Self::Many(all) => all,
+        }
+    }
+}
 
 /// Lookups in a [`Graph`].
 #[derive(Clone, PartialEq, Debug)]
@@ -90,7 +127,7 @@ impl Index {
             let mut clock = self.before(graph, e as u32, event.rf);
             let (thread, number) = self.place[e];
             clock[thread as usize] = number;
-            self.porf.extend(clock);
+            self.porf.extend_from_slice(&clock);
         }
     }
 
@@ -156,10 +193,10 @@ impl Index {
         let threads = self.threads;
         let mut clocks: Vec<u32> = Vec::with_capacity(self.porf.len());
         // By object: the last write and all that read it.
-        let mut accesses = vec![vec![0; threads]; graph.mo.len()];
-        let mut writes = vec![vec![0; threads]; graph.mo.len()];
+        let mut accesses = vec![Clock::new(threads); graph.mo.len()];
+        let mut writes = vec![Clock::new(threads); graph.mo.len()];
         for (e, event) in graph.events.iter().enumerate() {
-            let mut clock = vec![0; threads];
+            let mut clock = Clock::new(threads);
             for before in graph.before[e] {
                 join(&mut clock, row(&clocks, threads, before));
             }
@@ -183,7 +220,7 @@ impl Index {
                     writes[event.object as usize].copy_from_slice(&clock);
                 }
             }
-            clocks.extend(clock);
+            clocks.extend_from_slice(&clock);
         }
     }
 
@@ -213,7 +250,7 @@ impl Index {
 
     /// The events before `e`, given what it reads, by program order, creation, join and reads-from; without `e`.
     pub(super) fn before(&self, graph: &Graph, e: u32, rf: u32) -> Clock {
-        let mut clock = vec![0; self.threads];
+        let mut clock = Clock::new(self.threads);
         let [first, second] = graph.before[e as usize];
         for before in [first, second, rf] {
             join(&mut clock, row(&self.porf, self.threads, before));

@@ -169,14 +169,14 @@ impl Explorer {
         trace: &Trace,
         run: Run<'_>,
     ) -> bool {
-        // In the plan it is as it was when the stop was planned. Behind it this run may have come there otherwise than an earlier one has.
         let mut new = stops.to_vec();
-        new.retain(|stop| !item.stops.contains(stop) || item.is_behind(stop));
+        new.retain(|stop| !item.stops.contains(stop));
         if !self.learnt.confirm(&new, run) {
-            let mut item = item.clone();
-            item.without_ends = true;
-            item.stops.retain(|stop| !new.contains(stop));
-            self.waiting.push(Waiting::Plan(item));
+            let without_ends = true;
+            self.waiting.push(Waiting::Plan(Item {
+                without_ends,
+                ..item.clone()
+            }));
             return true;
         }
         if self.learn(item, trace, run) {

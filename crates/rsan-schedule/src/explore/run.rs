@@ -104,7 +104,6 @@ impl<'t> Builder<'t> {
             mo: vec![Vec::new(); n],
             initial: vec![None; n],
             uniform: (0..n).map(|o| objects.is_uniform(o)).collect(),
-            ..Graph::default()
         };
         Self {
             graph,
