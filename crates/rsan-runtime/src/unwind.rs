@@ -3,7 +3,7 @@
 //! Too slow for accesses, but it shows functions that are not instrumented and where they were called: a thread may be created by
 //! the standard library for the program.
 //!
-//! A process that makes many runs meets the same stacks in all of them, and remembers where their return addresses are ([`remember`]): if all of
+//! A process that makes many runs meets the same stacks in all of them, and remembers where their return addresses are (`remember`): if all of
 //! them are still there, and the stack is as deep, it is the same stack.
 
 use crate::stack::{Node, Site};
