@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Longest text that people write: programs, suppressions, costs, arguments of compilers.
 pub(crate) const TEXT: u64 = 16 << 20;
@@ -100,6 +101,11 @@ fn beside(path: &Path) -> PathBuf {
     let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     name.push(format!(".{host}-{}.new", std::process::id()));
     name.into()
+}
+
+/// Stands for contents: equal ones have the same, and others another one. It is the same on every machine.
+pub(crate) fn checksum(bytes: &[u8]) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
 
 #[cfg(test)]

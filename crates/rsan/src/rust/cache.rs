@@ -170,11 +170,6 @@ pub(crate) fn touch(path: &Path) {
     let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-/// A hash of what a file has to have.
-pub(crate) fn checksum(bytes: &[u8]) -> String {
-    format!("{:032x}", xxh3_128(bytes))
-}
-
 fn trailer(object: &[u8]) -> [u8; TRAILER] {
     let mut trailer = [0; TRAILER];
     let (length, hash) = trailer.split_at_mut(8);

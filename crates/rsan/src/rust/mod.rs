@@ -8,7 +8,7 @@
 //! A toolchain whose LLVM cannot be loaded instruments by itself, without the standard library ([`toolchain`]).
 
 mod archive;
-pub(crate) mod cache;
+mod cache;
 mod flags;
 pub(crate) mod link;
 mod objects;

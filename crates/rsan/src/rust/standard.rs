@@ -6,6 +6,7 @@
 use super::cache::{self, Cache, Key};
 use super::objects::Work;
 use super::toolchain::{Instrumentation, Toolchain};
+use crate::files;
 use crate::session::eprint;
 use rsan_llvm::Depth;
 use rustix::fs::{FlockOperation, flock};
@@ -115,7 +116,7 @@ impl Table {
             let file = folder.join(name);
             match care {
                 Care::Lengths => fs::metadata(file).is_ok_and(|found| found.len() == sum.length),
-                Care::Contents => fs::read(file).is_ok_and(|b| cache::checksum(&b) == sum.hash),
+                Care::Contents => fs::read(file).is_ok_and(|b| files::checksum(&b) == sum.hash),
             }
         };
         table.files.iter().all(is_intact).then_some(table)
@@ -192,7 +193,7 @@ fn make(
         let bytes = fs::read(&file).map_err(|error| cache.failed(&file, &error))?;
         let sum = Sum {
             length: bytes.len() as u64,
-            hash: cache::checksum(&bytes),
+            hash: files::checksum(&bytes),
         };
         table.files.insert(name.clone(), sum);
     }

@@ -1,7 +1,7 @@
 //! The compiler that the user has.
 
 use super::library;
-use crate::rust::cache::checksum;
+use crate::files::checksum;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;

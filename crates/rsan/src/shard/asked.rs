@@ -39,7 +39,7 @@ impl Asked {
             ),
             command,
             subject,
-            program: format!("{:032x}", xxh3_128(&hashes)),
+            program: files::checksum(&hashes),
             options,
         }
     }

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_128;
 
 /// What came of a part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -100,7 +99,7 @@ impl Kept {
         fs::create_dir_all(folder).map_err(fail(folder.to_owned()))?;
         if let Some(executions) = coverage {
             let bytes: Vec<u8> = executions.iter().flat_map(|e| e.0.to_le_bytes()).collect();
-            let hash = hash(&bytes);
+            let hash = files::checksum(&bytes);
             let file = coverage_file(folder, &hash);
             self.coverage = Some(hash);
             files::write(&file, &bytes).map_err(fail(file.clone()))?;
@@ -131,7 +130,7 @@ pub(crate) fn read_coverage(
     let file = coverage_file(folder, expected);
     let name = file.display();
     let bytes = files::read(&file, files::LARGE).map_err(|error| format!("{name}: {error}"))?;
-    if hash(&bytes) != *expected {
+    if files::checksum(&bytes) != *expected {
         return Err(format!("{name}: damaged"));
     }
     let (all, _) = bytes.as_chunks();
@@ -139,9 +138,4 @@ pub(crate) fn read_coverage(
         .iter()
         .map(|bytes| Fingerprint(u128::from_le_bytes(*bytes)));
     Ok(Some(all.collect()))
-}
-
-/// Stands for the contents of a file.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    format!("{:032x}", xxh3_128(bytes))
 }

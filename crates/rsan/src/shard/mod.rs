@@ -12,7 +12,7 @@ mod kept;
 mod tree;
 
 pub(crate) use asked::{Asked, program};
-pub(crate) use kept::{Answer, Kept, hash, read_coverage};
+pub(crate) use kept::{Answer, Kept, read_coverage};
 pub(crate) use tree::{Open, Tree};
 
 use rsan_report::{Document, Judgement};

@@ -4,7 +4,7 @@ use super::{Memory, Request, made};
 use crate::args::ControlArgs;
 use crate::files;
 use crate::session::Reply;
-use crate::shard::{Answer, Asked, Kept, Portion, Shard, Tree, hash, program, tell};
+use crate::shard::{Answer, Asked, Kept, Portion, Shard, Tree, program, tell};
 use crate::status::Status;
 use rsan_report::number::{count, plural};
 use rsan_schedule::Fingerprint;
@@ -235,7 +235,7 @@ impl Before {
 fn of_file(file: &Path) -> Option<String> {
     files::read(file, files::LARGE)
         .ok()
-        .map(|bytes| hash(&bytes))
+        .map(|bytes| files::checksum(&bytes))
 }
 
 /// What all parts have in common.
